@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of a picture's parts. */
+ * Variables shared by all pictures. */
 #include "tools/plot/figure.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Panels of lines, with a legend under them, for lines.gp. */
+ * Panels of lines with a legend below, for lines.gp. */
 #include "tools/plot/layers.h"
 #include "tools/plot/lines.h"
 #include "tools/plot/page.h"
@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SAMPLE 3.4  /* length of a line in the legend, with the gap to its text */
-#define SLANT_X .77 /* of a name that is turned by 40 degrees */
+#define SAMPLE 3.4  /* length of a line in the legend, including the gap to its text */
+#define SLANT_X .77 /* extent of a name rotated by 40 degrees */
 #define SLANT_Y .64
-#define APART_X 1 /* ems between numbers, between names, between slanted names */
+#define APART_X 1 /* ems between numbers, names, slanted names */
 #define APART_NAMES .8
 #define APART_SLANTED 2
 #define LONGEST_NAME 16
@@ -23,12 +23,12 @@ struct layout {
     struct mc_gnuplot *g;
     const struct mc_figure *p;
     struct mc_lines lines;
-    struct mc_scale x; /* numbers of a path and a log */
+    struct mc_scale x; /* numbers on the x axis of a path or log */
     struct mc_page page;
     struct mc_legend legend;
     char header[2][300], spread[100];
-    int spread_apart;       /* it needs a line of its own */
-    struct mc_stage *names; /* (n_names) of a signature */
+    int spread_apart;       /* it needs its own line */
+    struct mc_stage *names; /* (n_names) stages of a signature */
     size_t n_names;
     int slanted;
 };
@@ -58,9 +58,9 @@ static void choose_headers(struct layout *o, const struct mc_series *s, size_t n
                *o->spread ? "; dashed: before the alignment" : "dashed: before the alignment");
 }
 
-/* The text after a key's label: how many tables series i is of, if others differ, and how far its
- * lines go outside the frames. before: 1 or 0 for a signature's lines before or after the
- * alignment, -1 for all. */
+/* Write the text after a legend label: the number of tables of series i, if it differs between
+ * series, and how far its lines leave the frames. before: 1 or 0 for a signature's lines before or
+ * after alignment, -1 for all. */
 static void key_text(const struct layout *o, const struct mc_series *s, size_t n, size_t i,
                      int before, char *out, size_t size)
 {
@@ -95,7 +95,7 @@ static size_t count_keys(const struct layout *o, size_t n)
     return o->lines.panels == 1 && n == 1 ? 2 : n;
 }
 
-/* Writes the keys' texts and lays them out. */
+/* Write the legend's texts and lay them out. */
 static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
 {
     static const char *const ends[] = {"before alignment", "after alignment"};
@@ -129,13 +129,14 @@ static int is_signature(const struct layout *o)
     return o->p->kind == MC_PICTURE_SIGNATURE;
 }
 
-/* The room around a panel for a signature's names: in a row if they fit, else slanted. */
-static void leave_names(struct layout *o)
+/* Reserve space around a panel for a signature's names: in one row if they fit, otherwise
+ * slanted. */
+static void reserve_names(struct layout *o)
 {
     struct mc_page *page = &o->page;
     const double rows = o->lines.x_to - o->lines.x_from;
     const double cell = (o->g->wide - page->left - MC_PAGE_GAP) / rows;
-    const double most = fmin(LONGEST_NAME, .35 * o->g->high / SLANT_Y);
+    const double longest_allowed = fmin(LONGEST_NAME, .35 * o->g->high / SLANT_Y);
     double longest = 0;
 
     for (size_t i = 0; i < o->n_names; i++)
@@ -149,7 +150,8 @@ static void leave_names(struct layout *o)
     for (size_t i = 0; i < o->n_names; i++) {
         char whole[MC_LAYER_NAME];
         strcpy(whole, o->names[i].name);
-        longest = fmax(longest, mc_text_fit(whole, most, o->names[i].name, MC_LAYER_NAME));
+        longest =
+            fmax(longest, mc_text_fit(whole, longest_allowed, o->names[i].name, MC_LAYER_NAME));
     }
     const struct mc_stage *last = &o->names[o->n_names - 1];
     const double over =
@@ -158,17 +160,17 @@ static void leave_names(struct layout *o)
     page->below = SLANT_Y * longest + MC_PAGE_NUMBERS + .4;
 }
 
-static void leave_numbers(struct layout *o)
+static void reserve_numbers(struct layout *o)
 {
     mc_scale_exact(&o->x, o->lines.x_from, o->lines.x_to);
     if (o->p->kind == MC_PICTURE_LOG)
-        o->x.step = fmax(o->x.step, 1); /* epochs are whole */
+        o->x.step = fmax(o->x.step, 1); /* epochs are whole numbers */
     mc_scale_number(&o->x, 12);
     o->page.right = fmax(o->page.right, o->x.widest / 2 + .3);
     o->page.below = MC_PAGE_NUMBERS + MC_PAGE_NAME;
 }
 
-/* Adds the spread to the headers that have room for it. */
+/* Append the spread to each header that has space for it. */
 static void join_spread(struct layout *o)
 {
     const size_t panels = o->lines.panels;
@@ -207,9 +209,9 @@ static int lay_out(struct layout *o, double title, double keys, struct mc_error 
                              .min_width = 6,
                              .min_height = 4.5};
     if (is_signature(o))
-        leave_names(o);
+        reserve_names(o);
     else
-        leave_numbers(o);
+        reserve_numbers(o);
     join_spread(o);
     page->top = title;
     o->legend.top = o->g->high - keys;
@@ -259,12 +261,12 @@ static void write_panels(struct layout *o)
     }
 }
 
-/* Names or numbers of x, those that have room; and where stages begin. */
+/* Write the names or numbers of x that fit, and where stages start. */
 static void write_names(struct layout *o)
 {
     FILE *f = o->g->script;
     const struct mc_box b = mc_page_panel(&o->page, 0);
-    const double unit = (o->lines.x_to - o->lines.x_from) / (b.right - b.left); /* of x, per em */
+    const double unit = (o->lines.x_to - o->lines.x_from) / (b.right - b.left); /* x per em */
     double last = -INFINITY;
     size_t n = 0;
 
@@ -288,7 +290,7 @@ static void write_names(struct layout *o)
     fprintf(f, "NAMES = %zu\nSTAGES = %zu\n", n, stages ? o->n_names : 0);
 }
 
-/* A value's place on an axis. */
+/* Position of a value on an axis. */
 static double on_axis(const struct mc_scale *y, double v)
 {
     if (!y->logarithmic || v > 0)
@@ -309,7 +311,8 @@ static void write_row(struct layout *o, const struct mc_scale *y, const struct m
             bar ? low : NAN, bar ? high : NAN);
 }
 
-/* Where a line crosses the edge of this side between rows r - 1 and r, if it does. */
+/* Find where a line crosses the edge of this side between rows r - 1 and r. Returns 0 if it does
+ * not. */
 static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, int side, double *x)
 {
     double a = on_axis(y, l->y[r - 1]), b = on_axis(y, l->y[r]), c = side > 0 ? y->to : y->from;
@@ -326,7 +329,7 @@ static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, 
     return 1;
 }
 
-/* Arrows where lines leave the frame and come back: panel, series, x, 1 above or -1 below. */
+/* Arrows where lines leave and enter the frame: panel, series, x, 1 above or -1 below. */
 static void write_exits(struct layout *o)
 {
     double x;
@@ -363,7 +366,7 @@ static void write_lines(struct layout *o, const struct mc_series *s)
     fputs("END_OF_DATA\n", f);
 }
 
-/* How many series before series i it would hide. */
+/* Number of equal series before series i, which it would hide. */
 static size_t same_before(const struct mc_series *s, size_t i)
 {
     size_t same = 0;

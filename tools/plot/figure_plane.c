@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planes, for plane.gp: loss and accuracy as colours. */
+ * Planes for plane.gp: loss and accuracy as colours. */
 #include "tools/plot/scale.h"
 #include "tools/plot/figure.h"
 #include "tools/plot/page.h"
@@ -9,11 +9,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Steps that colours are drawn in, at least, across a plane. */
+/* Minimum number of points across a plane. */
 #define FINE 200
-#define COLOURS 6 /* steps of colour, at least */
-#define BOX 1.6   /* width of the colours' box, with the gaps around it */
-#define CB_GAP .9 /* from the box to its numbers */
+#define COLOURS 6 /* minimum number of colour steps */
+#define BOX 1.6   /* width of the colour box with its gaps */
+#define CB_GAP .9 /* between the box and its numbers */
 #define NUMBERS_APART 1.5
 #define NAME_APART 1
 
@@ -27,7 +27,7 @@ struct layout {
     char header[2][300], x_name[300];
 };
 
-/* A network's name without folder and ending. */
+/* A network's name without folder and suffix. */
 static void short_name(const char *name, char *out, size_t size)
 {
     const char *slash = strrchr(name, '/');
@@ -38,8 +38,9 @@ static void short_name(const char *name, char *out, size_t size)
         out[n - 4] = 0;
 }
 
-/* The colours' axis: the user's range, or that of all grids. It has whole steps. Values that vary
- * by less than a thousandth are flat, a step or two: nobody could read finer ones' numbers. */
+/* Choose the colours' axis, in whole steps: the user's range, or that of all grids. Values that
+ * vary by less than a thousandth get one or two steps; numbers of finer steps would be
+ * unreadable. */
 static void choose_colours(struct mc_scale *a, const struct mc_figure *p,
                            const struct mc_grid *grids, size_t n, size_t q)
 {
@@ -50,15 +51,15 @@ static void choose_colours(struct mc_scale *a, const struct mc_figure *p,
             low = fmin(low, grids[i].value[q][k]);
             high = fmax(high, grids[i].value[q][k]);
         }
-    const double least = fabs(high) > 1e-3 ? 1e-3 * fabs(high) : 1e-6;
+    const double min_range = fabs(high) > 1e-3 ? 1e-3 * fabs(high) : 1e-6;
     if (p->range[q][0] != p->range[q][1]) {
         low = p->range[q][0];
         high = p->range[q][1];
-    } else if (high - low < least) {
-        low = fmax((low + high - least) / 2, 0);
+    } else if (high - low < min_range) {
+        low = fmax((low + high - min_range) / 2, 0);
         if (q == 1)
-            low = fmin(low, 100 - least);
-        high = low + least;
+            low = fmin(low, 100 - min_range);
+        high = low + min_range;
     }
     mc_scale_exact(a, low, high);
     a->step = mc_scale_step(high - low, COLOURS);
@@ -66,7 +67,7 @@ static void choose_colours(struct mc_scale *a, const struct mc_figure *p,
     a->to = ceil(high / a->step - 1e-9) * a->step;
 }
 
-/* The first of n texts that has room, else the last, shortened. */
+/* Copy the first of n texts that fits, or the last one shortened. */
 static void choose_text(const char *const *texts, size_t n, double room, char *out, size_t size)
 {
     size_t i = 0;
@@ -121,8 +122,8 @@ static void write_marks(struct layout *o, const struct mc_mark *marks, size_t n)
 static void write_surface(struct mc_gnuplot *g, const struct mc_grid *grid)
 {
     FILE *f = g->script;
-    const size_t most = grid->nx > grid->ny ? grid->nx : grid->ny;
-    const size_t fine = (FINE + most - 2) / (most - 1);
+    const size_t longest = grid->nx > grid->ny ? grid->nx : grid->ny;
+    const size_t fine = (FINE + longest - 2) / (longest - 1);
     double x, y;
 
     fputs("$DATA << END_OF_DATA\n", f);
@@ -137,7 +138,7 @@ static void write_surface(struct mc_gnuplot *g, const struct mc_grid *grid)
     fputs("END_OF_DATA\n", f);
 }
 
-/* Where distances are to scale, the panels shrink within their rooms, which move together. */
+/* Shrink the panels so that both axes have the same scale, and close the gaps. */
 static void shrink(struct layout *o, double shape)
 {
     struct mc_page *page = &o->page;
@@ -159,7 +160,7 @@ static int lay_out(struct layout *o, double title, struct mc_error *err)
     const double shape = (o->y.to - o->y.from) / (o->x.to - o->x.from);
     struct mc_page *page = &o->page;
 
-    o->to_scale = shape > .4 && shape < 2; /* else that would leave a sliver */
+    o->to_scale = shape > .4 && shape < 2; /* otherwise a panel would be a sliver */
     mc_scale_number(&o->x, 8);
     mc_scale_number(&o->y, 8);
     for (size_t q = 0; q < 2; q++) {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A frame that tells lines apart: one line of great extent, the straight one between two networks,
- * would press all others flat. */
+ * A range that separates the lines. One line of great extent, such as the straight path between two
+ * networks, would flatten all others. */
 #include "tools/plot/frame.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Two lines can be told apart if they are this share of the frame's height apart somewhere. */
+/* Lines are separate if their distance somewhere is this share of the frame's height. */
 #define APART .12
-/* A line may leave a frame that is less than this share of the one that would hold it. */
+/* A line may leave the frame if that shrinks the frame to less than this share. */
 #define SHRUNK .6
-/* Rounding of a frame's edges, as a share of its height. */
+/* Rounding tolerance at a frame's edges, as a share of its height. */
 #define SLACK 1e-6
 
 struct span {
@@ -24,7 +24,7 @@ static void widen(struct span *s, double low, double high)
     s->high = fmax(s->high, high);
 }
 
-/* The values that a line and its band take; on a logarithmic axis those above 0. */
+/* Values of a line and its band; on a logarithmic axis, those above 0. */
 static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
 {
     struct span s = {INFINITY, -INFINITY};
@@ -32,14 +32,14 @@ static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
     for (size_t r = 0; r < l->rows; r++) {
         const double low = l->y[r] - l->sd[r], high = l->y[r] + l->sd[r];
         if (!f->logarithmic)
-            widen(&s, fmax(low, f->least), fmin(high, f->most));
+            widen(&s, fmax(low, f->min), fmin(high, f->max));
         else if (l->y[r] > 0)
             widen(&s, low > 0 ? low : l->y[r], high);
     }
     return s;
 }
 
-/* The line's value at x, between its rows. */
+/* The line's value at x, interpolated between its rows. */
 static double value_at(const struct mc_line *l, double x)
 {
     size_t r = 1;
@@ -52,25 +52,25 @@ static double value_at(const struct mc_line *l, double x)
     return l->y[r - 1] + fmin(fmax(share, 0), 1) * (l->y[r] - l->y[r - 1]);
 }
 
-/* The greatest distance of two lines; INFINITY if they are the same. */
+/* Maximum distance of two lines; INFINITY if they are equal. */
 static double distance(const struct mc_line *a, const struct mc_line *b)
 {
-    double most = 0;
+    double max = 0;
 
     for (size_t r = 0; r < a->rows; r++)
-        most = fmax(most, fabs(a->y[r] - value_at(b, a->x[r])));
-    return most > 0 ? most : INFINITY;
+        max = fmax(max, fabs(a->y[r] - value_at(b, a->x[r])));
+    return max > 0 ? max : INFINITY;
 }
 
-/* The least distance of two of n lines. */
+/* Minimum distance between any two of n lines. */
 static double nearest(const struct mc_line *const *lines, size_t n)
 {
-    double least = INFINITY;
+    double min = INFINITY;
 
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < i; j++)
-            least = fmin(least, distance(lines[i], lines[j]));
-    return least;
+            min = fmin(min, distance(lines[i], lines[j]));
+    return min;
 }
 
 static struct span span_of_all(const struct mc_line *const *lines, size_t n,
@@ -88,27 +88,26 @@ static struct span span_of_all(const struct mc_line *const *lines, size_t n,
     return all;
 }
 
-/* The lines of greatest extent leave one by one until the others are apart, less than half of them;
- * a frame that need not show 0 comes before one more that leaves. If nothing helps, all stay. */
-static struct span tell_apart(const struct mc_line *const *lines, size_t n,
-                              const struct mc_frame *f)
+/* Let the lines of largest extent leave one by one until the others are separate, but fewer than
+ * half of all. Omit 0 from the frame before another line leaves. If nothing helps, show all. */
+static struct span separate(const struct mc_line *const *lines, size_t n, const struct mc_frame *f)
 {
     const struct span all = span_of_all(lines, n, f, 0);
 
     for (size_t k = n; k > 1 && 2 * k > n; k--) {
-        const double least = nearest(lines, k);
+        const double min = nearest(lines, k);
         for (int include = 1; include >= 0; include--) {
             const struct span s = span_of_all(lines, k, f, include);
             if (k < n && s.high - s.low > SHRUNK * (all.high - all.low))
                 continue;
-            if (least >= APART * (s.high - s.low))
+            if (min >= APART * (s.high - s.low))
                 return s;
         }
     }
     return all;
 }
 
-/* The lines, those of less extent first. */
+/* Sort the lines by extent, smallest first. */
 static void sort_lines(const struct mc_line **sorted, const struct mc_line *lines, size_t n,
                        const struct mc_frame *f)
 {
@@ -135,17 +134,17 @@ void mc_frame_choose(struct mc_scale *a, const struct mc_frame *f, const struct 
         for (size_t r = 0; r < lines[i].rows; r++)
             zeros |= lines[i].y[r] == 0;
     sort_lines(sorted, lines, n, f);
-    struct span s = f->apart && n > 1 ? tell_apart(sorted, n, f) : span_of_all(sorted, n, f, 1);
-    if (f->given[0] != f->given[1]) {
-        s = (struct span){f->given[0], f->given[1]};
+    struct span s = f->separate && n > 1 ? separate(sorted, n, f) : span_of_all(sorted, n, f, 1);
+    if (f->range[0] != f->range[1]) {
+        s = (struct span){f->range[0], f->range[1]};
         zeros = 0;
     }
     if (f->logarithmic)
         mc_scale_log(a, s.low, s.high, zeros);
-    else if (f->given[0] != f->given[1])
+    else if (f->range[0] != f->range[1])
         mc_scale_exact(a, s.low, s.high);
     else
-        mc_scale_round(a, s.low, s.high, f->least, f->most);
+        mc_scale_round(a, s.low, s.high, f->min, f->max);
 }
 
 int mc_frame_side(const struct mc_scale *a, double y)

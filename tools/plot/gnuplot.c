@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Running gnuplot on a script held in memory. Its picture is held there too: gnuplot's status is 0
- * when a write fails, so both ends of the picture are checked before it appears. */
+ * Run gnuplot on a script in memory. The picture is kept in memory too: gnuplot exits with 0 when a
+ * write fails, so the picture's first and last bytes are checked before it is written. */
 #include "tools/plot/gnuplot.h"
 
 #include "formats/stream/output.h"
@@ -22,9 +22,9 @@
 
 extern char **environ;
 
-#define WORD_JOINER "\xe2\x81\xa0" /* U+2060, which has no width */
+#define WORD_JOINER "\xe2\x81\xa0" /* U+2060, zero width */
 
-/* A file of no folder, so that none has to have room for it. */
+/* An unlinked file, independent of disk space. */
 static FILE *in_memory(void)
 {
     int fd = memfd_create("gnuplot", MFD_CLOEXEC);
@@ -35,7 +35,7 @@ static FILE *in_memory(void)
     return f;
 }
 
-static int not_started(struct mc_error *err, int e)
+static int cannot_start(struct mc_error *err, int e)
 {
     return mc_fail(err, MC_EFAIL, "cannot start gnuplot: %s", strerror(e));
 }
@@ -43,11 +43,11 @@ static int not_started(struct mc_error *err, int e)
 int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, double height,
                     int in_cm, struct mc_error *err)
 {
-    /* dots a point: on paper 72 points are an inch, of which an SVG's pixels are 96 */
+    /* dots per point: paper has 72 points per inch, an SVG 96 pixels */
     const double dots = !in_cm || format == MC_PDF ? 1 : (format == MC_SVG ? 96 : 300) / 72.;
-    const double points = in_cm ? 72 / 2.54 : 1;   /* of a unit of the size */
-    const double least = in_cm ? 7 : 9;            /* font below which nobody reads it */
-    const double unit = format == MC_PDF ? 72 : 1; /* inches, a pixel taken for a point */
+    const double points = in_cm ? 72 / 2.54 : 1;   /* per unit of the size */
+    const double min_font = in_cm ? 7 : 9;         /* minimum readable font */
+    const double unit = format == MC_PDF ? 72 : 1; /* inches; a pixel counts as a point */
 
     g->format = format;
     if (!(g->script = in_memory()))
@@ -55,10 +55,10 @@ int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, do
     width *= points;
     height *= points;
     const double scale = width / 960 < height / 480 ? width / 960 : height / 480;
-    const double font = (14 * scale < least ? least : 14 * scale) * dots;
+    const double font = (14 * scale < min_font ? min_font : 14 * scale) * dots;
     width *= dots;
     height *= dots;
-    if (dots != 1) { /* of whole pixels */
+    if (dots != 1) { /* whole pixels */
         width = floor(width + .5);
         height = floor(height + .5);
     }
@@ -66,7 +66,7 @@ int mc_gnuplot_open(struct mc_gnuplot *g, enum mc_image format, double width, do
     g->high = height / font;
     g->em = font / dots / points;
     g->in_cm = in_cm;
-    const double size = format == MC_SVG ? font : font * .75; /* cairo draws 96 dots an inch */
+    const double size = format == MC_SVG ? font : font * .75; /* cairo uses 96 dots per inch */
     fprintf(g->script,
             "set encoding utf8\n"
             "set terminal %s noenhanced size %.6g,%.6g font '%s,%.3g' linewidth %.3g"
@@ -88,9 +88,9 @@ void mc_gnuplot_release(struct mc_gnuplot *g)
     *g = (struct mc_gnuplot){0};
 }
 
-/* In double quotes, where gnuplot knows escapes, and what it might take for more than itself is
- * one: in single quotes a quote at the beginning ends the string, however often it is written.
- * Digits too: an escape takes all octal ones that follow it. */
+/* Write text inside double quotes, where gnuplot supports escapes. Every byte that could be special
+ * is escaped; in single quotes, a quote at the start would always end the string. Digits are
+ * escaped too, because an octal escape consumes the octal digits after it. */
 static void put_bytes(FILE *f, const char *s, size_t n)
 {
     for (; n; n--, s++)
@@ -107,14 +107,16 @@ void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_te
     putc('"', g->script);
     for (size_t left = strlen(text), n = 0; left; text += n, left -= n) {
         n = mc_character(text, left, &c);
-        if (c == MC_NO_CHARACTER || c == 0xfffe || c == 0xffff) { /* XML has none of these */
+        if (c == MC_NO_CHARACTER || c == 0xfffe || c == 0xffff) { /* not allowed in XML */
             fputs("\xef\xbf\xbd", g->script);
         } else if (mc_is_control(c)) {
             putc(' ', g->script);
         } else {
             if (kind == MC_GNUPLOT_TIC && *text == '%')
                 put_bytes(g->script, text, n);
-            if (!strncmp(text, "]>", 2)) { /* "]]>" is not for XML's texts, and gnuplot leaves it */
+            if (!strncmp(
+                    text, "]>",
+                    2)) { /* "]]>" is not allowed in XML text, and gnuplot does not escape it */
                 put_bytes(g->script, "]" WORD_JOINER, 1 + strlen(WORD_JOINER));
                 continue;
             }
@@ -124,7 +126,7 @@ void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_te
     putc('"', g->script);
 }
 
-/* Path of a script beside the program that runs. */
+/* Path of a script, relative to the running program. */
 static int find(const char *script, char *path, size_t size, struct mc_error *err)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - 1);
@@ -135,7 +137,8 @@ static int find(const char *script, char *path, size_t size, struct mc_error *er
         slash = strrchr(path, '/');
     }
     if (!slash)
-        return mc_fail(err, MC_EFAIL, "cannot tell where this program is: %s", strerror(errno));
+        return mc_fail(err, MC_EFAIL, "cannot find the folder of this program: %s",
+                       strerror(errno));
     size_t used = (size_t)(slash - path);
     int more = snprintf(slash, size - used, "/../share/mc/%s", script);
     if (more < 0 || (size_t)more >= size - used || access(path, R_OK))
@@ -145,17 +148,17 @@ static int find(const char *script, char *path, size_t size, struct mc_error *er
 
 static int missing(struct mc_error *err)
 {
-    return mc_fail(err, MC_EFAIL, "there is no gnuplot on PATH (Debian: gnuplot-nox)");
+    return mc_fail(err, MC_EFAIL, "cannot find gnuplot on PATH (Debian package: gnuplot-nox)");
 }
 
-/* fd: its standard input, output and error. */
+/* fd: standard input, output and error. */
 static int spawn(pid_t *pid, const int fd[3], struct mc_error *err)
 {
-    /* -d: whatever the user's own gnuplot settings are, the picture is the same */
+    /* -d: ignore the user's gnuplot settings, so that the picture is reproducible */
     char *argv[] = {"gnuplot", "-d", NULL};
     posix_spawn_file_actions_t actions;
 
-    unsetenv("GNUTERM"); /* it would choose another terminal */
+    unsetenv("GNUTERM"); /* it would select another terminal */
     posix_spawn_file_actions_init(&actions);
     int e = 0;
     for (int i = 0; !e && i < 3; i++)
@@ -165,13 +168,13 @@ static int spawn(pid_t *pid, const int fd[3], struct mc_error *err)
     posix_spawn_file_actions_destroy(&actions);
     if (e == ENOENT)
         return missing(err);
-    return e ? not_started(err, e) : 0;
+    return e ? cannot_start(err, e) : 0;
 }
 
-/* "gnuplot PROBLEM", with the line of its standard error that explains most. */
+/* Fail with "gnuplot PROBLEM" and the most helpful line of its standard error. */
 static int fail(FILE *errors, const char *problem, struct mc_error *err)
 {
-    char text[256] = "it did not say why";
+    char text[256] = "no error message";
 
     rewind(errors);
     for (char line[256]; !strstr(text, "line ") && fgets(line, sizeof line, errors);) {
@@ -192,23 +195,23 @@ static int run(const struct mc_gnuplot *g, FILE *image, FILE *errors, struct mc_
     int rc = spawn(&pid, fd, err);
     while (!rc && waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
-    /* where a child cannot tell its parent why (valgrind), 127 is what POSIX lets it say */
+    /* if a child cannot report why it failed to start (valgrind), POSIX specifies status 127 */
     if (!rc && WIFEXITED(status) && WEXITSTATUS(status) == 127)
         return missing(err);
     return !rc && status ? fail(errors, "failed", err) : rc;
 }
 
-/* cairo writes the time of day into a PDF; the same picture should be the same bytes. */
-static void forget_date(char *data, size_t n)
+/* Replace the time that cairo writes into a PDF: the same picture must be the same bytes. */
+static void reset_date(char *data, size_t n)
 {
-    static const char key[] = "/CreationDate (D:", none[] = "20000101000000";
-    char *found = memmem(data, n, key, strlen(key));
+    static const char key[] = "/CreationDate (D:", fixed[] = "20000101000000";
+    char *date = memmem(data, n, key, strlen(key));
 
-    if (found && (size_t)(data + n - found) >= strlen(key) + strlen(none))
-        memcpy(found + strlen(key), none, strlen(none));
+    if (date && (size_t)(data + n - date) >= strlen(key) + strlen(fixed))
+        memcpy(date + strlen(key), fixed, strlen(fixed));
 }
 
-/* First and last bytes of a whole picture; newlines may follow. */
+/* Check the first and last bytes of a picture; newlines may follow. */
 static int is_whole(enum mc_image format, const char *data, size_t n)
 {
     static const char *const ends[][2] = {[MC_SVG] = {"<?xml ", "</svg>"},
@@ -222,12 +225,12 @@ static int is_whole(enum mc_image format, const char *data, size_t n)
            !memcmp(data + n - strlen(last), last, strlen(last));
 }
 
-/* The picture in *data, which the caller frees. */
+/* Draw the picture into *data; the caller frees it. */
 static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_error *err)
 {
     FILE *image = in_memory(), *errors = in_memory();
     struct stat st;
-    int rc = image && errors ? run(g, image, errors, err) : not_started(err, errno);
+    int rc = image && errors ? run(g, image, errors, err) : cannot_start(err, errno);
 
     if (!rc && (fstat(fileno(image), &st) || !(*data = malloc((size_t)st.st_size + 1))))
         rc = mc_no_memory(err);
@@ -235,7 +238,7 @@ static int draw(const struct mc_gnuplot *g, char **data, size_t *n, struct mc_er
         rewind(image);
         *n = fread(*data, 1, (size_t)st.st_size, image);
         if (g->format == MC_PDF)
-            forget_date(*data, *n);
+            reset_date(*data, *n);
         if (!is_whole(g->format, *data, *n))
             rc = fail(errors, "drew an incomplete picture", err);
     }
@@ -262,8 +265,8 @@ int mc_gnuplot_draw(struct mc_gnuplot *g, const char *script, const char *path,
     fprintf(g->script, "\"\nload SHARE.'/%s'\n", script);
     if (fflush(g->script) || ferror(g->script))
         return mc_no_memory(err);
-    rewind(g->script); /* gnuplot reads it from its beginning */
-    /* first, so that what cannot be written is told before the work */
+    rewind(g->script); /* gnuplot reads it from the start */
+    /* first, so that an unwritable output fails before the work */
     if ((rc = mc_output_open(&o, path, kind, err)))
         return rc;
     if (!(rc = draw(g, &data, &n, err)))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading a plane's tables. */
+ * Read a plane's tables. */
 #include "tools/plot/grid.h"
 
 #include "tools/plot/series.h"
@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x repeats itself row by row, y is the same along one and grows. */
+/* Find nx and ny, and check that x repeats in every row and that y is constant in a row and
+ * ascends. */
 static int check(struct mc_grid *g, const struct mc_table *t, struct mc_error *err)
 {
     const double *x = g->x, *y = g->y;
@@ -18,14 +19,16 @@ static int check(struct mc_grid *g, const struct mc_table *t, struct mc_error *e
         g->nx++;
     g->ny = t->rows / g->nx;
     if (g->nx < 2 || g->ny < 2 || g->nx * g->ny != t->rows)
-        return mc_fail(err, MC_EINPUT, "%s: is no whole grid: %zu rows, y grows after %zu", t->name,
+        return mc_fail(err, MC_EINPUT,
+                       "%s: not a complete grid: %zu rows, but y increases after %zu", t->name,
                        t->rows, g->nx);
     for (size_t r = 0; r < t->rows; r++) {
         const size_t i = r / g->nx, j = r % g->nx;
         if (x[r] != x[j] || y[r] != y[i * g->nx] || (j && !(x[r] > x[r - 1])) ||
             (i && !(y[r] > y[r - g->nx])))
-            return mc_fail(err, MC_EINPUT, "%s: line %zu: is out of the grid's order", t->name,
-                           t->lines[r]);
+            return mc_fail(err, MC_EINPUT,
+                           "%s: line %zu: not in grid order (x varies fastest, x and y increase)",
+                           t->name, t->lines[r]);
     }
     return 0;
 }
@@ -66,8 +69,9 @@ void mc_grid_release(struct mc_grid *g)
     *g = (struct mc_grid){0};
 }
 
-/* Where step k of `fine` to each of n - 1 lies: behind point *i, at a share of the way on. */
-static double share(size_t k, size_t fine, size_t n, size_t *i)
+/* Position of step k of `fine` per interval of n points: after point *i, at the returned
+ * fraction. */
+static double fraction(size_t k, size_t fine, size_t n, size_t *i)
 {
     *i = k / fine < n - 1 ? k / fine : n - 2;
     return (double)(k - *i * fine) / (double)fine;
@@ -77,7 +81,7 @@ double mc_grid_between(const struct mc_grid *g, int q, size_t fine, size_t i, si
                        double *y)
 {
     size_t r, c;
-    const double s = share(i, fine, g->ny, &r), t = share(j, fine, g->nx, &c);
+    const double s = fraction(i, fine, g->ny, &r), t = fraction(j, fine, g->nx, &c);
     const double *low = g->value[q] + r * g->nx + c, *high = low + g->nx;
 
     *x = (1 - t) * g->x[c] + t * g->x[c + 1];
@@ -96,18 +100,19 @@ static int read_marks(struct mc_mark *m, const struct mc_table *t, double *v, st
         rc = mc_table_numbers(t, (const char *const[]){"x", "y", "off"}[i], v + (size_t)i * t->rows,
                               err);
     for (size_t r = 0; !rc && r < t->rows; r++) {
-        const char *want = r < 3 ? "network" : "path";
-        if (strcmp(t->cells[r * t->cols + kind], want))
+        const char *expected = r < 3 ? "network" : "path";
+        if (strcmp(t->cells[r * t->cols + kind], expected))
             return mc_fail(err, MC_EINPUT,
-                           "%s: line %zu: '%s' where a %s was due: three networks come first, "
-                           "then the path",
-                           t->name, t->lines[r], t->cells[r * t->cols + kind], want);
+                           "%s: line %zu: mark '%s' expected, got '%s' (three networks, then the "
+                           "path)",
+                           t->name, t->lines[r], expected, t->cells[r * t->cols + kind]);
         m[r] = (struct mc_mark){
-            .kind = want, .x = v[r], .y = v[t->rows + r], .off = v[2 * t->rows + r]};
+            .kind = expected, .x = v[r], .y = v[t->rows + r], .off = v[2 * t->rows + r]};
         snprintf(m[r].name, sizeof m[r].name, "%s", t->cells[r * t->cols + name]);
     }
     if (!rc && t->rows < 3)
-        rc = mc_fail(err, MC_EINPUT, "%s: has %zu marks, not the three networks", t->name, t->rows);
+        rc = mc_fail(err, MC_EINPUT, "%s: at least 3 marks are required, the networks (got %zu)",
+                     t->name, t->rows);
     return rc;
 }
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Names of layers are paths of modules; their components are separated by dots. */
+ * Layers are named by module paths, with components separated by dots. */
 #include "tools/plot/layers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Layers from which on stages are named, and how many of these at most. */
+/* Number of layers above which stages are named, and maximum number of stages. */
 #define MANY_LAYERS 24
-#define MOST_STAGES 20
+#define MAX_STAGES 20
 
-/* How the components of parallel branches begin, in torchvision's networks and ours. */
+/* Prefixes of the components of parallel branches, in torchvision's networks and ours. */
 static const char *const branches[] = {"branch", "expand", "downsample", "shortcut", "aux"};
 
 static int is_branch(const char *component)
@@ -31,12 +31,12 @@ int mc_layers_joined(const char *before, const char *layer)
             at = same;
     if (!is_branch(before + at) && !is_branch(layer + at))
         return 1;
-    /* branch5x5_1 and branch5x5_2 follow each other */
+    /* branch5x5_1 and branch5x5_2 are consecutive */
     return same > at && before[same - 1] == '_';
 }
 
-/* The length of the first `depth` components of a name. */
-static size_t beginning(const char *name, size_t depth)
+/* Length of the first `depth` components of a name. */
+static size_t prefix(const char *name, size_t depth)
 {
     size_t n = strcspn(name, ".");
 
@@ -45,14 +45,15 @@ static size_t beginning(const char *name, size_t depth)
     return n;
 }
 
-static int same_beginning(const char *a, const char *b, size_t depth)
+static int same_prefix(const char *a, const char *b, size_t depth)
 {
-    const size_t n = beginning(a, depth);
+    const size_t n = prefix(a, depth);
 
-    return n == beginning(b, depth) && !memcmp(a, b, n);
+    return n == prefix(b, depth) && !memcmp(a, b, n);
 }
 
-/* A depth whose beginnings are not too many, or 0; *shared: the components that all names share. */
+/* Depth at which the prefixes form a suitable number of stages, or 0. *shared: number of components
+ * that all names share. */
 static size_t find_depth(const struct mc_table *t, const char *const *name, size_t *shared)
 {
     size_t found = 0;
@@ -60,10 +61,10 @@ static size_t find_depth(const struct mc_table *t, const char *const *name, size
     *shared = 0;
     for (size_t depth = 1, runs = 0; t->rows > MANY_LAYERS && depth <= 6; depth++, runs = 0) {
         for (size_t r = 0; r < t->rows; r++)
-            runs += !r || !same_beginning(name[r * t->cols], name[(r - 1) * t->cols], depth);
+            runs += !r || !same_prefix(name[r * t->cols], name[(r - 1) * t->cols], depth);
         if (runs == 1)
             *shared = depth;
-        if (runs > 2 && runs <= MOST_STAGES)
+        if (runs > 2 && runs <= MAX_STAGES)
             found = depth;
     }
     return found;
@@ -79,16 +80,16 @@ int mc_layers_name(struct mc_stage **out, size_t *n, const struct mc_table *t, s
     if (!(*out = calloc(t->rows, sizeof **out)))
         return mc_no_memory(err);
     for (size_t r = 0; r < t->rows; r++) {
-        const char *is = name[r * t->cols];
+        const char *layer = name[r * t->cols];
         struct mc_stage *s = *out + *n;
-        if (depth && r && same_beginning(is, name[(r - 1) * t->cols], depth)) {
+        if (depth && r && same_prefix(layer, name[(r - 1) * t->cols], depth)) {
             s[-1].end = r + 1;
             continue;
         }
-        const size_t from = depth && shared ? beginning(is, shared) + 1 : 0;
-        const size_t to = depth ? beginning(is, depth) : strlen(is);
+        const size_t from = depth && shared ? prefix(layer, shared) + 1 : 0;
+        const size_t to = depth ? prefix(layer, depth) : strlen(layer);
         snprintf(s->name, sizeof s->name, "%.*s", (int)(to > from ? to - from : to),
-                 is + (to > from ? from : 0));
+                 layer + (to > from ? from : 0));
         s->first = r;
         s->end = r + 1;
         ++*n;

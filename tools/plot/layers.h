@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The layers of a signature, as a picture names and joins them. */
+ * Layers of a signature: their names in a picture, and which of them a line joins. */
 #ifndef MC_LAYERS_H
 #define MC_LAYERS_H
 
@@ -8,18 +8,18 @@
 
 #define MC_LAYER_NAME 200
 
-/* Names along the axis of n layers: each layer's, or those of stages, which are layers that follow
- * each other and share the beginning of their names. */
+/* A name along the axis: of a layer, or of a stage, which is a run of layers with the same name
+ * prefix. */
 struct mc_stage {
     char name[MC_LAYER_NAME];
     size_t first, end; /* layers [first, end) */
 };
 
-/* Whether a line may join two layers that follow each other in a table: unless their names are
- * those of parallel branches, as "inception3a.branch1.conv" and "inception3a.branch2.conv". */
+/* Returns 1 if a line may join two consecutive layers of a table: they are not in parallel
+ * branches, like "inception3a.branch1.conv" and "inception3a.branch2.conv". */
 int mc_layers_joined(const char *before, const char *layer);
 
-/* The names of a signature's layers, or of the stages of many. *out: (*n), free it. */
+/* Name a signature's layers or, if there are many, stages. *out (*n): the caller frees it. */
 MC_USE_RESULT int mc_layers_name(struct mc_stage **out, size_t *n, const struct mc_table *t,
                                  struct mc_error *err);
 

@@ -9,11 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows up to which each has a marker, and stretches between markers of more. */
+/* Up to FEW_ROWS rows, every row has a marker; otherwise markers divide the line into STRETCHES. */
 #define FEW_ROWS 13
 #define STRETCHES 8
 
-/* Whether row r follows the one before without a gap. */
+/* Does row r follow the previous one without a gap? */
 static int joined(enum mc_picture kind, const struct mc_series *s, size_t r)
 {
     const struct mc_table *t = &s->table;
@@ -40,7 +40,7 @@ static struct mc_line line_of(const struct mc_series *s, const double *x, size_t
                             .before = before};
 }
 
-/* The lines of one series: in each panel one, or a signature's two. */
+/* Add the lines of one series: one per panel, or two for a signature. */
 static void add_lines(struct mc_lines *l, const struct mc_figure *p, const struct mc_series *s,
                       size_t number, const char *gaps)
 {
@@ -67,7 +67,7 @@ static void choose_x(struct mc_lines *l, const struct mc_figure *p)
     }
 }
 
-/* The lowest loss. */
+/* Minimum loss. */
 static double lowest(const struct mc_lines *l)
 {
     double low = INFINITY;
@@ -81,18 +81,18 @@ static double lowest(const struct mc_lines *l)
 static void choose_axes(struct mc_lines *l, const struct mc_figure *p)
 {
     const int path = p->kind == MC_PICTURE_PATH;
-    const struct mc_frame loss = {.least = lowest(l) < 0 ? -INFINITY : 0,
-                                  .most = INFINITY,
+    const struct mc_frame loss = {.min = lowest(l) < 0 ? -INFINITY : 0,
+                                  .max = INFINITY,
                                   .include = {p->log_loss ? NAN : 0, NAN},
                                   .logarithmic = p->log_loss,
-                                  .apart = path && !p->log_loss};
+                                  .separate = path && !p->log_loss};
     const struct mc_frame accuracy = {
-        .least = 0, .most = 100, .include = {NAN, NAN}, .apart = path};
-    const struct mc_frame correlation = {.least = -1, .most = 1, .include = {0, 1}};
+        .min = 0, .max = 100, .include = {NAN, NAN}, .separate = path};
+    const struct mc_frame correlation = {.min = -1, .max = 1, .include = {0, 1}};
 
     for (size_t k = 0; k < l->panels; k++) {
         struct mc_frame f = l->panels == 1 ? correlation : k ? accuracy : loss;
-        memcpy(f.given, p->range[k], sizeof f.given);
+        memcpy(f.range, p->range[k], sizeof f.range);
         mc_frame_choose(&l->y[k], &f, l->line[k], l->all);
     }
 }
@@ -101,22 +101,22 @@ int mc_lines_init(struct mc_lines *l, const struct mc_figure *p, const struct mc
                   size_t n, size_t fitted, struct mc_error *err)
 {
     const size_t each = p->kind == MC_PICTURE_SIGNATURE ? 2 : 1;
-    size_t rows = 0, most = 0;
+    size_t rows = 0, max_rows = 0;
 
     for (size_t i = 0; i < fitted; i++) {
         rows += s[i].rows;
-        most = s[i].rows > most ? s[i].rows : most;
+        max_rows = s[i].rows > max_rows ? s[i].rows : max_rows;
     }
     l->panels = 3 - each;
     l->drawn = each * n;
     l->all = each * fitted;
     l->joined = malloc(rows);
-    l->ranks = calloc(most, sizeof *l->ranks);
+    l->ranks = calloc(max_rows, sizeof *l->ranks);
     l->line[0] = calloc(2 * l->all, sizeof *l->line[0]);
     if (!l->joined || !l->ranks || !l->line[0])
         return mc_no_memory(err);
     l->line[1] = l->line[0] + l->all;
-    for (size_t r = 0; r < most; r++)
+    for (size_t r = 0; r < max_rows; r++)
         l->ranks[r] = (double)r + 1;
     char *gaps = l->joined;
     for (size_t i = 0; i < fitted; gaps += s[i++].rows) {
@@ -137,7 +137,7 @@ void mc_lines_release(struct mc_lines *l)
     *l = (struct mc_lines){0};
 }
 
-/* Whether row r is the first one at or after some k/m of the path. */
+/* Is row r the first at or after a multiple of 1/m of the path? */
 static int at_fraction(const struct mc_line *l, size_t r, double m)
 {
     return r && floor(l->x[r] * m + 1e-9) > floor(l->x[r - 1] * m + 1e-9);

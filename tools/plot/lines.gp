@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Panels of lines with a legend under them: loss and accuracy along a curve's t or a training's epochs, or a
-# signature's correlation by layer. mc-plot lays them out and defines before:
-#   SHARE, SCALE, FONT (its size), EM_X, EM_Y (of the picture)
+# Panels of lines with a legend below: loss and accuracy along a curve's t or a training's epochs, or a
+# signature's correlation by layer. mc-plot lays them out and defines:
+#   SHARE, SCALE, FONT (its size), EM_X, EM_Y (as shares of the picture)
 #   TITLE, TITLE_SIZE, TITLE_Y; X_NAME; SPREAD, SPREAD_Y: a line above the legend
-#   PANELS, and per panel LEFT, RIGHT, TOP, BOTTOM, HEADER, FROM, TO, LOGARITHMIC, ZERO (the place of zeros on a
-#   logarithmic axis, or 0), NUMBERS (along its axis); HEADER_Y above and X_NAME_Y below each
-#   X_FROM, X_TO, NAMES, NAME, AT (along x), SLANTED; STAGES, BEGIN (a signature's stages of many layers)
-#   N series, SAME (series before it that it would hide); KEYS, KEY, KEY_LINE, KEY_BEFORE, KEY_X, KEY_Y, KEY_SAMPLE
-#   LINES per panel, SERIES, BEFORE (dashed and open)
-#   $DATA: a block per panel and line: x, y, low and high of its band, its marker, low and high of its bar; blank lines
-#   where a line is broken
+#   PANELS, and per panel LEFT, RIGHT, TOP, BOTTOM, HEADER, FROM, TO, LOGARITHMIC, ZERO (position of zeros on a
+#   logarithmic axis, or 0), NUMBERS (along its axis); HEADER_Y above and X_NAME_Y below each panel
+#   X_FROM, X_TO, NAMES, NAME, AT (along x), SLANTED; STAGES, BEGIN (stages of a signature with many layers)
+#   N series, SAME (number of equal series before it); KEYS, KEY, KEY_LINE, KEY_BEFORE, KEY_X, KEY_Y, KEY_SAMPLE
+#   LINES per panel, SERIES, BEFORE (dashed, open markers)
+#   $DATA: a block per panel and line: x, y, band from and to, marker, bar from and to; blank lines at gaps
 #   $EXITS: panel, series, x, 1 above or -1 below: where a line leaves the frame
 
 load SHARE.'/style.gp'
 array OPEN[7] = [6, 4, 8, 10, 12, 6, 4]
 
-# what would hide another line is dashed, with smaller points, so that both are seen; a third one shorter
+# a line that would hide an equal one is dashed, with smaller points; a third one has shorter dashes
 size = NAMES && X_NAME eq '' && X_TO - X_FROM > 24 ? 12.0 / (X_TO - X_FROM) + 0.3 : 1
 do for [i = 1:N] {
     set style line i ps 0.8 * SCALE * size
@@ -75,7 +74,7 @@ do for [p = 1:PANELS] {
          for [i = 1:LINES] $DATA index first + i using 1:5 with points ls style(i), \
          for [i = 1:N] $EXITS using ($1 == p && $2 == i ? $3 : NaN):(inside(p, $4)):(0):(edge(p, $4) - inside(p, $4)) \
              with vectors head filled size screen 0.7 * EM_X, 20 ls i dt 1
-    # the next panel has the rest of the page already
+# the legend and title are drawn with the first panel only
     do for [i = 1:KEYS] { unset arrow i; unset label 10 + i; unset label 50 + i }
     unset label 1
     unset label 2

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Layout in ems, so that texts have the same room at every size. */
+ * Layout in ems, so that texts fit alike at every size. */
 #include "tools/plot/page.h"
 
 #include "tools/plot/figure.h"
@@ -8,8 +8,8 @@
 
 #include <math.h>
 
-#define TITLE_SIZE 1.2 /* of the font, where the title fits */
-#define KEY 1.35       /* height of a legend's entry */
+#define TITLE_SIZE 1.2 /* relative to the font, if the title fits */
+#define KEY 1.35       /* height of a legend entry */
 
 double mc_page_title_height(const char *title)
 {
@@ -34,10 +34,10 @@ void mc_page_put_title(struct mc_gnuplot *g, const char *title, double bottom)
 double mc_page_legend(struct mc_legend *l, double wide, size_t n, double widest)
 {
     const double room = wide - 2 * MC_PAGE_EDGE;
-    const size_t most = widest < room ? (size_t)(room / widest) : 1;
+    const size_t max_cols = widest < room ? (size_t)(room / widest) : 1;
 
     l->n = n;
-    l->rows = (n + most - 1) / most;
+    l->rows = (n + max_cols - 1) / max_cols;
     l->cols = (n + l->rows - 1) / l->rows;
     l->entry = widest;
     l->left = (wide - (double)l->cols * widest) / 2;
@@ -85,9 +85,9 @@ int mc_page_panels(struct mc_page *p, const struct mc_gnuplot *g, struct mc_erro
     const double height =
         fmax(g->high, g->high - p->bottom + p->top + p->above + p->below + p->min_height);
     if (g->in_cm)
-        return mc_fail(err, MC_EUSAGE, "--size: too small for this picture (at least %.1fx%.1fcm)",
+        return mc_fail(err, MC_EUSAGE, "--size must be at least %.1fx%.1fcm for this picture",
                        ceil(width * g->em * 10) / 10, ceil(height * g->em * 10) / 10);
-    return mc_fail(err, MC_EUSAGE, "--size: too small for this picture (at least %.0fx%.0f)",
+    return mc_fail(err, MC_EUSAGE, "--size must be at least %.0fx%.0f for this picture",
                    ceil(width * g->em), ceil(height * g->em));
 }
 

@@ -1,31 +1,30 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Loss and accuracy beside each other on a plane, with the networks and the path in it. mc-plot lays it out and defines
-# before:
-#   SHARE, SCALE, FONT (its size), EM_X, EM_Y (of the picture)
-#   TITLE, TITLE_SIZE, TITLE_Y, HEADER_Y; X_NAME, X_NAME_Y, X_NUMBERS, X_FROM, X_TO, and of Y; HEIGHT of a panel in ems
-#   for loss and accuracy LEFT, RIGHT, TOP, BOTTOM, HEADER; STEP of the colours, FIRST and LAST in steps, NUMBERS
-#   MARKS (whether there are), NAME[1..3], WIDTH (in widths of a panel), X, Y of the networks; PATH (points of it),
-#   $PATH: x y of the path, else of the straight lines from the first network (NaN where there is nothing)
-#   $DATA: rows x, y, loss, accuracy (%), a blank line between those of different y
+# Loss and accuracy side by side on a plane, with the networks and the path in it. mc-plot lays it out and defines:
+#   SHARE, SCALE, FONT (its size), EM_X, EM_Y (as shares of the picture)
+#   TITLE, TITLE_SIZE, TITLE_Y, HEADER_Y; X_NAME, X_NAME_Y, X_NUMBERS, X_FROM, X_TO, the same for Y; HEIGHT of a panel
+#   in ems; for loss and accuracy LEFT, RIGHT, TOP, BOTTOM, HEADER; STEP of the colours, FIRST and LAST in steps, NUMBERS
+#   MARKS (1 if there are marks), NAME[1..3], WIDTH (in panel widths), X, Y of the networks; PATH (number of points)
+#   $PATH: x y of the path, or of the straight lines from the first network (NaN for neither)
+#   $DATA: rows x, y, loss, accuracy (%), a blank line after each y
 
 load SHARE.'/style.gp'
 
-# bright is good: viridis, and for losses the other way round
+# bright is good: viridis for accuracies, reversed for losses
 viridis = "0 '#440154', 1 '#482878', 2 '#3e4a89', 3 '#31688e', 4 '#26828e', 5 '#1f9e89', 6 '#35b779', 7 '#6ece58', 8 '#b5de2b', 9 '#fde725'"
 reverse = "0 '#fde725', 1 '#b5de2b', 2 '#6ece58', 3 '#35b779', 4 '#1f9e89', 5 '#26828e', 6 '#31688e', 7 '#3e4a89', 8 '#482878', 9 '#440154'"
 
-# a name is where it hides neither its point nor the border: above it, but below at the upper border, and where another's
-# name would be hidden by it, which is above or comes before
+# A name is above its point so that it hides neither point nor border. It is below the point at the upper border, or if it
+# would hide the name of a network that is higher or earlier.
 across(i) = 1.0 * (X[i] - X_FROM) / (X_TO - X_FROM)
 high(i) = 1.0 * (Y[i] - Y_FROM) / (Y_TO - Y_FROM)
-begins(i) = across(i) - (across(i) > 0.75 ? WIDTH[i] : across(i) < 0.25 ? 0 : WIDTH[i] / 2)
-clash(i, j) = j != i && begins(i) < begins(j) + WIDTH[j] && begins(j) < begins(i) + WIDTH[i] && \
+left(i) = across(i) - (across(i) > 0.75 ? WIDTH[i] : across(i) < 0.25 ? 0 : WIDTH[i] / 2)
+clash(i, j) = j != i && left(i) < left(j) + WIDTH[j] && left(j) < left(i) + WIDTH[i] && \
     abs(high(i) - high(j)) < 1.5 / HEIGHT && (Y[i] < Y[j] || (Y[i] == Y[j] && j < i))
 up(i) = high(i) > 1 - 2 / HEIGHT || clash(i, 1) || clash(i, 2) || clash(i, 3) ? -1.2 : 1.2
 
-# A value as the middle of its step: the palette's own edges are a per cent off. A plateau at an edge is
-# in the step above, whatever its last bit, and the line that parts them runs around it, not all over it.
+# Draw a value as the middle of its colour step: the palette's own edges are a percent off. A plateau at an edge counts
+# to the step above whatever its last bit, so that the contour line runs around it.
 EDGE = 1e-6
 stepped(n) = (n < first ? first : n > last - 1 ? last - 1 : n) * step + step / 2.0
 centre(v) = stepped(floor(v / step + EDGE))
@@ -68,7 +67,7 @@ do for [q = 1:2] {
     set cbrange [first * step:last * step]
     set colorbox user origin screen RIGHT[q] + 0.6 * EM_X, screen BOTTOM[q] size screen EM_X, screen TOP[q] - BOTTOM[q]
     eval 'set cbtics ('.NUMBERS[q].')'
-    # where colours change, drawn as lines
+    # contour lines where colours change
     set contour base
     set cntrparam linear levels incremental (first + 1 - EDGE) * step, step, (last - 1) * step
     unset surface

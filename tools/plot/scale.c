@@ -9,13 +9,13 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLACK 1e-9 /* of a step: rounding of a quotient */
-#define PARTS 4    /* of an axis, at least */
-/* A range of less than this share of its values is flat: its numbers would not differ. */
+#define SLACK 1e-9 /* share of a step: rounding of a quotient */
+#define PARTS 4    /* minimum number of parts of an axis */
+/* A range smaller than this share of its values is flat: its numbers would not differ. */
 #define FLAT 1e-6
-/* A logarithmic axis begins at it at the least, so that the quotient of its ends is finite. */
+/* Minimum start of a logarithmic axis, so that the quotient of its ends is finite. */
 #define SMALLEST 1e-200
-/* Up to this quotient of its ends a logarithmic scale has numbers at even steps. */
+/* Up to this quotient of its ends, a logarithmic axis has evenly spaced numbers. */
 #define LINEAR 3
 
 double mc_scale_step(double range, double parts)
@@ -25,8 +25,8 @@ double mc_scale_step(double range, double parts)
     return (m < 2 - SLACK ? 1 : m < 5 - SLACK ? 2 : 5) * e;
 }
 
-/* The next greater step. */
-static double greater(double step)
+/* The next larger step. */
+static double next_step(double step)
 {
     const double e = pow(10, floor(log10(step) + SLACK));
 
@@ -41,14 +41,14 @@ void mc_scale_exact(struct mc_scale *a, double low, double high)
     a->step = mc_scale_step(high - low, PARTS);
 }
 
-void mc_scale_round(struct mc_scale *a, double low, double high, double least, double most)
+void mc_scale_round(struct mc_scale *a, double low, double high, double min, double max)
 {
     const double size = fmax(fabs(low), fabs(high));
 
     if (high - low <= FLAT * size || high == low) {
         const double more = size > 0 ? .05 * size : .5;
-        low = fmax(low - more, least);
-        high = fmin(high + more, most);
+        low = fmax(low - more, min);
+        high = fmin(high + more, max);
     }
     mc_scale_exact(a, low, high);
     a->from = floor(low / a->step + SLACK) * a->step;
@@ -89,7 +89,7 @@ static int place(double x)
     return (int)floor(log10(x) + SLACK);
 }
 
-/* Numbers in steps, with as many digits as the steps need. */
+/* Numbers at every step, with as many digits as the step needs. */
 static void number_evenly(struct mc_scale *a, double from, double step)
 {
     const double size = fmax(fabs(from), fabs(a->to));
@@ -106,7 +106,7 @@ static void number_evenly(struct mc_scale *a, double from, double step)
     }
 }
 
-/* Numbers at these digits of every `decades`th decade. */
+/* Numbers at these digits in every `decades`th decade. */
 static void number_decades(struct mc_scale *a, const char *digits, int decades)
 {
     char text[24];
@@ -121,19 +121,19 @@ static void number_decades(struct mc_scale *a, const char *digits, int decades)
         }
 }
 
-/* The numbers, at least `apart` decades from each other. */
+/* Numbers at least `apart` decades apart. */
 static void number_log(struct mc_scale *a, double apart)
 {
     static const struct {
         const char *digits;
-        double apart; /* decades between the nearest two */
+        double apart; /* decades between the closest two */
     } sets[] = {{"12357", .146}, {"125", .301}, {"13", .477}, {"1", 1}};
     size_t i = 0;
 
     if (a->to / a->numbers < LINEAR) {
         double step = mc_scale_step(a->to - a->numbers, PARTS);
         while (log10(a->to / (a->to - step)) < apart && step < a->to / 2)
-            step = greater(step);
+            step = next_step(step);
         number_evenly(a, a->numbers, step);
         return;
     }
@@ -142,32 +142,32 @@ static void number_log(struct mc_scale *a, double apart)
     number_decades(a, sets[i].digits, (int)ceil(fmax(apart, 1)));
 }
 
-/* Numbers that a step puts on a scale. */
+/* Number of steps on a scale. */
 static double count(const struct mc_scale *a, double step)
 {
     return floor(a->to / step + SLACK) - ceil(a->from / step - SLACK) + 1;
 }
 
-void mc_scale_number(struct mc_scale *a, size_t most)
+void mc_scale_number(struct mc_scale *a, size_t max)
 {
     double step = a->step;
 
     a->n = 0;
     a->widest = 0;
-    most = most < MC_MAX_TICS ? most : MC_MAX_TICS;
+    max = max < MC_MAX_TICS ? max : MC_MAX_TICS;
     if (a->logarithmic) {
-        const double apart = log10(a->to / a->from) / (double)most;
+        const double apart = log10(a->to / a->from) / (double)max;
         if (a->zero > 0)
             add(a, a->zero, "0");
         number_log(a, apart);
-        if (a->zero > 0 && a->n > 1 && log10(a->at[1] / a->zero) < apart) { /* hides the 0 */
+        if (a->zero > 0 && a->n > 1 && log10(a->at[1] / a->zero) < apart) { /* would hide the 0 */
             memmove(a->at + 1, a->at + 2, (a->n - 2) * sizeof *a->at);
             memmove(a->text + 1, a->text + 2, (a->n - 2) * sizeof *a->text);
             a->n--;
         }
         return;
     }
-    while (count(a, step) > (double)most)
-        step = count(a, greater(step)) > 1 ? greater(step) : 2 * step;
+    while (count(a, step) > (double)max)
+        step = count(a, next_step(step)) > 1 ? next_step(step) : 2 * step;
     number_evenly(a, a->from, step);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The axes of a picture: what they span, and the numbers along them. */
+ * Axes of a picture: their ranges and numbers. */
 #ifndef MC_SCALE_H
 #define MC_SCALE_H
 
@@ -10,26 +10,26 @@
 
 struct mc_scale {
     double from, to;
-    double step;    /* linear: from and to are multiples of it unless they were given */
-    double zero;    /* logarithmic: where values of 0 are drawn, near the axis's foot; else 0 */
-    double numbers; /* logarithmic: the axis has numbers from here on */
+    double step;    /* linear: from and to are multiples of it, unless exact */
+    double zero;    /* logarithmic: position of zeros near the axis's start, or 0 */
+    double numbers; /* logarithmic: numbers start here */
     int logarithmic;
     size_t n;
-    double at[MC_MAX_TICS]; /* (n), and their texts */
+    double at[MC_MAX_TICS]; /* (n), with their texts */
     char text[MC_MAX_TICS][24];
-    double widest; /* text, in ems */
+    double widest; /* widest text, in ems */
 };
 
-/* The greatest step of 1, 2 or 5 in some place that cuts a range into at least `parts`. */
+/* Largest step of 1, 2 or 5 times a power of ten that divides a range into at least `parts`. */
 double mc_scale_step(double range, double parts);
-/* A linear axis over [low, high], rounded outwards to whole steps; equal ones are moved apart
- * within [least, most]. */
-void mc_scale_round(struct mc_scale *a, double low, double high, double least, double most);
+/* A linear axis over [low, high], rounded outwards to whole steps. Equal ends are moved apart
+ * within [min, max]. */
+void mc_scale_round(struct mc_scale *a, double low, double high, double min, double max);
 /* A linear axis from low to high, not rounded. */
 void mc_scale_exact(struct mc_scale *a, double low, double high);
-/* A logarithmic axis over [low, high], 0 < low <= high; zero: with a place for zeros. */
+/* A logarithmic axis over [low, high], 0 < low <= high. zero: reserve a position for zeros. */
 void mc_scale_log(struct mc_scale *a, double low, double high, int zero);
-/* Numbers along the axis, at most `most`, which is at least 2. */
-void mc_scale_number(struct mc_scale *a, size_t most);
+/* Place at most `max` >= 2 numbers along the axis. */
+void mc_scale_number(struct mc_scale *a, size_t max);
 
 #endif

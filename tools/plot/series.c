@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables of the same thing, as mean and standard deviation. */
+ * Equivalent tables, as mean and standard deviation. */
 #include "tools/plot/series.h"
 
 #include <math.h>
@@ -29,19 +29,19 @@ const char *mc_series_label(const char *operand, char *label, size_t size)
     return operand;
 }
 
-/* How a kind of picture reads one table, and what must be the same in each of a series. */
+/* How a kind of picture reads a table, and what all tables of a series must share. */
 struct kind {
     int (*read)(struct mc_table *t, const char *file, struct mc_error *err);
     int (*check)(const struct mc_table *t, const double *v, struct mc_error *err); /* or NULL */
     const char *const *names;                                                      /* (n_names) */
     size_t n_names;
-    char *data; /* or NULL; then its two columns follow (mc_series_measures) */
+    char *data; /* or NULL; if set, its two columns follow (mc_series_measures) */
     size_t size;
-    const char *key;   /* the column that names a row */
-    const char *wrong; /* the message where it differs */
+    const char *key;  /* column that names a row */
+    const char *keys; /* plural of key, for the message */
 };
 
-/* Rows of the same name in both. */
+/* Check that both tables name the same rows. */
 static int same_rows(const struct kind *k, const struct mc_table *t, const struct mc_table *first,
                      struct mc_error *err)
 {
@@ -55,12 +55,12 @@ static int same_rows(const struct kind *k, const struct mc_table *t, const struc
     for (size_t r = 0; r < t->rows || r < first->rows; r++)
         if (r >= t->rows || r >= first->rows ||
             strcmp(t->cells[r * t->cols + col], first->cells[r * first->cols + col_first]))
-            return mc_fail(err, MC_EINPUT, "%s: has other %s than %s", t->name, k->wrong,
+            return mc_fail(err, MC_EINPUT, "%s: %s differ from those in %s", t->name, k->keys,
                            first->name);
     return 0;
 }
 
-/* One more table, by Welford's recurrence; sd holds the sum of squares meanwhile. */
+/* Add a table by Welford's recurrence; sd holds the sum of squares until the end. */
 static int add(struct mc_series *s, const struct kind *k, const struct mc_table *t,
                struct mc_error *err)
 {
@@ -87,9 +87,9 @@ static int add(struct mc_series *s, const struct kind *k, const struct mc_table 
     if (!rc) {
         s->tables++;
         for (size_t i = 0; i < n; i++) {
-            double off = v[i] - s->mean[i];
-            s->mean[i] += off / (double)s->tables;
-            s->sd[i] += off * (v[i] - s->mean[i]);
+            const double diff = v[i] - s->mean[i];
+            s->mean[i] += diff / (double)s->tables;
+            s->sd[i] += diff * (v[i] - s->mean[i]);
         }
     }
     free(v);
@@ -108,7 +108,7 @@ static int add_file(struct mc_series *s, const struct kind *k, const char *file,
     return rc;
 }
 
-/* The files of an operand. */
+/* Read the files of an operand. */
 static int read_all(struct mc_series *s, const struct kind *k, const char *operand,
                     struct mc_error *err)
 {
@@ -120,45 +120,45 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *opera
         if (*file)
             rc = add_file(s, k, file, err);
         else if (s->tables)
-            rc = mc_fail(err, MC_EUSAGE, "'%s': an empty name in a list of tables", files);
+            rc = mc_fail(err, MC_EUSAGE, "'%s': empty name in a list of tables", files);
         else
-            rc = mc_fail(err, MC_EUSAGE, "'%s': names no table", operand);
+            rc = mc_fail(err, MC_EUSAGE, "'%s': table is missing", operand);
     for (size_t i = 0; !rc && s->tables > 1 && i < s->cols * s->rows; i++)
         s->sd[i] = sqrt(s->sd[i] / (double)(s->tables - 1));
     free(list);
     return rc;
 }
 
-/* v: (rows) of the column called so. */
-static int check_growth(const struct mc_table *t, const char *name, const double *v,
-                        struct mc_error *err)
+/* Check that the column's values v (rows) ascend. */
+static int check_ascending(const struct mc_table *t, const char *name, const double *v,
+                           struct mc_error *err)
 {
     for (size_t r = 1; r < t->rows; r++)
         if (!(v[r] > v[r - 1]))
-            return mc_fail(err, MC_EINPUT, "%s: line %zu: %s does not grow", t->name, t->lines[r],
+            return mc_fail(err, MC_EINPUT, "%s: line %zu: %s must increase", t->name, t->lines[r],
                            name);
     return 0;
 }
 
 static int check_log(const struct mc_table *t, const double *v, struct mc_error *err)
 {
-    return check_growth(t, "epoch", v, err);
+    return check_ascending(t, "epoch", v, err);
 }
 
 static int check_path(const struct mc_table *t, const double *v, struct mc_error *err)
 {
-    int rc = check_growth(t, "t", v, err);
+    int rc = check_ascending(t, "t", v, err);
 
     if (rc)
         return rc;
     if (v[0] > 0 || v[t->rows - 1] < 1)
-        return mc_fail(err, MC_EINPUT, "%s: is not whole: t runs from %g to %g, not from 0 to 1",
-                       t->name, v[0], v[t->rows - 1]);
+        return mc_fail(err, MC_EINPUT, "%s: t must run from 0 to 1 (got %g to %g)", t->name, v[0],
+                       v[t->rows - 1]);
     return 0;
 }
 
-/* The data set that is drawn where none was asked for: test, or the table's first. */
-static void pick(const struct mc_table *t, char *data, size_t size)
+/* Default data set: test, or the table's first. */
+static void choose_data(const struct mc_table *t, char *data, size_t size)
 {
     snprintf(data, size, "test");
     for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
@@ -177,7 +177,7 @@ int mc_series_measures(const struct mc_table *t, char *data, size_t size, double
     int rc = 0;
 
     if (!*data)
-        pick(t, data, size);
+        choose_data(t, data, size);
     for (size_t q = 0; !rc && q < 2; q++) {
         snprintf(name, sizeof name, "%s.%s", data, q ? "accuracy" : "loss");
         rc = mc_table_numbers(t, name, out + q * t->rows, err);
@@ -189,7 +189,7 @@ int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t
                     struct mc_error *err)
 {
     static const char *const names[] = {"t"};
-    const struct kind k = {mc_table_read, check_path, names, 1, data, size, "t", "t"};
+    const struct kind k = {mc_table_read, check_path, names, 1, data, size, "t", "values of t"};
 
     return read_all(s, &k, operand, err);
 }
@@ -199,7 +199,7 @@ static int by_text(const void *a, const void *b)
     const char *const *x = a, *const *y = b;
     int order = strcmp(*x, *y);
 
-    return order ? order : (*x > *y) - (*x < *y); /* equal ones as they occur in the table */
+    return order ? order : (*x > *y) - (*x < *y); /* equal ones in table order */
 }
 
 static int check_signature(const struct mc_table *t, const double *v, struct mc_error *err)
@@ -217,8 +217,8 @@ static int check_signature(const struct mc_table *t, const double *v, struct mc_
         if (!strcmp(layers[i], layers[i - 1])) {
             while (t->cells[r * t->cols + col] != layers[i])
                 r++;
-            rc = mc_fail(err, MC_EINPUT, "%s: line %zu: layer '%s' occurs twice", t->name,
-                         t->lines[r], layers[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s: line %zu: duplicate layer '%s'", t->name, t->lines[r],
+                         layers[i]);
         }
     free(layers);
     return rc;
@@ -230,7 +230,8 @@ static int read_signature(struct mc_table *t, const char *file, struct mc_error 
 
     if (!rc && mc_table_find(t, "identity") >= 0 && mc_table_find(t, "permuted") < 0)
         return mc_fail(err, MC_EINPUT,
-                       "%s: has no column 'permuted' (use mc-corr --signature --perm)", t->name);
+                       "%s: column 'permuted' is missing: run mc-corr --signature with --perm",
+                       t->name);
     return rc;
 }
 

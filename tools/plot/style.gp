@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How every picture looks. Colours are Okabe and Ito's, which people of every colour vision can tell
-# apart; points and, from the eighth line on, dashes tell the lines apart without colour.
+# Style of all pictures. The colours are Okabe and Ito's, distinguishable with every type of colour vision. Points and,
+# from the eighth line on, dashes distinguish the lines without colour.
 
 array COLOUR[7] = ['#0072B2', '#D55E00', '#009E73', '#CC79A7', '#E69F00', '#56B4E9', '#000000']
 array POINT[7] = [7, 5, 9, 11, 13, 6, 4]

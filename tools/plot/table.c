@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading tab-separated tables whole, or not at all. The JSON lines are in
+ * Read tab-separated tables completely or not at all. JSON lines are read in
  * tools/plot/table_log.c. */
 #include "tools/plot/table.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The length of a text without the empty lines at its end. */
+/* Length of a text without the empty lines at its end. */
 static size_t without_empty_lines(const char *text, size_t n)
 {
     for (size_t end; n > 2; n = end) {
@@ -24,7 +24,7 @@ static size_t without_empty_lines(const char *text, size_t n)
     return n;
 }
 
-/* The whole of f, or where it is torn as far as its lines are whole. */
+/* Read all of f. torn: if the last line is incomplete, omit it. */
 static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
 {
     size_t n = 0, room = 1 << 13;
@@ -40,9 +40,9 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
     if (ferror(f))
         return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
     if (n > MC_TABLE_MAX_BYTES)
-        return mc_fail(err, MC_EINPUT, "%s: larger than %d MiB", t->name,
+        return mc_fail(err, MC_EINPUT, "%s: must be at most %d MiB", t->name,
                        (int)(MC_TABLE_MAX_BYTES >> 20));
-    /* what a log's last line is when it was cut off */
+    /* an interrupted log's incomplete last line */
     const char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
     n = last ? (size_t)(last - t->text) + 1 : n;
     t->text[n] = 0;
@@ -52,9 +52,9 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
     if (!n)
         return mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
     if (memchr(t->text, 0, n))
-        return mc_fail(err, MC_EINPUT, "%s: is binary, not text", t->name);
+        return mc_fail(err, MC_EINPUT, "%s: text expected, got binary data", t->name);
     if (t->text[n - 1] != '\n')
-        return mc_fail(err, MC_EINPUT, "%s: is cut short: its last line does not end", t->name);
+        return mc_fail(err, MC_EINPUT, "%s: truncated: the last line has no newline", t->name);
     t->text[without_empty_lines(t->text, n)] = 0;
     return 0;
 }
@@ -112,7 +112,7 @@ static int header(struct mc_table *t, char *line, struct mc_error *err)
             return mc_fail(err, MC_EINPUT, "%s: column %zu has no name", t->name, i + 1);
         for (size_t j = 0; j < i; j++)
             if (!strcmp(t->names[j], name))
-                return mc_fail(err, MC_EINPUT, "%s: column '%s' occurs twice", t->name, name);
+                return mc_fail(err, MC_EINPUT, "%s: duplicate column '%s'", t->name, name);
         t->names[i] = name;
     }
     return 0;
@@ -143,8 +143,8 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
     if (rc)
         return rc;
     if (cells != t->cols)
-        return mc_fail(err, MC_EINPUT, "%s: line %zu: %zu cells for %zu columns", t->name, number,
-                       cells, t->cols);
+        return mc_fail(err, MC_EINPUT, "%s: line %zu: expected %zu cells, got %zu", t->name, number,
+                       t->cols, cells);
     for (size_t i = 0; i < t->cols; i++)
         t->cells[t->rows * t->cols + i] = strsep(&line, "\t");
     t->lines[t->rows++] = number;
@@ -162,12 +162,12 @@ int mc_table_read(struct mc_table *t, const char *path, struct mc_error *err)
     for (size_t number = 1; !rc && *rest; number++) {
         char *line = strsep(&rest, "\n");
         size_t n = strlen(line);
-        if (n && line[n - 1] == '\r') /* as Windows ends a line */
+        if (n && line[n - 1] == '\r') /* Windows line ending */
             line[n - 1] = 0;
         rc = number == 1 ? header(t, line, err) : row(t, line, number, &cap, err);
     }
     if (!rc && !t->rows)
-        rc = mc_fail(err, MC_EINPUT, "%s: holds no rows", t->name);
+        rc = mc_fail(err, MC_EINPUT, "%s: has no rows", t->name);
     if (rc)
         mc_table_release(t);
     return rc;
@@ -184,7 +184,7 @@ long mc_table_find(const struct mc_table *t, const char *name)
 int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)
 {
     long found = mc_table_find(t, name);
-    char list[256] = "", meant[MC_NEAR_TEXT];
+    char list[256] = "", hint[MC_NEAR_TEXT];
     struct mc_near near = mc_near(name, strlen(name));
 
     if (found >= 0) {
@@ -196,8 +196,8 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", t->names[i]);
         mc_near_try(&near, t->names[i]);
     }
-    return mc_fail(err, MC_EINPUT, "%s: there is no column '%s'%s (there are: %s)", t->name, name,
-                   mc_near_text(&near, meant), list);
+    return mc_fail(err, MC_EINPUT, "%s: unknown column '%s'%s (one of: %s)", t->name, name,
+                   mc_near_text(&near, hint), list);
 }
 
 int mc_table_numbers(const struct mc_table *t, const char *name, double *out, struct mc_error *err)

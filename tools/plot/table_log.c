@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading the JSON lines of a training log as a table. */
+ * Read the JSON lines of a training log as a table. */
 #include "tools/plot/table.h"
 
 #include "libcommon/base/json.h"
@@ -11,10 +11,10 @@
 
 static const struct mc_json_limits LIMITS = {.values = 65536, .depth = 32};
 
-/* Cells are laid out for this many columns until all lines are read. */
+/* Number of columns that rows are allocated for until all lines are read. */
 #define MAX_FIELDS 64
 
-/* Put a line's fields into a new row, adding columns that are new; numbers become texts. */
+/* Add a row with a line's fields, and a column for each new field. Numbers become strings. */
 static int add_row(struct mc_table *t, json_t *line, size_t number, size_t *cap,
                    struct mc_error *err)
 {
@@ -46,19 +46,19 @@ static int add_row(struct mc_table *t, json_t *line, size_t number, size_t *cap,
     return 0;
 }
 
-/* The line becomes a row if it is of this event. */
+/* Add the line as a row if it has this event. */
 static int read_line(struct mc_table *t, const char *text, size_t n, const char *event,
                      size_t number, size_t *cap, struct mc_error *err)
 {
     json_t *line;
     int rc = mc_json_parse(&line, text, n, &LIMITS, err);
-    const char *is = json_string_value(json_object_get(line, "event"));
+    const char *line_event = json_string_value(json_object_get(line, "event"));
 
     if (rc == MC_ENOMEM)
         return rc;
-    if (!is)
-        rc = mc_fail(err, MC_EINPUT, "%s: line %zu: is not a line of a log", t->name, number);
-    else if (!strcmp(is, event))
+    if (!line_event)
+        rc = mc_fail(err, MC_EINPUT, "%s: line %zu: not a line of a training log", t->name, number);
+    else if (!strcmp(line_event, event))
         rc = json_array_append(t->log, line) ? mc_no_memory(err)
                                              : add_row(t, line, number, cap, err);
     json_decref(line);

@@ -9,14 +9,14 @@
 
 #define ELLIPSIS "\xe2\x80\xa6"
 
-/* Hundredths of an em, from the space on. */
+/* Hundredths of an em, for characters from the space on. */
 static const unsigned char ascii[95] = {
     32, 40, 46, 84, 64, 95, 78, 27, 39,  39, 50, 84, 32, 36, 32, 34, 64, 64, 64, 64, 64, 64, 64, 64,
     64, 64, 34, 34, 84, 84, 84, 53, 100, 68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79,
     60, 79, 69, 63, 61, 73, 68, 99, 69,  61, 69, 39, 34, 39, 84, 50, 50, 61, 63, 55, 63, 62, 35, 63,
     63, 28, 28, 58, 28, 97, 63, 61, 63,  63, 41, 52, 39, 63, 59, 82, 59, 59, 52, 64, 34, 64, 84};
 
-/* The width of the first character; *n: its bytes, at least 1. */
+/* Width of the first character; *n is its number of bytes, at least 1. */
 static double first(const char *text, size_t left, size_t *n)
 {
     uint32_t c;

@@ -14,29 +14,29 @@ fails 2 "--data has no effect in a picture of kind log" mc-plot log log.json --d
 fails 3 "empty.tsv: is empty" mc-plot path empty.tsv
 fails 3 "stdin: is empty" mc-plot path
 sed '$d' line.tsv >cut.tsv
-fails 3 "cut.tsv: is not whole: t runs from 0 to 0.95" mc-plot path cut.tsv
+fails 3 "cut.tsv: t must run from 0 to 1 (got 0 to 0.95)" mc-plot path cut.tsv
 head -c 300 line.tsv >cut.tsv
-fails 3 "cut.tsv: is cut short" mc-plot path line.tsv cut.tsv
+fails 3 "cut.tsv: truncated" mc-plot path line.tsv cut.tsv
 sed '2,$d' line.tsv >none.tsv
-fails 3 "none.tsv: holds no rows" mc-plot path none.tsv
+fails 3 "none.tsv: has no rows" mc-plot path none.tsv
 sed 's/^0\.5\t.*/0.5\tnan\t1\t1\t1/' line.tsv >nan.tsv
 mc-plot path nan.tsv --data test >ok.out # the damage is in another column
 fails 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train
 sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
-fails 3 "back.tsv: line 12: t does not grow" mc-plot path back.tsv
-fails 3 "there is no column 'robust.loss'" mc-plot path line.tsv --data robust
-fails 3 "there is no column 't'" mc-plot path sig.tsv
-fails 3 "there is no column 'identity'" mc-plot signature line.tsv
+fails 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
+fails 3 "unknown column 'robust.loss'" mc-plot path line.tsv --data robust
+fails 3 "unknown column 't'" mc-plot path sig.tsv
+fails 3 "unknown column 'identity'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv
-fails 3 "fewer.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv fewer.tsv
-fails 3 "line.tsv: line 1: is not a line of a log" mc-plot log line.tsv
+fails 3 "fewer.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv fewer.tsv
+fails 3 "line.tsv: line 1: not a line of a training log" mc-plot log line.tsv
 { cat sig.tsv && tail -n 1 sig.tsv; } >twice.tsv
-fails 3 "twice.tsv: line 4: layer 'layers.3.conv' occurs twice" mc-plot signature twice.tsv
+fails 3 "twice.tsv: line 4: duplicate layer 'layers.3.conv'" mc-plot signature twice.tsv
 { cat log.json && tail -n 1 log.json; } >twice.json
-fails 3 "twice.json: line 5: epoch does not grow" mc-plot log twice.json
+fails 3 "twice.json: line 5: epoch must increase" mc-plot log twice.json
 echo '{"event":"start"}' >start.json
 fails 3 "start.json: has no event 'epoch'" mc-plot log start.json
-fails 1 "there is no gnuplot on PATH" env PATH=/nowhere "$(command -v mc-plot)" path line.tsv
+fails 1 "cannot find gnuplot on PATH" env PATH=/nowhere "$(command -v mc-plot)" path line.tsv
 mkdir broken
 printf '#!/bin/sh\nhead -c 100\necho half a picture\necho "gnuplot> x" >&2; echo "line 3: no such thing" >&2; exit 1\n' >broken/gnuplot
 chmod +x broken/gnuplot
@@ -44,14 +44,14 @@ fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-
 expect_equal "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
 # several tables of one line: the same rows in each
 sed 's/^0.5\t/0.51\t/' curve2.tsv >moved.tsv
-fails 3 "moved.tsv: has other t than curve.tsv" mc-plot path curve.tsv,moved.tsv
-fails 3 "cut.tsv: is cut short" mc-plot path curve.tsv,cut.tsv
-fails 2 "an empty name in a list" mc-plot path curve.tsv,,line.tsv
-fails 2 "an empty name in a list" mc-plot path a=curve.tsv,
-fails 2 "names no table" mc-plot path a=
+fails 3 "moved.tsv: values of t differ from those in curve.tsv" mc-plot path curve.tsv,moved.tsv
+fails 3 "cut.tsv: truncated" mc-plot path curve.tsv,cut.tsv
+fails 2 "empty name in a list" mc-plot path curve.tsv,,line.tsv
+fails 2 "empty name in a list" mc-plot path a=curve.tsv,
+fails 2 "table is missing" mc-plot path a=
 sed 's/layers.3/layers.4/' sig.tsv >sig2.tsv
-fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv,sig2.tsv
-fails 3 "sig2.tsv: has other layers than sig.tsv" mc-plot signature sig.tsv sig2.tsv
+fails 3 "sig2.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv,sig2.tsv
+fails 3 "sig2.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv sig2.tsv
 echo old >old.svg
 rc=0
 mc-plot path cut.tsv -o old.svg 2>err || rc=$?

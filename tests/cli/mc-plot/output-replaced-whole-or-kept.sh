@@ -20,7 +20,7 @@ for format in svg png pdf; do
     # newlines at the end are not part of the picture
     for bytes in 0 1 7 100 $((size / 3)) $((size / 2)) 4096 $((size - 50)) $((size - 12)) $((size - 3)); do
         head -c $bytes whole.$format >broken
-        refuses $format 'gnuplot drew an incomplete picture: it did not say why'
+        refuses $format 'gnuplot drew an incomplete picture: no error message'
     done
     cp whole.$format broken
     PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$format
@@ -40,9 +40,9 @@ for end in 'exit 1' 'exit 2' 'kill -KILL $$' 'kill -TERM $$' 'kill -SEGV $$'; do
     printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n%s\n' "$end" >bin/gnuplot
     for format in svg png pdf; do
         cp whole.$format broken
-        refuses $format 'gnuplot failed: it did not say why'
+        refuses $format 'gnuplot failed: no error message'
         head -c 1000 whole.$format >broken
-        refuses $format 'gnuplot failed: it did not say why'
+        refuses $format 'gnuplot failed: no error message'
     done
 done
 printf '#!/bin/sh\ncat >/dev/null\necho "cannot write to the terminal" >&2\n' >bin/gnuplot

@@ -2,23 +2,23 @@
 # mc-plot plane: whole grids alone, and marks that are the networks and then the path.
 fixture tables
 
-fails 3 "holds no rows" mc-plot plane <(head -n 1 line.tsv)
-fails 3 "there is no column 'x'" mc-plot plane line.tsv
+fails 3 "has no rows" mc-plot plane <(head -n 1 line.tsv)
+fails 3 "unknown column 'x'" mc-plot plane line.tsv
 sed '$d' plane.tsv >part.tsv
-fails 3 "part.tsv: is no whole grid: 19 rows, y grows after 4" mc-plot plane part.tsv
+fails 3 "part.tsv: not a complete grid: 19 rows, but y increases after 4" mc-plot plane part.tsv
 head -n 5 plane.tsv >row.tsv
-fails 3 "row.tsv: is no whole grid" mc-plot plane row.tsv
+fails 3 "row.tsv: not a complete grid" mc-plot plane row.tsv
 { sed -n '1,5p' plane.tsv; sed -n 7p plane.tsv; sed -n 6p plane.tsv; sed 1,7d plane.tsv; } >swapped.tsv
-fails 3 "swapped.tsv: line 6: is out of the grid's order" mc-plot plane swapped.tsv
+fails 3 "swapped.tsv: line 6: not in grid order" mc-plot plane swapped.tsv
 sed '5d' plane.tsv >hole.tsv
 fails 3 "hole.tsv: " mc-plot plane hole.tsv
 sed '7s/[0-9.]*$/inf/' plane.tsv >inf.tsv
 fails 3 "inf.tsv: line 7, column 'test.accuracy': 'inf' is not a number" mc-plot plane inf.tsv
 sed '4d' marks.tsv >two.tsv
-fails 3 "two.tsv: has 2 marks, not the three networks" mc-plot plane plane.tsv two.tsv
+fails 3 "two.tsv: at least 3 marks are required, the networks (got 2)" mc-plot plane plane.tsv two.tsv
 sed '4d' path.tsv >early.tsv
-fails 3 "early.tsv: line 4: 'path' where a network was due" mc-plot plane plane.tsv early.tsv
-fails 3 "there is no column 'mark'" mc-plot plane plane.tsv plane.tsv
+fails 3 "early.tsv: line 4: mark 'network' expected, got 'path'" mc-plot plane plane.tsv early.tsv
+fails 3 "unknown column 'mark'" mc-plot plane plane.tsv plane.tsv
 fails 2 "at most 2 tables" mc-plot plane plane.tsv marks.tsv marks.tsv
 fails 2 "three names" mc-plot plane plane.tsv --names a,b
 fails 2 "three names" mc-plot plane plane.tsv --names a,b,c,d

@@ -38,7 +38,7 @@ usage_error "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0
 usage_error "a signature has one axis" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
 usage_error "a logarithmic axis of losses starts above 0" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
 usage_error "--y-range has no effect in a picture of kind plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
-fails 3 "there is no column 'x.loss'" mc-plot path low.tsv --fit-data x
+fails 3 "unknown column 'x.loss'" mc-plot path low.tsv --fit-data x
 fails 1 "cannot open 'none.tsv'" mc-plot path low.tsv --fit none.tsv
 py <<'P'
 from picture import *

@@ -87,8 +87,8 @@ for i in range(10 * len(kinds)):
 assert "straight, unaligned ▲ 3.04 ▼ 12.3%" in Picture("0.svg").all_texts(), Picture("0.svg").all_texts()
 P
 for kind in path log; do
-    fails 2 '--size: too small for this picture (at least ' mc-plot $kind --size 200x150 $([ $kind = path ] && echo {low,some,high,far}{1,2,3}.tsv || echo whole.json gap.json{,,,,,,,}) -o x.svg
+    fails 2 '--size must be at least ' mc-plot $kind --size 200x150 $([ $kind = path ] && echo {low,some,high,far}{1,2,3}.tsv || echo whole.json gap.json{,,,,,,,}) -o x.svg
 done
-fails 2 '--size: too small for this picture (at least ' mc-plot plane --size 5x4cm square.tsv -o x.svg
-least=$(mc-plot plane --size 5x4cm square.tsv -o x.svg 2>&1 | sed 's/.*at least \(.*\))$/\1/') || true
+fails 2 '--size must be at least ' mc-plot plane --size 5x4cm square.tsv -o x.svg
+least=$(mc-plot plane --size 5x4cm square.tsv -o x.svg 2>&1 | sed 's/.*at least \(.*\) for .*/\1/') || true
 mc-plot plane --size "$least" square.tsv -o x.svg

@@ -11,4 +11,4 @@ fails 2 "unknown network 'alexnet' (one of: tinyten" mc-train --net alexnet --da
 fails 2 "there is no data set 'cifar-10', did you mean 'cifar10'? (there are: cifar10, cifar100" mc-data cifar-10 x
 fails 2 "picture: there is no 'signatures', did you mean 'signature'? (there are: path" mc-plot signatures table.tsv
 fails 2 "there is no 'corelation', did you mean 'correlation'? (there are: correlation, l2)" mc-corr --measure corelation
-fails 3 "there is no column 'test.accuracy', did you mean 'test.acuracy'? (there are: " mc-plot path table.tsv
+fails 3 "unknown column 'test.accuracy', did you mean 'test.acuracy'? (one of: " mc-plot path table.tsv

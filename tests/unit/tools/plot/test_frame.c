@@ -7,7 +7,7 @@
 
 enum { ROWS = 5 };
 static const double t[ROWS] = {0, .25, .5, .75, 1}, none[ROWS];
-static const struct mc_frame loss = {.least = 0, .most = INFINITY, .include = {0, NAN}, .apart = 1};
+static const struct mc_frame loss = {.min = 0, .max = INFINITY, .include = {0, NAN}, .separate = 1};
 
 /* A line from .3 over .3 + peak to .3 in y. */
 static struct mc_line bump(double *y, double peak)
@@ -71,8 +71,8 @@ TEST(given_range_is_exact_and_lines_leave_it)
     struct mc_line line = bump(y, 1);
     struct mc_scale s;
 
-    f.given[0] = .31;
-    f.given[1] = .77;
+    f.range[0] = .31;
+    f.range[1] = .77;
     mc_frame_choose(&s, &f, &line, 1);
     assert_true(s.from == .31 && s.to == .77);
     mc_frame_outside(&s, &line, &above, &below);

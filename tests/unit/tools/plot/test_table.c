@@ -47,8 +47,8 @@ TEST(table_is_read_exactly)
     assert_true(v[0] == .5 && v[1] == -1e-3 && v[2] == .75);
     assert_int_equal(t.lines[2], 4);
     must_fail(mc_table_column(&t, "train.loss", &col, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "x.mcz: there is no column 'train.loss' "
-                                  "(there are: t, test.loss, test.accuracy)");
+    assert_string_equal(why.text, "x.mcz: unknown column 'train.loss' "
+                                  "(one of: t, test.loss, test.accuracy)");
     mc_table_release(&t);
     assert_null(t.text);
     mc_table_release(&t);
@@ -116,14 +116,14 @@ TEST(damage_is_refused_with_its_line)
     } bad[] = {
         {"", "is empty"},
         {"\n", "column 1 has no name"},
-        {"t\n", "holds no rows"},
-        {"t\n0", "last line does not end"},
-        {"t\tx\n0\t1\n1\n", "line 3: 1 cells for 2 columns"},
-        {"t\tx\n0\t1\t2\n", "line 2: 3 cells for 2 columns"},
-        {"t\tx\n\n", "holds no rows"},
-        {"t\tx\n\n0\t1\n", "line 2: 1 cells for 2 columns"},
+        {"t\n", "has no rows"},
+        {"t\n0", "the last line has no newline"},
+        {"t\tx\n0\t1\n1\n", "line 3: expected 2 cells, got 1"},
+        {"t\tx\n0\t1\t2\n", "line 2: expected 2 cells, got 3"},
+        {"t\tx\n\n", "has no rows"},
+        {"t\tx\n\n0\t1\n", "line 2: expected 2 cells, got 1"},
         {"\xef\xbb\xbf", "is empty"},
-        {"t\tt\n0\t1\n", "column 't' occurs twice"},
+        {"t\tt\n0\t1\n", "duplicate column 't'"},
         {"t\t\n0\t1\n", "column 2 has no name"},
     };
 
