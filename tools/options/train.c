@@ -198,7 +198,7 @@ static int begin(void *arg, uint64_t done, struct mc_error *err)
     return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, done > 0, err) : 0;
 }
 
-static int due(void *arg)
+static int progress_due(void *arg)
 {
     const struct mc_train_cli *f = arg;
 
@@ -266,14 +266,17 @@ int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
                      struct mc_objective *objective, struct mc_error *err)
 {
     struct mc_backend *be = f->cli->be;
-    const struct mc_train_job job = {
-        .be = be,
-        .graph = g,
-        .data = &f->images,
-        .objective = objective,
-        .o = &f->train,
-        .state = &f->state,
-        .watch = {.begin = begin, .due = due, .progress = progress, .epoch = epoch_done, .arg = f}};
+    const struct mc_train_job job = {.be = be,
+                                     .graph = g,
+                                     .data = &f->images,
+                                     .objective = objective,
+                                     .o = &f->train,
+                                     .state = &f->state,
+                                     .watch = {.begin = begin,
+                                               .progress_due = progress_due,
+                                               .progress = progress,
+                                               .epoch = epoch_done,
+                                               .arg = f}};
     char described[sizeof be->describe];
     int rc = tell_memory(f, g, objective, err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: permutations and reports between host, device and
+ * Proximal alternating minimisation: transfer of permutations and reports between host, device and
  * checkpoint. */
 #include "tools/pam/pam.h"
 
@@ -20,15 +20,15 @@ int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
     return rc;
 }
 
-/* A checkpoint holds float32: a unit's number is exact in one. */
-static void keep_perm(const struct mc_perm *perm, float *unit)
+/* Checkpoints hold float32, which represents unit numbers exactly. */
+static void save_perm(const struct mc_perm *perm, float *unit)
 {
     for (size_t g = 0; g < perm->n_groups; g++)
         for (size_t i = 0; i < perm->groups[g].size; i++)
             *unit++ = (float)perm->perm[g][i];
 }
 
-static int take_perm(struct mc_perm *perm, const float *unit, struct mc_error *err)
+static int restore_perm(struct mc_perm *perm, const float *unit, struct mc_error *err)
 {
     for (size_t g = 0; g < perm->n_groups; g++)
         for (size_t i = 0; i < perm->groups[g].size; i++, unit++)
@@ -37,20 +37,20 @@ static int take_perm(struct mc_perm *perm, const float *unit, struct mc_error *e
     return mc_perm_check(perm, err);
 }
 
-void mc_pam_keep_perms(struct mc_pam *p)
+void mc_pam_save_perms(struct mc_pam *p)
 {
-    keep_perm(p->perm, p->units);
-    keep_perm(&p->previous, p->units + p->n_units);
+    save_perm(p->perm, p->units);
+    save_perm(&p->previous, p->units + p->n_units);
 }
 
-int mc_pam_take_perms(struct mc_pam *p, struct mc_error *err)
+int mc_pam_restore_perms(struct mc_pam *p, struct mc_error *err)
 {
-    int rc = take_perm(p->perm, p->units, err);
+    int rc = restore_perm(p->perm, p->units, err);
 
-    return rc ? rc : take_perm(&p->previous, p->units + p->n_units, err);
+    return rc ? rc : restore_perm(&p->previous, p->units + p->n_units, err);
 }
 
-size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)
+size_t mc_pam_vectors(struct mc_objective *o, struct mc_train *f, struct mc_train_vector *v)
 {
     const struct mc_pam *p = (const struct mc_pam *)o;
     const size_t P = p->graph->P, n = p->n_units;
@@ -60,13 +60,13 @@ size_t mc_pam_saved(struct mc_objective *o, struct mc_train *f, struct mc_train_
         {"anchor", p->d_anchor, NULL, P, NULL},
         {"permutation", NULL, p->units, n, NULL},
         {"previous", NULL, p->units + n, n, NULL},
-        /* doubles, of which a checkpoint copies the bits */
+        /* doubles; the checkpoint copies their bits */
         {"report", NULL, (float *)p->report, p->o->outer * sizeof *p->report / sizeof(float), NULL},
         {"matrices", p->d_matrices, NULL, p->matrices,
-         "--permutation-lr"}}; /* last: a curve step alone has none */
-    const size_t saved = sizeof all / sizeof *all - !p->o->permutation_epochs;
+         "--permutation-lr"}}; /* last: runs without permutation steps omit it */
+    const size_t n_vectors = sizeof all / sizeof *all - !p->o->permutation_epochs;
 
     (void)f;
-    memcpy(v, all, saved * sizeof *all);
-    return saved;
+    memcpy(v, all, n_vectors * sizeof *all);
+    return n_vectors;
 }

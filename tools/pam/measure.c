@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: what the objective along the curve is measured on. */
+ * Proximal alternating minimisation: measure the objective along the curve. */
 #include "tools/pam/pam.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* The epoch that keys the augmentation of the images: the same at all times. */
+/* Epoch that keys the images' augmentation, the same for every measurement. */
 #define MEASURE_EPOCH UINT32_MAX
 enum { DECAY_SUM = MC_N_METRICS };
 
@@ -15,7 +15,7 @@ static uint64_t whole_batches(uint64_t images, uint64_t batch)
     return images < batch ? images : images / batch * batch;
 }
 
-/* `images` of them from `first` on, in batches. */
+/* `images` images from number `first` on, in batches. */
 static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, uint64_t images,
                    struct mc_error *err)
 {
@@ -35,7 +35,7 @@ static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, u
     return f->bufs.rc;
 }
 
-/* The selecting images again, on the network with its own ReLU. */
+/* The selection images again, for the network with its own ReLU. */
 static int new_relu_set(struct mc_pam *p, struct mc_train *f, uint64_t images, struct mc_error *err)
 {
     struct mc_pam_set *set = &p->sets[MC_PAM_RELU];
@@ -102,7 +102,7 @@ void mc_pam_point(const struct mc_pam *p, const struct mc_train *f, const struct
     f->be->lincomb(f->be, p->graph->P, p->d_point, 3, vectors, coefs, ctl);
 }
 
-/* The point at the next t; from the first one on. */
+/* Move to the point at the next t, or at the first. */
 static void next_point(const struct mc_pam *p, const struct mc_train *f, int first)
 {
     if (first)
@@ -117,7 +117,7 @@ struct measurement {
     const struct mc_buf *order;
 };
 
-/* A batch at every t. */
+/* Measure a batch at every t. */
 static void measure_batch(void *arg)
 {
     const struct measurement *m = arg;
@@ -138,7 +138,7 @@ int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_set_name na
                    struct mc_pam_value *value, struct mc_error *err)
 {
     struct mc_pam_set *set = &p->sets[name];
-    struct mc_train train = *f; /* with the set's plan */
+    struct mc_train train = *f; /* uses the set's plan */
     struct measurement measurement = {p, &train, set->order};
     struct mc_backend *be = f->be;
     double sums[MC_N_METRICS + 1];
@@ -166,13 +166,13 @@ int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_set_name na
 int mc_pam_measure_here(struct mc_pam *p, struct mc_train *f, struct mc_pam_value *value,
                         double *relu, struct mc_error *err)
 {
-    struct mc_pam_value own;
+    struct mc_pam_value with_relu;
     int rc = mc_pam_measure(p, f, MC_PAM_SELECTION, value, err);
 
     if (!rc && !isfinite(value->loss + value->decay))
-        rc = mc_fail(err, MC_EFAIL, "the loss is not finite (a smaller learning rate may help)");
-    if (!rc && !(rc = mc_pam_measure(p, f, MC_PAM_RELU, &own, err)))
-        *relu = own.loss;
+        rc = mc_fail(err, MC_EFAIL, "the loss is not finite (try a smaller learning rate)");
+    if (!rc && !(rc = mc_pam_measure(p, f, MC_PAM_RELU, &with_relu, err)))
+        *relu = with_relu.loss;
     return rc;
 }
 

@@ -42,8 +42,8 @@ static int prepare(struct mc_objective *o, struct mc_train *f, struct mc_error *
     return rc ? rc : mc_pam_prepare_sets(p, f, err);
 }
 
-/* Keeps the permutation and the offset that the iteration moves from, places that permutation and
- * measures the objective there. */
+/* Save the permutation and the offset as the iteration's start, apply the permutation, and measure
+ * the objective. */
 static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                            struct mc_error *err)
 {
@@ -117,7 +117,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
         const struct mc_sgd s = {.p = p->d_matrices,
                                  .m = p->d_matrices_momentum,
                                  .grad = p->d_matrices_grad,
-                                 .point = p->d_matrices, /* decay 0: not looked at */
+                                 .point = p->d_matrices, /* decay 0: ignored */
                                  .lrs = f->lrs,
                                  .coefs = p->coefs,
                                  .stride = 3,
@@ -141,15 +141,15 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
     }
 }
 
-/* ---- at the ends of steps -------------------------------------------------------------------- */
+/* ---- ends of steps --------------------------------------------------------------------------- */
 
-/* A curve step moves the offset, and so may the clip at a permutation step's end. */
+/* Curve steps move the offset; so may the clip at the end of a permutation step. */
 static int offset_moves(const struct mc_pam *p)
 {
     return p->o->curve_epochs > 0 || p->o->spectral > 0;
 }
 
-/* The price of the offset, and the objective where it has come to. */
+/* Measure the offset's proximal term and the objective after the step. */
 static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_report *r,
                          struct mc_error *err)
 {
@@ -167,7 +167,7 @@ static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_rep
     return rc ? rc : mc_pam_measure_here(p, f, &r->curve, &r->relu, err);
 }
 
-/* What the whole iteration did; *stop: too little, by the theorem, and it is given up. */
+/* Evaluate the whole iteration. *stop: the theorem's rule rejects it, and it is undone. */
 static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_report *r, int *stop)
 {
     const int permuted = p->o->permutation_epochs > 0, curved = offset_moves(p);
@@ -178,7 +178,7 @@ static void end_iteration(struct mc_pam *p, struct mc_train *f, struct mc_pam_re
     r->decrease = r->before.loss + r->before.decay - (after->loss + after->decay) - proximal;
     if (p->o->spectral <= 0)
         return;
-    r->least_move = mc_pam_least_move(p, f);
+    r->least_move = mc_pam_min_move(p, f);
     r->rejected = proximal < r->least_move;
     if (r->rejected < 1)
         return;
@@ -198,8 +198,7 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
 
     if (at + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
-        if (!rc &&
-            p->o->spectral > 0) /* the clip is of what was kept, not of what was measured last */
+        if (!rc && p->o->spectral > 0) /* the clip needs the selected permutation, not the last */
             rc = mc_pam_place(p, f, p->perm, err);
     }
     if (!rc && p->o->spectral > 0 && at + 1 >= p->o->permutation_epochs)
@@ -208,7 +207,7 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
         rc = measure_curve(p, f, r, err);
     if (!rc && last)
         end_iteration(p, f, r, stop);
-    mc_pam_keep_perms(p);
+    mc_pam_save_perms(p);
     return rc;
 }
 
@@ -216,7 +215,7 @@ static int resumed(struct mc_objective *o, struct mc_train *f, uint64_t e, int *
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    int rc = mc_fail_in(mc_pam_take_perms(p, err), err, "%s", f->o->checkpoint);
+    int rc = mc_fail_in(mc_pam_restore_perms(p, err), err, "%s", f->o->checkpoint);
 
     *stop = !rc && p->report[e / iteration(p)].rejected == 1;
     return rc;
@@ -234,14 +233,14 @@ static void memory(const struct mc_objective *o, const struct mc_train_options *
 {
     const struct mc_pam *p = (const struct mc_pam *)o;
 
-    m->plans += t->huber > 0; /* with its own ReLU */
-    /* on the device a, b, Pb, the offset, its momentum and anchor, the point, an index and the
-     * gradient; on the host a, b, the offset, and two to measure how far it moved */
+    m->plans += t->huber > 0; /* for the ReLU set */
+    /* device: a, b, Pb, the offset with momentum and anchor, point, index, gradient; host: a, b,
+     * offset, and two vectors to measure its move */
     m->vectors += 9u + 5u + (t->checkpoint ? 3u : 0u);
     if (!p->o->permutation_epochs)
         return;
-    m->vectors += 2; /* for the matrices' products */
-    /* themselves, their anchor, gradient and momentum, and once on the host */
+    m->vectors += 2; /* for the products with matrices */
+    /* device: matrices, anchor, gradient, momentum; host: one copy */
     m->matrices += (5 + (t->checkpoint ? 1u : 0u)) * p->matrices;
 }
 
@@ -265,7 +264,7 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
                                             .step = step,
                                             .after = after,
                                             .resumed = resumed,
-                                            .vectors = mc_pam_saved,
+                                            .vectors = mc_pam_vectors,
                                             .memory = memory,
                                             .finish = finish,
                                             .release = release};

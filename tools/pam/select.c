@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: from doubly stochastic matrices back to a permutation. */
+ * Proximal alternating minimisation: from doubly stochastic matrices to a permutation. */
 #include "tools/pam/pam.h"
 
 #include "libcommon/assign/assign.h"
@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Units that b puts elsewhere than a does. */
-static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
+/* Number of units at different places in a and b. */
+static size_t n_moved(const struct mc_perm *a, const struct mc_perm *b)
 {
     size_t n = 0;
 
@@ -22,7 +22,7 @@ static size_t differ(const struct mc_perm *a, const struct mc_perm *b)
     return n;
 }
 
-/* One group's part of all candidates: c[1] gets the assignment, the others draws. */
+/* Fill one group of all candidates: c[1] with the assignment, c[2 ...] with draws. */
 static int fill_group(struct mc_pam *p, const struct mc_train *f, uint64_t outer, size_t g,
                       const float *matrix, struct mc_perm *c, struct mc_error *err)
 {
@@ -52,14 +52,15 @@ static int fill_group(struct mc_pam *p, const struct mc_train *f, uint64_t outer
     return rc;
 }
 
-/* The candidates c[0 ... n-1]; of all c, room is made for `most`. */
+/* Fill the candidates c[0] (previous), c[1] (projection) and c[2 ...] (draws). Allocates
+ * n_alloc. */
 static int fill_candidates(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct mc_perm *c,
-                           size_t most, struct mc_error *err)
+                           size_t n_alloc, struct mc_error *err)
 {
     float *matrices = malloc(p->matrices * sizeof *matrices);
     int rc = matrices ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < most; i++)
+    for (size_t i = 0; !rc && i < n_alloc; i++)
         rc = mc_perm_init(&c[i], p->symmetry, err);
     if (!rc)
         rc = f->be->get(f->be, p->d_matrices, 0, matrices, p->matrices * sizeof *matrices, err);
@@ -71,27 +72,26 @@ static int fill_candidates(struct mc_pam *p, struct mc_train *f, uint64_t outer,
     return rc;
 }
 
-/* ---- one of them is selected
- * ---------------------------------------------------------------------- */
+/* ---- selection ------------------------------------------------------------------------------- */
 
-/* A permutation and what it is worth. */
+/* A permutation with its measured objective. */
 struct candidate {
     struct mc_perm *perm;
     struct mc_pam_value q;
-    double proximal, value; /* value: what the least of is wanted */
+    double proximal, value; /* value: the quantity to minimise */
 };
 
-/* What is kept of the candidates c[0 ... n-1], with room for two to mix behind them. */
+/* Selection among the candidates c[0 ... n-1]; c[n] and c[n+1] are room for mixtures. */
 struct choice {
     struct mc_perm *c;
     size_t n;
     struct candidate projection, best;
-    double tried, kept; /* how many; the best's number, or 2: a mixture */
+    double tried, kept; /* number measured; number of the best, or 2 for a mixture */
 };
 
-static void price(const struct mc_pam *p, struct candidate *c)
+static void set_value(const struct mc_pam *p, struct candidate *c)
 {
-    c->proximal = (double)differ(&p->previous, c->perm) / p->o->nu_permutation;
+    c->proximal = (double)n_moved(&p->previous, c->perm) / p->o->nu_permutation;
     c->value = c->q.loss + (p->o->by_objective ? c->proximal : 0);
 }
 
@@ -108,20 +108,21 @@ static int measure_candidate(struct mc_pam *p, struct mc_train *f, struct candid
 {
     int rc = measure_at(p, f, c->perm, MC_PAM_SELECTION, &c->q, err);
 
-    price(p, c);
+    set_value(p, c);
     return rc;
 }
 
-/* Is candidate i, or its part of group g, one that came before? */
-static int seen_before(const struct mc_perm *c, size_t i)
+/* Does an earlier candidate equal candidate i? */
+static int is_duplicate(const struct mc_perm *c, size_t i)
 {
     for (size_t j = 0; j < i; j++)
-        if (!differ(&c[j], &c[i]))
+        if (!n_moved(&c[j], &c[i]))
             return 1;
     return 0;
 }
 
-static int seen_before_in_group(const struct mc_perm *c, size_t i, size_t g)
+/* Does an earlier candidate equal candidate i in group g? */
+static int is_duplicate_in_group(const struct mc_perm *c, size_t i, size_t g)
 {
     for (size_t j = 0; j < i; j++)
         if (!memcmp(c[j].perm[g], c[i].perm[g], c[i].groups[g].size * sizeof *c[i].perm[g]))
@@ -129,14 +130,14 @@ static int seen_before_in_group(const struct mc_perm *c, size_t i, size_t g)
     return 0;
 }
 
-/* The best of all candidates as they are. */
+/* Select the best of all whole candidates. */
 static int select_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s,
                           struct mc_error *err)
 {
     for (size_t i = 1; i < s->n; i++) {
         struct candidate next = i == 1 ? s->projection : (struct candidate){.perm = &s->c[i]};
         int rc = 0;
-        if (seen_before(s->c, i))
+        if (is_duplicate(s->c, i))
             continue;
         if (i > 1 && (rc = measure_candidate(p, f, &next, err)))
             return rc;
@@ -149,39 +150,39 @@ static int select_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s
     return 0;
 }
 
-/* A group's best part: of which candidate, and what it wins alone. */
-struct part {
+/* The best candidate for a group, and the gain of using it for that group alone. */
+struct group_choice {
     size_t group, from;
     double gain;
 };
 
 static int by_gain(const void *x, const void *y)
 {
-    const struct part *a = x, *b = y;
+    const struct group_choice *a = x, *b = y;
 
     if (a->gain != b->gain)
         return a->gain > b->gain ? -1 : 1;
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
-/* mixed[1] becomes mixed[0] with c's part of group g. */
+/* Set mixed[1] to mixed[0] with group g of c. */
 static void mix(struct mc_perm *mixed, const struct mc_perm *c, size_t g)
 {
     mc_perm_copy(&mixed[1], &mixed[0]);
     memcpy(mixed[1].perm[g], c->perm[g], c->groups[g].size * sizeof *c->perm[g]);
 }
 
-/* From the better of the previous permutation and the projection on: each group's candidates once,
- * beside what the other groups have; then each group's best in the order of their gains, while it
- * still lowers the value beside those that were kept. */
+/* Start from the better of the previous permutation and the projection. First measure each group's
+ * candidates alone, with the other groups unchanged. Then add each group's best in the order of
+ * their gains, if it still lowers the value in combination. */
 static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice *s,
                             struct mc_error *err)
 {
     const size_t G = p->symmetry->n_groups;
     struct candidate *best = &s->best;
     struct mc_perm *c = s->c, *mixed = c + s->n;
-    struct part *parts = calloc(G + 1, sizeof *parts);
-    int rc = parts ? 0 : mc_no_memory(err);
+    struct group_choice *choice = calloc(G + 1, sizeof *choice);
+    int rc = choice ? 0 : mc_no_memory(err);
 
     if (s->projection.value < best->value) {
         *best = s->projection;
@@ -189,25 +190,25 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
     }
     mc_perm_copy(&mixed[0], best->perm);
     for (size_t g = 0; !rc && g < G; g++) {
-        parts[g].group = g;
+        choice[g].group = g;
         for (size_t i = 0; !rc && i < s->n; i++) {
             struct candidate next = {.perm = &mixed[1]};
             mix(mixed, &c[i], g);
-            if (seen_before_in_group(c, i, g) || !differ(&mixed[0], &mixed[1]))
+            if (is_duplicate_in_group(c, i, g) || !n_moved(&mixed[0], &mixed[1]))
                 continue;
             rc = measure_candidate(p, f, &next, err);
             s->tried++;
-            if (best->value - next.value > parts[g].gain) {
-                parts[g].gain = best->value - next.value;
-                parts[g].from = i;
+            if (best->value - next.value > choice[g].gain) {
+                choice[g].gain = best->value - next.value;
+                choice[g].from = i;
             }
         }
     }
     if (!rc)
-        qsort(parts, G, sizeof *parts, by_gain);
-    for (size_t k = 0; !rc && k < G && parts[k].gain > 0; k++) {
+        qsort(choice, G, sizeof *choice, by_gain);
+    for (size_t k = 0; !rc && k < G && choice[k].gain > 0; k++) {
         struct candidate next = {.perm = &mixed[1]};
-        mix(mixed, &c[parts[k].from], parts[k].group);
+        mix(mixed, &c[choice[k].from], choice[k].group);
         rc = measure_candidate(p, f, &next, err);
         if (!rc && next.value < best->value) {
             mc_perm_copy(&mixed[0], &mixed[1]);
@@ -216,11 +217,11 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
             s->kept = 2;
         }
     }
-    free(parts);
+    free(choice);
     return rc;
 }
 
-/* Of what was kept, and on images that did not select it. */
+/* Report the selected permutation, also measured on images not used for selection. */
 static int report_best(struct mc_pam *p, struct mc_train *f, const struct candidate *best,
                        struct mc_pam_report *r, struct mc_error *err)
 {
@@ -229,7 +230,7 @@ static int report_best(struct mc_pam *p, struct mc_train *f, const struct candid
 
     r->permutation = best->q;
     r->proximal_permutation = best->proximal;
-    r->moved = (double)differ(&p->previous, best->perm);
+    r->moved = (double)n_moved(&p->previous, best->perm);
     if ((rc = measure_at(p, f, &p->previous, MC_PAM_OTHERS, &before, err)) ||
         (rc = measure_at(p, f, best->perm, MC_PAM_OTHERS, &kept, err)) ||
         (rc = mc_pam_measure(p, f, MC_PAM_RELU, &relu, err)))
@@ -254,10 +255,10 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
     f->be->soft_permute(p->soft_perm, p->d_matrices, p->d_b, p->d_pb);
     if ((rc = mc_pam_measure(p, f, MC_PAM_SELECTION, &r->relaxed, err)))
         goto out;
-    price(p, &s.best);
+    set_value(p, &s.best);
     s.projection = s.best;
     s.projection.perm = &c[1];
-    if (differ(&c[0], &c[1]))
+    if (n_moved(&c[0], &c[1]))
         rc = measure_candidate(p, f, &s.projection, err);
     r->projection = s.projection.q;
     if (!rc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start and end of the minimisation, from files and to one. */
+ * Read the start of a minimisation from files, and write its result. */
 #include "tools/pam/start.h"
 
 #include "formats/codecs/permutation.h"
@@ -20,7 +20,7 @@ void mc_pam_start_release(struct mc_pam_start *s)
     free(s->offset);
 }
 
-/* From a curve between these networks: its permutation, and its control point's offset. */
+/* Start from the permutation and control point of a curve between these networks. */
 static int start_from_curve(struct mc_pam_start *s, const char *const path[2], const char *init,
                             struct mc_history *h, struct mc_error *err)
 {
@@ -31,7 +31,8 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
 
     if (!rc &&
         (!mc_graph_same(c.graph, s->a.graph) || c.kind != MC_CURVE_BEZIER || c.n_points != 3))
-        rc = mc_fail(err, MC_EINPUT, "%s: is no quadratic Bezier curve of these networks", init);
+        rc = mc_fail(err, MC_EINPUT, "%s: is not a quadratic Bezier curve between these networks",
+                     init);
     if (!rc && c.perm) {
         mc_perm_release(&s->perm);
         s->perm = *c.perm;
@@ -43,8 +44,8 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
         mc_fail_in(rc, err, "%s", init);
     if (!rc && (memcmp(c.points[0], s->a.params, P * sizeof *end) ||
                 memcmp(c.points[2], end, P * sizeof *end)))
-        rc = mc_fail(err, MC_EINPUT, "%s: is not a curve from %s to its permutation of %s", init,
-                     path[0], path[1]);
+        rc = mc_fail(err, MC_EINPUT, "%s: is not a curve from %s to %s (permuted)", init, path[0],
+                     path[1]);
     for (size_t i = 0; !rc && i < P; i++)
         s->offset[i] = c.points[1][i] - .5f * (c.points[0][i] + c.points[2][i]);
     mc_curve_release(&c);
@@ -52,8 +53,8 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
     return rc;
 }
 
-/* Blocks stay where the permutation puts them: b becomes the network of that order, s->perm what is
- * still to be done within them, which is the inverse of s->blocks and then the permutation. */
+/* Apply the block part of the permutation to b. s->perm becomes the rest, which permutes within
+ * blocks: the inverse of s->blocks followed by the permutation. */
 static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
 {
     struct mc_perm rest = {0};
@@ -113,7 +114,7 @@ int mc_pam_curve_write(struct mc_pam_start *s, const char *path, const struct mc
         memcpy(c.points[0], s->a.params, g->P * sizeof(float));
         for (size_t i = 0; i < g->P; i++)
             c.points[1][i] = .5f * (c.points[0][i] + c.points[2][i]) + s->offset[i];
-        c.perm = &s->blocks; /* lent */
+        c.perm = &s->blocks; /* borrowed */
         rc = mc_curve_write(&c, path, h, err);
         c.perm = NULL;
     }

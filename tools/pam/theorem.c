@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: the second theorem's conditions, its hard constraint on the
- * control point, and the least move that it has an iteration make. */
+ * Proximal alternating minimisation: the second theorem's conditions, its constraint on the control
+ * point, and its minimum move per iteration. */
 #include "tools/pam/pam.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What the theorem asks: a cross-entropy of Lipschitz constant sqrt(2), ends within the norm. */
+/* Check the conditions: a cross-entropy with Lipschitz constant sqrt(2), ends within the norm. */
 static int check_theorem(const struct mc_pam *p, struct mc_error *err)
 {
     for (int i = 0; i < p->graph->n_nodes; i++)
         if (p->graph->nodes[i].op == MC_OP_LOSS && p->graph->nodes[i].loss_weight != 1)
-            return mc_fail(err, MC_EUSAGE, "%s: the theorem is for a loss of weight 1, not %g",
+            return mc_fail(err, MC_EUSAGE, "loss '%s' must have weight 1 for the theorem (got %g)",
                            p->graph->nodes[i].name, (double)p->graph->nodes[i].loss_weight);
     for (size_t l = 0; l < p->layers.L; l++) {
         const struct mc_param *t = &p->graph->params[p->layers.weight[l]];
@@ -25,9 +25,9 @@ static int check_theorem(const struct mc_pam *p, struct mc_error *err)
                 return rc;
             if (norm > p->o->spectral * (1 + 1e-6))
                 return mc_fail(err, MC_EUSAGE,
-                               "the %s network's %s has spectral norm %g, more than the %g that "
-                               "the theorem is to hold for",
-                               end ? "second" : "first", t->tensor.name, norm, p->o->spectral);
+                               "spectral norm of %s in the %s network must be at most %g for the "
+                               "theorem (got %g)",
+                               t->tensor.name, end ? "second" : "first", p->o->spectral, norm);
         }
     }
     return 0;
@@ -40,7 +40,7 @@ int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err)
     return rc ? rc : check_theorem(p, err);
 }
 
-/* One layer's weight of the control point. w: (3,count) of scratch. */
+/* Project one layer's weight of the control point. w: (3,count), scratch. */
 static int clip_layer(struct mc_pam *p, struct mc_train *f, const struct mc_param *t, float *w,
                       struct mc_error *err)
 {
@@ -57,7 +57,7 @@ static int clip_layer(struct mc_pam *p, struct mc_train *f, const struct mc_para
     if (!rc)
         rc = mc_spectral_clip((size_t)t->tensor.shape[0], (size_t)t->tensor.shape[1], w,
                               p->o->spectral, err);
-    if (rc <= 0) /* where nothing is clipped, the offset keeps the bits that a sum would round */
+    if (rc <= 0) /* nothing clipped: keep the offset's bits, which a sum would round */
         return rc;
     for (size_t i = 0; i < n; i++)
         offset[i] = w[i] - middle[i];
@@ -66,24 +66,24 @@ static int clip_layer(struct mc_pam *p, struct mc_train *f, const struct mc_para
 
 int mc_pam_clip(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
 {
-    size_t most = 1;
+    size_t largest = 1;
     float *w;
     int rc;
 
     for (size_t l = 0; l < p->layers.L; l++) {
         const size_t n = p->graph->params[p->layers.weight[l]].count;
-        most = n > most ? n : most;
+        largest = n > largest ? n : largest;
     }
-    rc = (w = malloc(3 * most * sizeof *w)) ? 0 : mc_no_memory(err);
+    rc = (w = malloc(3 * largest * sizeof *w)) ? 0 : mc_no_memory(err);
     for (size_t l = 0; !rc && l < p->layers.L; l++)
         rc = clip_layer(p, f, &p->graph->params[p->layers.weight[l]], w, err);
     free(w);
     return rc;
 }
 
-/* |Q - Q_delta| <= E = K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2);
- * at both iterates. */
-double mc_pam_least_move(const struct mc_pam *p, const struct mc_train *f)
+/* |Q - Q_delta| <= E = K_L sqrt(M) (delta / 2) sum of K_W^i, i = 1 ... L - 1, with K_L = sqrt(2).
+ * The result is 2 E, as both iterates differ by up to E. */
+double mc_pam_min_move(const struct mc_pam *p, const struct mc_train *f)
 {
     double sum = 0, power = 1;
 

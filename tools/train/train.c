@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The one training loop. */
+ * The training loop. */
 #include "tools/train/train.h"
 
 #include "formats/codecs/tensors.h"
@@ -13,14 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Doubles on the device, of an epoch: the backend's metrics, the sum over batches of |theta|^2 / 2;
- * and at its end the sum of squares of each vector that a checkpoint holds. */
+/* Doubles on the device per epoch: the backend's metrics and the sum over batches of |theta|^2 / 2;
+ * at its end also the sum of squares of each checkpointed vector. */
 #define N_SUMS (MC_N_METRICS + 1)
 #define DECAY_SUM MC_N_METRICS
 #define N_SUMS_AT_END (N_SUMS + MC_CHECKPOINT_MAX)
 
-/* What is kept of each epoch in a checkpoint, as float32: loss, objective, decay, accuracy, lr. */
-#define N_KEPT 5
+/* Results of each epoch in a checkpoint, as float32: loss, objective, decay, accuracy, lr. */
+#define N_RESULTS 5
 
 double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t step, uint64_t steps)
 {
@@ -32,16 +32,16 @@ double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t st
         return o->lr * .5 * (1 + cos(M_PI * at / total));
     case MC_SCHEDULE_ONECYCLE: {
         double top = .3 * total - 1, end = total - 1;
-        double low = o->lr / 25, least = low / 1e4;
+        double low = o->lr / 25, lowest = low / 1e4;
         if (at <= top)
             return top <= 0 ? o->lr : o->lr + (low - o->lr) * .5 * (1 + cos(M_PI * at / top));
         return end <= top
                    ? o->lr
-                   : least + (o->lr - least) * .5 * (1 + cos(M_PI * (at - top) / (end - top)));
+                   : lowest + (o->lr - lowest) * .5 * (1 + cos(M_PI * (at - top) / (end - top)));
     }
     case MC_SCHEDULE_LINEAR: {
-        double way = (at / total - .5) / .4;
-        return o->lr * (1 - .99 * fmin(fmax(way, 0), 1));
+        double progress = (at / total - .5) / .4;
+        return o->lr * (1 - .99 * fmin(fmax(progress, 0), 1));
     }
     default:
         return o->lr * pow(.5, floor(at / (o->step_epochs * (double)steps))) *
@@ -49,7 +49,7 @@ double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t st
     }
 }
 
-/* The samples of an epoch in the order they are taken: (steps, batch), -1 behind the last. */
+/* The shuffled samples of an epoch: (steps, batch), padded with -1. */
 static void epoch_order(const struct mc_train_options *o, uint64_t epoch, uint64_t n,
                         uint64_t steps, int32_t *order)
 {
@@ -58,9 +58,9 @@ static void epoch_order(const struct mc_train_options *o, uint64_t epoch, uint64
     for (uint64_t i = n - 1; i > 0; i--) {
         struct mc_rng4 r = mc_rng(o->seed, MC_RNG_SHUFFLE, (uint32_t)epoch, (uint32_t)i, 0);
         uint32_t j = mc_rng_below(r.v[0], (uint32_t)i + 1);
-        int32_t keep = order[i];
+        int32_t t = order[i];
         order[i] = order[j];
-        order[j] = keep;
+        order[j] = t;
     }
 }
 
@@ -70,15 +70,15 @@ struct run {
     struct mc_objective *objective;
     const struct mc_train_job *job;
     struct mc_checkpoint *state; /* the job's */
-    uint64_t images, last;       /* an epoch; epoch to end after */
-    struct mc_graph *graph;      /* a copy with the Huber delta */
+    uint64_t images, last;       /* per epoch; epoch to stop after */
+    struct mc_graph *graph;      /* copy with the Huber delta */
     struct mc_buf *order, *sums;
     int32_t *host_order;
     float *host_lrs;
-    float *kept; /* (epochs, N_KEPT) */
+    float *results; /* (epochs, N_RESULTS) */
     struct mc_train_vector vectors[MC_CHECKPOINT_MAX];
     size_t n_vectors;
-    double aside; /* seconds of the epoch in which nothing was trained */
+    double untimed; /* seconds of the epoch outside training */
 };
 
 struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *order)
@@ -171,13 +171,13 @@ static int prepare(struct run *r, struct mc_error *err)
         return rc;
     r->host_order = malloc(slots * sizeof *r->host_order);
     r->host_lrs = malloc(f->steps * sizeof *r->host_lrs);
-    r->kept = calloc(r->o->epochs * N_KEPT, sizeof *r->kept);
-    if (!r->host_order || !r->host_lrs || !r->kept)
+    r->results = calloc(r->o->epochs * N_RESULTS, sizeof *r->results);
+    if (!r->host_order || !r->host_lrs || !r->results)
         return mc_no_memory(err);
     return r->objective->prepare(r->objective, f, err);
 }
 
-/* The checkpoint's vectors: the objective's, what is kept of the epochs, and the plan's. */
+/* List the checkpoint's vectors: the objective's, the epochs' results, and the plan's state. */
 static int state_vectors(struct run *r, struct mc_error *err)
 {
     struct mc_checkpoint *s = r->state;
@@ -185,8 +185,8 @@ static int state_vectors(struct run *r, struct mc_error *err)
     struct mc_train_vector plan = {.name = "plan"};
 
     r->n_vectors = r->objective->vectors(r->objective, &r->train, r->vectors);
-    r->vectors[r->n_vectors++] =
-        (struct mc_train_vector){.name = "epochs", .host = r->kept, .n = r->o->epochs * N_KEPT};
+    r->vectors[r->n_vectors++] = (struct mc_train_vector){
+        .name = "epochs", .host = r->results, .n = r->o->epochs * N_RESULTS};
     if ((plan.buf = r->train.be->plan_state(r->train.plan, &plan.n)))
         r->vectors[r->n_vectors++] = plan;
     for (size_t i = 0; i < r->n_vectors; i++) {
@@ -201,7 +201,7 @@ static int state_vectors(struct run *r, struct mc_error *err)
     return 0;
 }
 
-/* Between the checkpoint's vectors and the device's. */
+/* Copy the checkpoint's vectors to the device, or back. */
 static int copy_vectors(struct run *r, int to_device, struct mc_error *err)
 {
     struct mc_backend *be = r->train.be;
@@ -231,21 +231,21 @@ static int restore(struct run *r, struct mc_error *err)
     int rc = mc_checkpoint_read(r->state, r->o->checkpoint, err);
 
     if (!rc && r->state->epoch > r->last)
-        rc = mc_fail(err, MC_EINPUT, "%s: is %llu epochs far, this run ends after %llu",
+        rc = mc_fail(err, MC_EINPUT, "%s: has %llu epochs, but this run ends after %llu",
                      r->o->checkpoint, (unsigned long long)r->state->epoch,
                      (unsigned long long)r->last);
     for (size_t i = 0; !rc && i < r->n_vectors; i++) {
         const struct mc_checkpoint_vector *v = &r->state->vectors[i];
-        /* the host's others may be bits of doubles */
-        if (!r->vectors[i].host || v->data == r->kept)
+        /* other host vectors may be bits of doubles */
+        if (!r->vectors[i].host || v->data == r->results)
             rc = mc_finite(MC_F32, v->data, v->n, r->o->checkpoint, v->name, err);
     }
     return rc ? rc : copy_vectors(r, 1, err);
 }
 
-static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
+static void report_epoch(const struct run *r, uint64_t epoch, double seconds)
 {
-    const float *k = r->kept + epoch * N_KEPT;
+    const float *k = r->results + epoch * N_RESULTS;
     struct mc_train_epoch e = {.epoch = epoch + 1,
                                .epochs = r->o->epochs,
                                .loss = k[0],
@@ -260,13 +260,13 @@ static void tell_epoch(const struct run *r, uint64_t epoch, double seconds)
         r->job->watch.epoch(r->job->watch.arg, &e);
 }
 
-static int tell_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc_error *err)
+static int report_progress(struct run *r, uint64_t epoch, uint64_t step, struct mc_error *err)
 {
     const struct mc_train_watch *w = &r->job->watch;
     double sums[N_SUMS];
     uint64_t n = r->images, done = (step + 1) * r->o->batch;
 
-    if (!w->progress || !w->due || !w->due(w->arg))
+    if (!w->progress || !w->progress_due || !w->progress_due(w->arg))
         return 0;
     int rc = r->train.be->get(r->train.be, r->sums, 0, sums, sizeof sums, err);
     if (!rc)
@@ -292,20 +292,21 @@ static int start_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
         rc = be->put(be, f->lrs, 0, r->host_lrs, f->steps * sizeof *r->host_lrs, err);
     if (!rc)
         rc = be->put(be, f->ctl, 0, &ctl, sizeof ctl, err);
-    const double begun = mc_now();
+    const double start = mc_now();
     if (!rc && r->objective->epoch)
         rc = r->objective->epoch(r->objective, f, epoch, err);
-    r->aside = mc_now() - begun;
+    r->untimed = mc_now() - start;
     be->zero(be, r->sums);
     return rc;
 }
 
-/* Means of the epoch from the device's sums; and no loss tells of what its last step spoilt. */
+/* Compute the epoch's means from the device's sums. Also check the vectors: the loss does not show
+ * a failure in the last step. */
 static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
 {
     struct mc_backend *be = r->train.be;
     double sums[N_SUMS_AT_END];
-    float *k = r->kept + epoch * N_KEPT;
+    float *k = r->results + epoch * N_RESULTS;
 
     for (size_t i = 0; i < r->n_vectors; i++)
         if (r->vectors[i].rate)
@@ -321,14 +322,12 @@ static int end_epoch(struct run *r, uint64_t epoch, struct mc_error *err)
     k[3] = (float)(sums[MC_METRIC_CORRECT] / n);
     k[4] = r->host_lrs[r->train.steps - 1];
     if (!isfinite(k[1]))
-        return mc_fail(err, MC_EFAIL,
-                       "the loss is not finite in epoch %llu (a smaller --lr may help)",
+        return mc_fail(err, MC_EFAIL, "the loss is not finite in epoch %llu (try a smaller --lr)",
                        (unsigned long long)epoch + 1);
     for (size_t i = 0; i < r->n_vectors; i++)
         if (r->vectors[i].rate && !isfinite(sums[N_SUMS + i]))
             return mc_fail(err, MC_EFAIL,
-                           "the steps' result is not finite after epoch %llu (a smaller %s may "
-                           "help)",
+                           "parameters are not finite after epoch %llu (try a smaller %s)",
                            (unsigned long long)epoch + 1, r->vectors[i].rate);
     return 0;
 }
@@ -354,21 +353,21 @@ static int run_epoch(struct run *r, uint64_t epoch, int *stop, struct mc_error *
 {
     struct mc_train *f = &r->train;
     struct mc_backend *be = f->be;
-    double begun = mc_now();
+    double start = mc_now();
     int rc = start_epoch(r, epoch, err);
 
     for (uint64_t s = 0, n; !rc && s < f->steps; s += n) {
         n = f->steps - s < be->launch_steps ? f->steps - s : be->launch_steps;
         be->repeat(be, &f->step, n, train_step, r);
-        rc = tell_progress(r, epoch, s + n - 1, err);
+        rc = report_progress(r, epoch, s + n - 1, err);
     }
     if (!rc)
         rc = end_epoch(r, epoch, err);
-    const double took = mc_now() - begun - r->aside;
+    const double seconds = mc_now() - start - r->untimed;
     if (!rc && r->objective->after)
         rc = r->objective->after(r->objective, f, epoch, stop, err);
     if (!rc)
-        tell_epoch(r, epoch, took);
+        report_epoch(r, epoch, seconds);
     return rc;
 }
 
@@ -384,7 +383,7 @@ static int run_all(struct run *r, struct mc_error *err)
     if (!rc && r->job->watch.begin)
         rc = r->job->watch.begin(r->job->watch.arg, r->state->epoch, err);
     for (uint64_t e = 0; !rc && e < r->state->epoch; e++)
-        tell_epoch(r, e, 0);
+        report_epoch(r, e, 0);
     for (uint64_t e = r->state->epoch; !rc && !stop && e < last; e++) {
         rc = run_epoch(r, e, &stop, err);
         uint64_t done = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
@@ -408,7 +407,7 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
                     .graph = mc_graph_copy(job->graph)};
     int rc;
 
-    assert(!job->state->n_vectors && !job->state->epoch); /* each run has a state of its own */
+    assert(!job->state->n_vectors && !job->state->epoch); /* every run needs its own state */
     if (!r.graph)
         return mc_no_memory(err);
     if (o->huber > 0)
@@ -431,7 +430,7 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
         if (!r.vectors[i].host)
             free(r.state->vectors[i].data);
     r.state->n_vectors = 0;
-    free(r.kept);
+    free(r.results);
     free(r.host_order);
     free(r.host_lrs);
     mc_attack_release(&r.train.attack);

@@ -35,7 +35,7 @@ fails 2 "'-1'" one --nu-curve -1 n1.mcz n2.mcz
 fails 2 'two weights' one n1.mcz
 fails 2 'needs --data' mc-pam n1.mcz n2.mcz
 fails 2 'batch' one --spectral 3 --huber .1 n1.mcz n2.mcz
-fails 2 'more than the 0.001' one --spectral .001 --huber .1 plain.mcz plain.mcz
+fails 2 'must be at most 0.001' one --spectral .001 --huber .1 plain.mcz plain.mcz
 fails 1 "not finite" pam --stage curve --epochs 3 --lr 1e6 --weight-decay 1 plain.mcz plain.mcz
 fails 1 'nowhere' one --checkpoint nowhere/ck n1.mcz n2.mcz
 fails 3 '--select-images: 401 are asked for, there are 400 images to train on' one --select-images 401 n1.mcz n2.mcz

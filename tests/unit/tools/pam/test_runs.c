@@ -111,19 +111,19 @@ TEST(what_is_not_finite_is_said)
     train.batch = N; /* one step, whose loss is still finite */
     o.permutation_lr = 1e60;
     must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "not finite after epoch 1 (a smaller --permutation-lr may");
+              "not finite after epoch 1 (try a smaller --permutation-lr)");
     release(&r);
     o.permutation_lr = .1;
     train.lr = 1e60;
     must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "not finite after epoch 2 (a smaller --lr may help)");
+              "not finite after epoch 2 (try a smaller --lr)");
     release(&r);
     release_ends(&e);
     e = ends_of("mlp:bn,7"); /* whose units do not all die */
     train.lr = 1e30;
     o.nu_curve = 1e60; /* nothing pulls */
     must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "the loss is not finite (a smaller learning rate may help)");
+              "the loss is not finite (try a smaller learning rate)");
     release(&r);
     release_ends(&e);
 }
@@ -306,7 +306,7 @@ TEST(little_moves_are_given_up)
     train.resume = 0;
 
     o.spectral = K / 2;
-    must_fail(try_run(&e, &o, train, &r, &why), MC_EUSAGE, "first network's");
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EUSAGE, "in the first network");
     release(&r);
     mc_spectral_layers_release(&l);
     release_ends(&e);

@@ -58,8 +58,7 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
 
 TEST(the_last_good_checkpoint_stays)
 {
-    static const char said[] =
-        "the steps' result is not finite after epoch 2 (a smaller --lr may help)";
+    static const char said[] = "parameters are not finite after epoch 2 (try a smaller --lr)";
 
     for (size_t k = 1; k <= 3; k += 2) {
         char *first = NULL, *second = NULL;
