@@ -167,7 +167,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
     if (!rc && o->train.train.epochs && o->control_points)
         rc = train(o, &c, id, other, err);
     else if (!rc && o->train.data)
-        rc = mc_data_look(NULL, o->train.data, err);
+        rc = mc_data_check(NULL, o->train.data, err);
     if (!rc) {
         c.perm = o->perm ? &perm : NULL; /* lent */
         rc = mc_curve_write(&c, o->cli.output, h, err);
@@ -234,7 +234,7 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
         rc = point_statistics(o, &c, &w, err);
     } else if (o->bn_data)
-        rc = mc_data_look(c.graph, o->bn_data, err);
+        rc = mc_data_check(c.graph, o->bn_data, err);
     if (!rc)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:

@@ -116,7 +116,7 @@ static int print_figure(const struct options *o, const struct mc_bootstrap *foun
     int rc = 0;
 
     for (size_t i = 0; i < paths && !rc; i++)
-        rc = mc_fail_in(print(f, &found->of[i][k], err), err, "%s: %s",
+        rc = mc_fail_in(print(f, &found->path[i][k], err), err, "%s: %s",
                         mc_file_called(o->cli.operands[i]), name);
     if (!rc && paths == 2)
         rc = mc_fail_in(print(f, &found->difference[k], err), err, "difference of %s", name);

@@ -103,7 +103,7 @@ static void note_run(const struct options *o, const struct mc_graph *g, struct m
     if (o->line && g->S)
         mc_option_note(&o->cli, &o->bn, h);
     if (g->S && s->bn.path) {
-        mc_history_int(h, "bn-samples", (int64_t)s->bn.wanted);
+        mc_history_int(h, "bn-samples", (int64_t)s->bn.n_images);
         mc_option_note(&o->cli, &o->eval.bn_plain, h);
     }
     if (s->attack) {
@@ -126,12 +126,12 @@ static int write_losses(struct options *o, const struct mc_curve *c, double *t,
     int rc = mc_new(&l.data, l.n_data, err);
 
     for (size_t i = 0; !rc && i < l.n_data; i++) {
-        const struct mc_reported column = mc_report_column(&o->eval.report, i);
+        const struct mc_report_columns column = mc_report_column(&o->eval.report, i);
         const struct mc_batched_data *from = &s->data[i % s->n_data];
         struct mc_losses_data *d = &l.data[i];
         snprintf(d->name, sizeof d->name, "%s", column.name);
         memcpy(d->id, from->id, sizeof d->id);
-        d->images = from->wanted;
+        d->images = from->n_images;
         d->loss = column.out->loss;
         d->correct = column.out->correct;
     }
@@ -374,7 +374,7 @@ static void check_options(struct options *o)
     if (o->cli.no_history && !o->losses)
         mc_cli_usage("--no-history has no effect without --losses");
     o->cli.text = 1;
-    o->eval.sweep.each = o->losses != NULL;
+    o->eval.sweep.per_image = o->losses != NULL;
     o->planes.eval = &o->eval;
 }
 

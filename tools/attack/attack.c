@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One pixel can change by 1 at the most; 8 is what somebody types who means 8/255. */
+/* A pixel can change by at most 1. Users who type 8 mean 8/255. */
 static int check_length(const struct mc_attack_options *o, const char *name, double length,
                         struct mc_error *err)
 {
     if (o->norm == MC_BALL_L2 || !(length > 1))
         return 0;
     return mc_fail(err, MC_EUSAGE,
-                   "the attack's %s %g is in pixels of [0,1] and can be at most 1 (8 of 255 levels "
-                   "are 8/255)",
+                   "attack %s must be at most 1, in pixels of [0,1] (got %g; 8 of 255 levels are "
+                   "8/255)",
                    name, length);
 }
 
@@ -30,16 +30,17 @@ int mc_attack_resolve(struct mc_attack_options *o, const struct mc_dataset_info 
     if (rc || (rc = check_length(o, "step", o->step, err)))
         return rc;
     if (o->targeted && !o->shift && o->target >= info->spec.classes)
-        return mc_fail(err, MC_EUSAGE, "the attack's target %d is no class: %s has %d", o->target,
+        return mc_fail(err, MC_EUSAGE, "attack target %d is not a class: %s has %d", o->target,
                        info->name, info->spec.classes);
     if (o->targeted && o->shift && o->target % info->spec.classes == 0)
         return mc_fail(err, MC_EUSAGE,
-                       "the attack's target +%d is the image's own class: %s has %d", o->target,
+                       "attack target +%d is the image's own class: %s has %d classes", o->target,
                        info->name, info->spec.classes);
     if (o->clean_start && o->restarts > 1)
-        return mc_fail(err, MC_EUSAGE,
-                       "the attack's %llu restarts from the image itself are all the same",
-                       (unsigned long long)o->restarts);
+        return mc_fail(
+            err, MC_EUSAGE,
+            "attack restarts must be 1 from a clean start, as all would be equal (got %llu)",
+            (unsigned long long)o->restarts);
     if (isnan(o->step))
         o->step = (isnan(o->eps) ? eps : o->eps) / 4;
     if (isnan(o->eps))
@@ -77,22 +78,22 @@ int mc_attack_open(struct mc_attack *a, const struct mc_attack_options *o, uint3
 {
     const size_t bytes = batch * image_bytes(g), losses = batch * sizeof(float);
     struct mc_bufs *b = &a->bufs;
-    float *nothing = malloc(losses);
+    float *nan_losses = malloc(losses);
 
     *a = (struct mc_attack){
         .options = *o, .purpose = purpose, .be = be, .bytes = bytes, .batch = batch, .bufs.be = be};
-    if (!nothing)
+    if (!nan_losses)
         return mc_no_memory(err);
     for (size_t i = 0; i < batch; i++)
-        nothing[i] = NAN;
+        nan_losses[i] = NAN;
     mc_bufs_add(b, &a->clean, NULL, bytes, err);
     mc_bufs_add(b, &a->grad, NULL, bytes, err);
     mc_bufs_add(b, &a->examples, NULL, bytes, err);
     if (o->restarts > 1)
         mc_bufs_add(b, &a->x, NULL, bytes, err);
     mc_bufs_add(b, &a->worst, NULL, losses, err);
-    mc_bufs_add(b, &a->nothing, nothing, losses, err);
-    free(nothing);
+    mc_bufs_add(b, &a->nan_losses, nan_losses, losses, err);
+    free(nan_losses);
     return b->rc;
 }
 
@@ -118,18 +119,18 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
     const struct mc_attack_options *o = &a->options;
     const struct mc_ball ball = {
         .norm = o->norm, .eps = (float)o->eps, .step = (float)o->step, .purpose = a->purpose};
-    const int several = o->restarts > 1;
+    const int has_restarts = o->restarts > 1;
     struct mc_backend *be = a->be;
-    struct mc_buf *x = several ? a->x : a->examples;
-    struct mc_source towards = *src;
+    struct mc_buf *x = has_restarts ? a->x : a->examples;
+    struct mc_source target = *src;
 
     be->pixels(p, src, ctl, a->clean);
     if (o->targeted) {
-        towards.labels = a->targets;
-        be->load(p, &towards, ctl);
+        target.labels = a->targets;
+        be->load(p, &target, ctl);
     }
-    if (several)
-        be->copy(be, a->worst, a->nothing, a->batch * sizeof(float));
+    if (has_restarts)
+        be->copy(be, a->worst, a->nan_losses, a->batch * sizeof(float));
     for (uint64_t r = 0; r < o->restarts; r++) {
         if (o->clean_start)
             be->copy(be, x, a->clean, a->bytes);
@@ -142,7 +143,7 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
             be->input_grad(p, a->grad);
             be->attack_step(p, &ball, o->targeted, a->clean, a->grad, x);
         }
-        if (!several)
+        if (!has_restarts)
             break;
         be->set_pixels(p, x);
         be->forward(p, mode, params, stats, NULL, ctl);

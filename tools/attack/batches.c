@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan and an attack beside a loader. */
+ * Attack state that accompanies a loader. */
 #include "tools/attack/batches.h"
 
 #include "libcommon/base/alloc.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The objective whose point is a linear combination of vectors: a network, a curve. */
+ * Training objectives whose point is a linear combination of vectors: a network or a curve. */
 #include "tools/curve/objective.h"
 
 #include <stdio.h>

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The objective whose point is a linear combination of vectors: a network, a curve. */
+ * Training objectives whose point is a linear combination of vectors: a network or a curve. */
 #ifndef MC_CURVE_OBJECTIVE_H
 #define MC_CURVE_OBJECTIVE_H
 
 #include "tools/curve/points.h"
 #include "tools/train/train.h"
 
-/* A point that is a linear combination of k vectors, some of them free, the weights known before
- * each epoch: a network (k = 1) and a curve are both this. */
+/* A linear combination of k vectors, some of them trained. Its weights are known before each epoch.
+ * A network has k = 1. */
 struct mc_curve_objective {
-    struct mc_objective objective; /* first */
+    struct mc_objective objective; /* must be first */
     size_t k;
     float *host[MC_MAX_POINTS]; /* (P) */
     int is_free[MC_MAX_POINTS];
@@ -21,7 +21,8 @@ struct mc_curve_objective {
 
 /* Train a network's parameters and statistics in place. */
 void mc_curve_objective_network(struct mc_curve_objective *l, struct mc_weights *w);
-/* Train a curve's inner points in place, one t ~ U[0,1] a batch; weight decay acts on the point. */
+/* Train a curve's inner points in place, with one t ~ U[0,1] per batch. Weight decay acts on the
+ * point. */
 void mc_curve_objective_curve(struct mc_curve_objective *l, struct mc_curve *c);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A path's arithmetic. */
+ * Arithmetic of curves. */
 #include "tools/curve/points.h"
 
 #include <math.h>
@@ -71,13 +71,12 @@ double mc_curve_chord(size_t k, const double *gram, const double *c0, const doub
 {
     double sum = 0;
 
-    /* The differences sum to 0, so distances between the defining points suffice, which lose less
-     * to cancellation than the inner products themselves: |x|^2 = -1/2 sum d_a d_b |p_a -
-     * p_b|^2. */
+    /* c1 - c0 sums to 0, so distances between the defining points suffice: |x|^2 = -1/2 sum d_a d_b
+     * |p_a - p_b|^2. They lose less to cancellation than inner products. */
     for (size_t a = 0; a < k; a++)
         for (size_t b = a + 1; b < k; b++) {
-            double apart = gram[a * k + a] + gram[b * k + b] - 2 * gram[a * k + b];
-            sum -= (c1[a] - c0[a]) * (c1[b] - c0[b]) * apart;
+            double distance2 = gram[a * k + a] + gram[b * k + b] - 2 * gram[a * k + b];
+            sum -= (c1[a] - c0[a]) * (c1[b] - c0[b]) * distance2;
         }
     return sum > 0 ? sqrt(sum) : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks of points, and the checkpoint between them. */
+ * Blocks of points, with a checkpoint after each. */
 #include "tools/eval/batched.h"
 
 #include "libcommon/base/alloc.h"
@@ -10,24 +10,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What all blocks' points together may take. */
+/* Memory limit for the points of a block. */
 #define BLOCK_BYTES ((size_t)128 << 20)
-/* A point's results in a checkpoint: images, and the four figures, as bits of float32 pairs; with
- * an attack, the robust ones behind them. */
+/* Floats of a point's results in a checkpoint: the number of images and the four figures, as pairs
+ * of float32 bits. With an attack, the robust results follow. */
 #define N_FLOATS (sizeof(struct mc_eval_result) / sizeof(float))
 
 struct run {
     struct mc_batched *s;
-    int reestimate; /* batch norm's statistics, on s->bn */
+    int reestimate; /* re-estimate batch norm's statistics on s->bn */
     size_t T, block, done;
-    uint64_t images, in_all;               /* times points, of this run */
-    uint64_t before;                       /* of the passes before this one */
-    size_t points;                         /* of this pass */
+    uint64_t images, total;                /* times points, of this run */
+    uint64_t before;                       /* images of earlier passes */
+    size_t points;                         /* in this pass */
     float *stats;                          /* (block,S) */
-    char name[MC_BATCHED_MAX_DATA][2][80]; /* of settings */
+    char name[MC_BATCHED_MAX_DATA][2][80]; /* checkpoint settings' names */
 };
 
-/* A data set's content id, which only its end tells. */
+/* A data set's content id, which is at the stream's end. */
 static int content_id(const char *path, char *id, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -42,7 +42,7 @@ static int content_id(const char *path, char *id, struct mc_error *err)
     return rc;
 }
 
-/* Opened, fitting, and how much of it is meant. */
+/* Open a data set, check that it fits, and determine the number of images to use. */
 static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error *err)
 {
     int rc = d->reader ? 0 : mc_dataset_open(&d->reader, d->path, err);
@@ -53,16 +53,16 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
         mc_history_input(r->s->history, mc_dataset_stream(d->reader));
     const struct mc_dataset_info *info = mc_dataset_get_info(d->reader);
     const char *name = mc_reader_name(mc_dataset_stream(d->reader));
-    d->in_all = info->n;
-    if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->wanted, err)) ||
+    d->total = info->n;
+    if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->n_images, err)) ||
         (rc = mc_data_fits(r->s->span->graph, info, name, err)))
         return rc;
     if (!strcmp(d->path, "-") && (r->s->checkpoint || r->block < r->T))
         return mc_fail(err, MC_EUSAGE,
-                       "standard input can be read only once, and the data are read again for "
-                       "every %zu points: give a file",
+                       "data cannot be standard input: it is read again for every %zu "
+                       "points (use a file)",
                        r->block);
-    r->in_all += d->wanted * r->T;
+    r->total += d->n_images * r->T;
     return 0;
 }
 
@@ -73,7 +73,7 @@ static int describe_data(struct run *r, const struct mc_batched_data *d, const c
     int rc = content_id(d->path, id, err);
 
     mc_checkpoint_set(&r->s->state, data, "%s", id);
-    mc_checkpoint_set(&r->s->state, images, "%llu", (unsigned long long)d->wanted);
+    mc_checkpoint_set(&r->s->state, images, "%llu", (unsigned long long)d->n_images);
     return rc;
 }
 
@@ -82,7 +82,7 @@ static size_t row_floats(const struct mc_batched *s)
     return s->attack ? 2 * N_FLOATS : N_FLOATS;
 }
 
-/* What a checkpoint holds: everything that decides the result, and the results. */
+/* Describe the run for its checkpoint: everything that determines the results, and the results. */
 static int describe_run(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
@@ -108,7 +108,7 @@ static int describe_run(struct run *r, struct mc_error *err)
     return rc;
 }
 
-/* A point's results between the caller and its row of the checkpoint. */
+/* Copy a point's results to the checkpoint's row, or back. */
 static void copy_results(const struct run *r, size_t data, size_t point, int to_checkpoint)
 {
     const struct mc_batched_data *d = &r->s->data[data];
@@ -134,7 +134,7 @@ static int restore(struct run *r, struct mc_error *err)
     int rc = mc_checkpoint_read(&r->s->state, r->s->checkpoint, err);
 
     if (!rc && r->s->state.epoch > r->T)
-        rc = mc_fail(err, MC_EINPUT, "%s: is %llu points far, of %zu", r->s->checkpoint,
+        rc = mc_fail(err, MC_EINPUT, "%s: has %llu points, but the run has %zu", r->s->checkpoint,
                      (unsigned long long)r->s->state.epoch, r->T);
     if (rc)
         return rc;
@@ -146,27 +146,28 @@ static int restore(struct run *r, struct mc_error *err)
             const double clean = d->out.result[t].images;
             const double images[] = {clean, r->s->attack ? d->robust.result[t].images : clean};
             for (int k = 0; k < 2; k++)
-                if (images[k] != (double)d->wanted)
+                if (images[k] != (double)d->n_images)
                     return mc_fail(err, MC_EINPUT,
-                                   "%s: point %zu was measured on %g of %llu images",
-                                   r->s->checkpoint, t, images[k], (unsigned long long)d->wanted);
+                                   "%s: point %zu was measured on %g images (expected %llu)",
+                                   r->s->checkpoint, t, images[k], (unsigned long long)d->n_images);
         }
     return 0;
 }
 
-static void tell(void *arg, uint64_t images, uint64_t in_all)
+static void report_progress(void *arg, uint64_t images, uint64_t total)
 {
     struct run *r = arg;
 
-    (void)in_all;
+    (void)total;
     r->images = r->before + images * r->points;
-    r->s->pass.progress(r->s->pass.arg, r->images, r->in_all);
+    r->s->pass.progress(r->s->pass.arg, r->images, r->total);
 }
 
-/* What is found at the points from p on, of all of them. */
-static struct mc_eval_found found_from(const struct mc_eval_found *all, size_t p, uint64_t images)
+/* The results of the points from p on. */
+static struct mc_eval_output output_from(const struct mc_eval_output *all, size_t p,
+                                         uint64_t images)
 {
-    struct mc_eval_found f = {.result = all->result + p};
+    struct mc_eval_output f = {.result = all->result + p};
 
     if (all->loss) {
         f.loss = all->loss + p * images;
@@ -175,7 +176,7 @@ static struct mc_eval_found found_from(const struct mc_eval_found *all, size_t p
     return f;
 }
 
-/* One data set at the points of a block; bn: their statistics. */
+/* Measure one data set at the points of a block. bn: re-estimate their statistics instead. */
 static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *span, int bn,
                 struct mc_error *err)
 {
@@ -186,16 +187,16 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     o.data = d->reader;
     o.samples = d->samples;
     o.exact = d->samples_exact;
-    o.progress = tell;
+    o.progress = report_progress;
     o.arg = r;
     r->before = r->images;
     r->points = span->T;
     if (!rc && bn)
         rc = mc_eval_statistics(span, &o, attack, r->stats, err);
     else if (!rc) {
-        const struct mc_eval_found out = found_from(&d->out, r->done, d->wanted);
-        const struct mc_eval_found robust =
-            attack ? found_from(&d->robust, r->done, d->wanted) : (struct mc_eval_found){0};
+        const struct mc_eval_output out = output_from(&d->out, r->done, d->n_images);
+        const struct mc_eval_output robust =
+            attack ? output_from(&d->robust, r->done, d->n_images) : (struct mc_eval_output){0};
         rc = mc_eval_loss(span, &o, attack, &out, attack ? &robust : NULL, err);
         snprintf(d->id, sizeof d->id, "%s", mc_reader_id(mc_dataset_stream(d->reader)));
     }
@@ -204,7 +205,7 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     return rc;
 }
 
-/* Number i of the vectors' sum. */
+/* Element i of the vectors' linear combination. */
 static float sum_at(const float *const *vectors, size_t k, const double *coef, size_t i)
 {
     double sum = 0;
@@ -237,11 +238,11 @@ static int run_block(struct run *r, struct mc_error *err)
     return rc;
 }
 
-/* Room for every image's results. */
-static int each_new(const struct run *r, struct mc_batched_data *d, struct mc_error *err)
+/* Allocate the results per image. */
+static int per_image_new(const struct run *r, struct mc_batched_data *d, struct mc_error *err)
 {
-    const size_t n = r->T * (size_t)d->wanted;
-    struct mc_eval_found *const all[] = {&d->out, &d->robust};
+    const size_t n = r->T * (size_t)d->n_images;
+    struct mc_eval_output *const all[] = {&d->out, &d->robust};
     int rc = 0;
 
     for (int i = 0; !rc && i < (r->s->attack ? 2 : 1); i++)
@@ -250,13 +251,13 @@ static int each_new(const struct run *r, struct mc_batched_data *d, struct mc_er
     return rc;
 }
 
-static double each_bytes(const struct run *r)
+static double per_image_bytes(const struct run *r)
 {
     const struct mc_batched *s = r->s;
     double images = 0;
 
-    for (size_t i = 0; s->each && i < s->n_data; i++)
-        images += (double)s->data[i].wanted * (s->attack ? 2 : 1);
+    for (size_t i = 0; s->per_image && i < s->n_data; i++)
+        images += (double)s->data[i].n_images * (s->attack ? 2 : 1);
     return images * (double)r->T *
            (double)(sizeof *s->data->out.loss + sizeof *s->data->out.correct);
 }
@@ -265,7 +266,7 @@ static size_t point_bytes(const struct mc_batched *s)
 {
     const size_t S = s->span->graph->S;
 
-    /* the statistics here and on the device, and what is summed there */
+    /* statistics on host and device, and sums on the device */
     return 2 * S * sizeof(float) +
            (MC_REESTIMATE_SIZE(S) + (s->attack ? 2u : 1u) * MC_N_METRICS) * sizeof(double);
 }
@@ -284,7 +285,7 @@ static int prepare(struct run *r, struct mc_error *err)
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
     else if (s->bn.path)
-        rc = mc_data_look(s->span->graph, s->bn.path, err);
+        rc = mc_data_check(s->span->graph, s->bn.path, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = check_data(r, &s->data[i], err);
     if (!rc)
@@ -295,13 +296,13 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = restore(r, err);
     if (rc)
         return rc;
-    r->in_all = r->in_all / r->T * (r->T - r->done);
+    r->total = r->total / r->T * (r->T - r->done);
     if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
         return mc_no_memory(err);
-    rc = s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s), each_bytes(r),
-                  err);
-    for (size_t i = 0; !rc && s->each && i < s->n_data; i++)
-        rc = each_new(r, &s->data[i], err);
+    rc = s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s),
+                  per_image_bytes(r), err);
+    for (size_t i = 0; !rc && s->per_image && i < s->n_data; i++)
+        rc = per_image_new(r, &s->data[i], err);
     return rc;
 }
 
@@ -309,7 +310,7 @@ int mc_batched_run(struct mc_batched *s, struct mc_error *err)
 {
     struct run r = {.s = s, .reestimate = s->bn.path && s->span->graph->S};
 
-    assert(!s->state.n_vectors && !s->state.epoch); /* each run has a state of its own */
+    assert(!s->state.n_vectors && !s->state.epoch); /* every run needs its own state */
     int rc = prepare(&r, err);
 
     while (!rc && r.done < r.T)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measuring many points of a span on several data sets, in blocks of points: memory stays bounded,
- * each data set is read once a block, and a run that was killed goes on after its last block to the
- * same bytes. A curve and a plane are measured like this. */
+ * Measure many points of a span (a curve or a plane) on several data sets, in blocks of points.
+ * Memory stays bounded and each data set is read once per block. A killed run resumes after its
+ * last block and writes the same bytes. */
 #ifndef MC_BATCHED_H
 #define MC_BATCHED_H
 
@@ -14,50 +14,50 @@
 
 struct mc_batched_data {
     const char *path;                 /* NULL: none */
-    char name[MC_BATCHED_NAME];       /* of its results; not of batch norm's data */
-    struct mc_dataset_reader *reader; /* just opened, or NULL; the evaluation closes it */
+    char name[MC_BATCHED_NAME];       /* name of its results; unused for batch norm's data */
+    struct mc_dataset_reader *reader; /* just opened, or NULL; the run closes it */
     uint64_t samples;                 /* as in mc_loader_options */
     int samples_exact;
-    /* The caller's results, (T); not of batch norm's data; robust where there is an attack. Every
-     * image's, where `each` asks for them, are the run's own memory until the caller frees it. */
-    struct mc_eval_found out, robust;
-    uint64_t wanted, in_all; /* images to be measured, and that the data set has: set */
-    char id[MC_ID_LEN];      /* its content id: set */
+    /* Results (T), owned by the caller; unused for batch norm's data. robust: with an attack. With
+     * per_image, the run allocates the results per image and the caller frees them. */
+    struct mc_eval_output out, robust;
+    uint64_t n_images, total; /* set: images to measure, images in the data set */
+    char id[MC_ID_LEN];       /* set: its content id */
 };
 
 struct mc_batched {
-    const struct mc_span *span; /* its stats are not looked at */
-    /* (k) of (S): a point's statistics are their sum by the span's coefficients. NULL: bn is
-     * there, or S is 0. */
+    const struct mc_span *span; /* its stats are ignored */
+    /* (k) of (S): a point's statistics are their combination by the span's coefficients. NULL if bn
+     * is set or S is 0. */
     const float *const *stats;
-    /* Of every pass. data, samples and exact are each data
-     * set's, augment is bn's. progress, not NULL, is told of this run, all points. */
+    /* Options of every pass. Each data set has its own data, samples and exact; augment applies to
+     * bn. progress must not be NULL and counts images of all points of this run. */
     struct mc_loader_options pass;
-    const struct mc_attack_options *attack; /* resolved: robust figures too; or NULL */
-    struct mc_batched_data bn; /* to re-estimate statistics on at each point, where there are any */
-    int bn_attack;             /* on the attack's examples */
+    const struct mc_attack_options *attack; /* resolved, for robust figures; or NULL */
+    struct mc_batched_data bn; /* data to re-estimate each point's statistics on, or none */
+    int bn_attack;             /* re-estimate on the attack's examples */
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;
 
-    struct mc_history *history; /* told of the data sets, or NULL */
-    int each;                   /* keep every image's loss; not with a checkpoint */
+    struct mc_history *history; /* receives the data sets as inputs, or NULL */
+    int per_image;              /* keep every image's loss; not with a checkpoint */
     const char *checkpoint;     /* file, or NULL */
-    int resume;                 /* from it, if it is there */
+    int resume;                 /* from the checkpoint, if it exists */
     uint64_t checkpoint_every;  /* points */
-    /* What a checkpoint begins with: the tool, and settings that it must share, the version, the
-     * vectors' ids, what the coefficients were made from, how is measured; the points, the data and
-     * what the backend computes with are added, and while it runs the results. With a checkpoint
-     * for one run only. */
+    /* Start of a checkpoint, for one run only: the tool and the settings that must agree (version,
+     * the vectors' ids, origin of the coefficients, method). The run adds points, data and the
+     * backend's facts, and its results so far. */
     struct mc_checkpoint state;
-    /* Not NULL. Told pass.arg once, when all inputs were seen to fit: how many points an earlier
-     * run did, how many are measured at a time, the bytes that this takes beside what the caller
-     * holds, and those of every image's results, which are taken next. An error ends the run. */
-    int (*begin)(void *arg, size_t done, size_t block, size_t bytes, double each,
+    /* Called once with pass.arg, after all inputs were found to fit; must not be NULL. Arguments:
+     * points done by an earlier run, points per block, bytes needed in addition to the caller's,
+     * and bytes of the results per image, which are allocated next. An error ends the run. */
+    int (*begin)(void *arg, size_t done, size_t block, size_t bytes, double per_image,
                  struct mc_error *err);
 };
 
-/* Fills the data's out, robust, wanted, in_all and id. MC_EINPUT: data that do not fit, or a
- * checkpoint of another run; MC_EUSAGE: standard input where a data set is read more than once. */
+/* Fills out, robust, n_images, total and id of the data. MC_EINPUT: data do not fit, or the
+ * checkpoint is from another run. MC_EUSAGE: standard input, but a data set is read more than
+ * once. */
 MC_USE_RESULT int mc_batched_run(struct mc_batched *s, struct mc_error *err);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Resampling images: every resample is a weight for each image, and a point's figure is the
- * weighted mean of its images. */
+ * Bootstrap over images: a resample is a weight per image, and a point's figure is the weighted
+ * mean over its images. */
 #include "tools/eval/bootstrap.h"
 
 #include "libcommon/base/alloc.h"
@@ -15,15 +15,15 @@
 const char *const mc_bootstrap_figure_names[MC_BOOTSTRAP_FIGURES] = {"ends", "mean", "arc_mean",
                                                                      "min",  "max",  "barrier"};
 
-#define LANES 16 /* resamples at a time */
+#define LANES 16 /* resamples per pass */
 
-/* A path's one data set and quantity, and the points where it is least, greatest, and farthest over
- * or under the line between its ends. */
+/* One data set and quantity of a path, with the points where it is lowest, highest, and farthest
+ * above (accuracy: below) the line between its ends. */
 struct path {
     const struct mc_losses *l;
     const struct mc_losses_data *d;
     int accuracy;
-    size_t least, greatest, farthest;
+    size_t lowest, highest, farthest;
 };
 
 static double value_of(const struct path *p, size_t at)
@@ -31,7 +31,7 @@ static double value_of(const struct path *p, size_t at)
     return p->accuracy ? 100.0 * p->d->correct[at] : (double)p->d->loss[at];
 }
 
-/* The weighted means of T points in LANES resamples. weight: (N,LANES); mean: (LANES,T). */
+/* Weighted means of T points in LANES resamples. weight: (N,LANES); mean: (LANES,T). */
 static void means(const struct path *p, const float *weight, double *mean)
 {
     const size_t T = p->l->T, N = (size_t)p->d->images;
@@ -58,12 +58,12 @@ static void figures(const struct path *p, const double *mean, double out[MC_BOOT
     out[MC_BOOTSTRAP_ENDS] = (s.first + s.last) / 2;
     out[MC_BOOTSTRAP_MEAN] = s.mean;
     out[MC_BOOTSTRAP_ARC_MEAN] = s.arc_mean;
-    out[MC_BOOTSTRAP_MIN] = mean[p->least];
-    out[MC_BOOTSTRAP_MAX] = mean[p->greatest];
+    out[MC_BOOTSTRAP_MIN] = mean[p->lowest];
+    out[MC_BOOTSTRAP_MAX] = mean[p->highest];
     out[MC_BOOTSTRAP_BARRIER] = p->accuracy ? line - mean[p->farthest] : mean[p->farthest] - line;
 }
 
-/* How often resample r draws each image, into its lane of weight (N,LANES). */
+/* Count how often resample r draws each image, in its lane of weight (N,LANES). */
 static void draw(uint64_t seed, size_t r, size_t N, float *lane)
 {
     for (size_t n = 0; n < N; n++)
@@ -75,7 +75,7 @@ static void draw(uint64_t seed, size_t r, size_t N, float *lane)
     }
 }
 
-/* Resamples from r to r + LANES of both paths, of R. out: (3,FIGURES,R). */
+/* Compute resamples r to r + LANES (of R) of both paths. out: (3,FIGURES,R). */
 static void resample(const struct path *path, int paths, size_t r,
                      const struct mc_bootstrap_options *o, float *weight, double *mean, double *out)
 {
@@ -122,7 +122,7 @@ static size_t point_at(const struct mc_losses *l, double t)
     return i;
 }
 
-/* The figures of the images as they are, and where they lie. */
+/* Compute the figures of the original images, and the points where they occur. */
 static int measure(struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_error *err)
 {
     const size_t T = p->l->T, N = (size_t)p->d->images;
@@ -137,8 +137,8 @@ static int measure(struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_e
     }
     if (!rc) {
         mc_curve_summarise(T, p->l->t, mean, p->l->chord, &s);
-        p->least = point_at(p->l, s.min_t);
-        p->greatest = point_at(p->l, s.max_t);
+        p->lowest = point_at(p->l, s.min_t);
+        p->highest = point_at(p->l, s.max_t);
         p->farthest = point_at(p->l, p->accuracy ? s.dip_t : s.barrier_t);
         figures(p, mean, out);
     }
@@ -177,8 +177,8 @@ int mc_bootstrap(struct mc_bootstrap *out, const struct mc_losses *a, size_t fir
     const size_t N = (size_t)path[0].d->images, R = o->resamples,
                  T = b && b->T > a->T ? b->T : a->T;
     const size_t all = 3 * MC_BOOTSTRAP_FIGURES;
-    double value[3][MC_BOOTSTRAP_FIGURES] = {{0}}, *found = NULL;
-    int rc = mc_new(&found, all * R, err), lacking = 0;
+    double value[3][MC_BOOTSTRAP_FIGURES] = {{0}}, *samples = NULL;
+    int rc = mc_new(&samples, all * R, err), alloc_failed = 0;
 
     for (int p = 0; !rc && p < paths; p++)
         rc = measure(&path[p], value[p], err);
@@ -188,27 +188,27 @@ int mc_bootstrap(struct mc_bootstrap *out, const struct mc_losses *a, size_t fir
         double *mean = malloc(T * LANES * sizeof *mean);
         if (!weight || !mean) {
 #pragma omp atomic write
-            lacking = 1;
+            alloc_failed = 1;
         }
 #pragma omp barrier
 #pragma omp for schedule(static)
         for (size_t r = 0; r < R; r += LANES)
-            if (!rc && !lacking)
-                resample(path, paths, r, o, weight, mean, found);
+            if (!rc && !alloc_failed)
+                resample(path, paths, r, o, weight, mean, samples);
         free(weight);
         free(mean);
     }
-    rc = rc ? rc : lacking ? mc_no_memory(err) : 0;
+    rc = rc ? rc : alloc_failed ? mc_no_memory(err) : 0;
     memset(out, 0, sizeof *out);
     for (size_t i = 0; !rc && i < all; i++) {
         const size_t k = i / MC_BOOTSTRAP_FIGURES, f = i % MC_BOOTSTRAP_FIGURES;
-        struct mc_interval *to = k < 2 ? &out->of[k][f] : &out->difference[f];
-        double *x = found + i * R;
+        struct mc_interval *to = k < 2 ? &out->path[k][f] : &out->difference[f];
+        double *x = samples + i * R;
         qsort(x, R, sizeof *x, ascending);
         to->value = k < 2 ? value[k][f] : value[1][f] - value[0][f];
         to->low = quantile(x, R, (1 - o->level) / 2);
         to->high = quantile(x, R, (1 + o->level) / 2);
     }
-    free(found);
+    free(samples);
     return rc;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One pass over a data set: a batch in, its adversarial examples out. */
+ * One pass over a data set: attack each batch and write its adversarial examples. */
 #include "tools/eval/examples.h"
 
 #include "libcommon/base/rng.h"
@@ -11,9 +11,9 @@
 
 struct pass {
     struct mc_loader loader;
-    struct mc_batch_attack attack;     /* whose plan is all that runs */
-    struct mc_model model;             /* has none */
-    size_t image;                      /* floats of one */
+    struct mc_batch_attack attack;     /* only its plan runs */
+    struct mc_model model;             /* has no plan */
+    size_t image;                      /* floats per image */
     struct mc_buf *d_loss, *d_correct; /* (B) */
     struct mc_dataset_writer *writer;
     float *clean, *examples; /* (B,C,H,W) */
@@ -50,7 +50,7 @@ static int create(struct pass *p, const struct mc_adversarial *a,
     struct mc_dataset_info info = *from; /* class_names stay the reader's */
     const size_t n = strlen(info.name), more = strlen(MC_DATASET_EXAMPLES);
 
-    info.n = p->loader.wanted;
+    info.n = p->loader.n_images;
     info.pixels = MC_F32;
     if (n + more < sizeof info.name &&
         (n < more || strcmp(info.name + n - more, MC_DATASET_EXAMPLES) != 0))
@@ -58,8 +58,8 @@ static int create(struct pass *p, const struct mc_adversarial *a,
     return mc_dataset_create(&p->writer, a->path, &info, a->history, err);
 }
 
-/* The network on whatever its plan has loaded: the batch's losses, and how many of its n images are
- * taken for their labels. */
+/* Run the network on the batch in its plan. Adds the losses of the n images and the number of
+ * correct ones. */
 static int measure_loaded(struct pass *p, const struct mc_model *m, size_t n, double *loss,
                           uint64_t *correct, struct mc_error *err)
 {
@@ -85,17 +85,17 @@ static int measure_loaded(struct pass *p, const struct mc_model *m, size_t n, do
 static double distance(const struct pass *p, size_t i)
 {
     const float *a = p->clean + i * p->image, *b = p->examples + i * p->image;
-    double most = 0, squares = 0;
+    double largest = 0, squares = 0;
 
     for (size_t q = 0; q < p->image; q++) {
         const double d = fabs((double)b[q] - (double)a[q]);
-        most = d > most ? d : most;
+        largest = d > largest ? d : largest;
         squares += d * d;
     }
-    return p->attack.attack.options.norm == MC_BALL_L2 ? sqrt(squares) : most;
+    return p->attack.attack.options.norm == MC_BALL_L2 ? sqrt(squares) : largest;
 }
 
-/* The n images that are loaded. */
+/* Attack the n loaded images and write them. */
 static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
 {
     const struct mc_loader *f = &p->loader;
@@ -115,9 +115,9 @@ static int attack_batch(struct pass *p, size_t n, struct mc_error *err)
     if ((rc = measure_loaded(p, &m, n, &sums->loss, &sums->correct, err)))
         return rc;
     if (attack->targets) {
-        struct mc_source towards = f->source;
-        towards.labels = attack->targets;
-        be->load(m.plan, &towards, f->ctl);
+        struct mc_source target = f->source;
+        target.labels = attack->targets;
+        be->load(m.plan, &target, f->ctl);
         be->set_pixels(m.plan, attack->examples);
         if ((rc = measure_loaded(p, &m, n, &unused, &sums->reached, err)))
             return rc;

@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pass over a data set: what lies on the device for all its points. */
+/* A pass over a data set, with the device buffers of all its points. */
 struct pass {
     const struct mc_span *span;
     struct mc_loader loader;
     struct mc_batch_attack attack;
     struct mc_model model;   /* at the first vector */
     struct mc_buf **vectors; /* (k) */
-    struct mc_buf **stats;   /* (T), NULL each: batch statistics */
-    struct mc_buf **acc;     /* (T): what is summed at each point */
-    struct mc_buf **robust;  /* (T): and of its adversarial examples, or NULL each */
+    struct mc_buf **stats;   /* (T), or NULL each for batch statistics */
+    struct mc_buf **acc;     /* (T): sums at each point */
+    struct mc_buf **robust;  /* (T): sums over its adversarial examples, or NULL each */
     struct mc_buf *coefs, *point, *point_ctl;
-    const struct mc_eval_found *out[2]; /* clean, robust: where every image's go */
-    size_t done;                        /* images before the loaded batch */
-    struct mc_buf *each;                /* (B) of it */
-    float *host;                        /* (B) */
+    const struct mc_eval_output *out[2]; /* clean, robust; for results per image */
+    size_t done;                         /* images before the loaded batch */
+    struct mc_buf *per_image;            /* (B) of the loaded batch */
+    float *host;                         /* (B) */
 };
 
 static void release(struct pass *p)
@@ -36,7 +36,7 @@ static void release(struct pass *p)
     free(p->host);
 }
 
-/* Vectors and coefficients. One vector with weight 1 is used as it is. */
+/* Upload vectors and coefficients. A single vector with weight 1 is used directly. */
 static int put_span(struct pass *p, struct mc_error *err)
 {
     const struct mc_span *s = p->span;
@@ -60,7 +60,8 @@ static int put_span(struct pass *p, struct mc_error *err)
     return b->rc;
 }
 
-/* doubles: of what is summed at a point; with statistics the span's own, or the batches'. */
+/* doubles: number of sums per point. with_statistics: use the span's statistics, else the
+ * batches'. */
 static int prepare(struct pass *p, const struct mc_loader_options *o,
                    const struct mc_attack_options *attack, int with_statistics, size_t doubles,
                    struct mc_error *err)
@@ -96,27 +97,27 @@ static int prepare(struct pass *p, const struct mc_loader_options *o,
     return rc;
 }
 
-/* Every image's loss and correctness, of the n loaded ones at point i. */
-static int get_each(struct pass *p, const struct mc_model *m, size_t i, size_t n, int robust,
-                    struct mc_error *err)
+/* Fetch loss and correctness of each of the n loaded images at point i. */
+static int get_per_image(struct pass *p, const struct mc_model *m, size_t i, size_t n, int robust,
+                         struct mc_error *err)
 {
-    const struct mc_eval_found *out = p->out[robust];
-    const size_t at = i * p->loader.wanted + p->done;
+    const struct mc_eval_output *out = p->out[robust];
+    const size_t at = i * p->loader.n_images + p->done;
 
     if (!out->loss)
         return 0;
-    m->be->output(m->plan, MC_OUT_LOSS, 0, p->each);
-    int rc = m->be->get(m->be, p->each, 0, out->loss + at, n * sizeof *out->loss, err);
+    m->be->output(m->plan, MC_OUT_LOSS, 0, p->per_image);
+    int rc = m->be->get(m->be, p->per_image, 0, out->loss + at, n * sizeof *out->loss, err);
     if (rc)
         return rc;
-    m->be->output(m->plan, MC_OUT_CORRECT, 0, p->each);
-    rc = m->be->get(m->be, p->each, 0, p->host, n * sizeof *p->host, err);
+    m->be->output(m->plan, MC_OUT_CORRECT, 0, p->per_image);
+    rc = m->be->get(m->be, p->per_image, 0, p->host, n * sizeof *p->host, err);
     for (size_t k = 0; !rc && k < n; k++)
         out->correct[at + k] = p->host[k] > 0;
     return rc;
 }
 
-/* The batch of n images that is loaded at one point, i. */
+/* Run the loaded batch of n images at point i. */
 static int run_point(struct pass *p, struct mc_buf *point, size_t i, size_t n, struct mc_error *err)
 {
     const struct mc_model m = {
@@ -127,20 +128,20 @@ static int run_point(struct pass *p, struct mc_buf *point, size_t i, size_t n, s
         m.be->forward(m.plan, MC_MODE_REESTIMATE, point, NULL, p->acc[i], p->loader.ctl);
         return 0;
     }
-    if (p->robust[i] && i) /* the point before left its adversarial examples there */
+    if (p->robust[i] && i) /* the previous point left its adversarial examples there */
         mc_loader_reload(&p->loader, &m);
     mc_model_forward(&m, p->loader.ctl);
     m.be->metrics(m.plan, p->acc[i]);
-    int rc = get_each(p, &m, i, n, 0, err);
+    int rc = get_per_image(p, &m, i, n, 0, err);
     if (rc || !p->robust[i])
         return rc;
     mc_batch_attack_run(&p->attack, &p->loader, &m, MC_MODE_EVAL);
     mc_model_forward(&m, p->loader.ctl);
     m.be->metrics(m.plan, p->robust[i]);
-    return get_each(p, &m, i, n, 1, err);
+    return get_per_image(p, &m, i, n, 1, err);
 }
 
-/* The batch of n images that is loaded, at every point. */
+/* Run the loaded batch of n images at every point. */
 static int run_batch(struct pass *p, size_t n, struct mc_error *err)
 {
     struct mc_backend *be = p->loader.be;
@@ -194,7 +195,7 @@ int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_option
     return rc;
 }
 
-/* What the device summed at a point. */
+/* Fetch a point's sums from the device. */
 static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc_eval_result *out,
                       struct mc_error *err)
 {
@@ -215,8 +216,8 @@ static int get_result(struct mc_backend *be, const struct mc_buf *acc, struct mc
 }
 
 int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
-                 const struct mc_attack_options *attack, const struct mc_eval_found *out,
-                 const struct mc_eval_found *robust, struct mc_error *err)
+                 const struct mc_attack_options *attack, const struct mc_eval_output *out,
+                 const struct mc_eval_output *robust, struct mc_error *err)
 {
     struct mc_loader_options plain = *o;
     struct pass p = {.span = span, .out = {out, robust}};
@@ -224,7 +225,7 @@ int mc_eval_loss(const struct mc_span *span, const struct mc_loader_options *o,
     plain.augment = 0;
     int rc = prepare(&p, &plain, attack, 1, MC_N_METRICS, err);
     if (!rc && out->loss) {
-        mc_bufs_add(&p.loader.bufs, &p.each, NULL, o->batch * sizeof(float), err);
+        mc_bufs_add(&p.loader.bufs, &p.per_image, NULL, o->batch * sizeof(float), err);
         rc = p.loader.bufs.rc ? p.loader.bufs.rc : mc_new(&p.host, o->batch, err);
     }
     if (!rc)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The arithmetic of planes. */
+ * Arithmetic of planes. */
 #include "tools/eval/plane.h"
 
 #include <math.h>
@@ -8,17 +8,17 @@
 
 #define FLAT 1e-5
 
-/* Inner product of differences, from distances between the vectors as mc_curve_chord has it, so
- * that what the vectors have in common cancels once and not with every product. */
+/* Inner product of differences, computed from distances between the vectors (as in mc_curve_chord).
+ * Common components of the vectors then cancel once, not in every product. */
 static double dot(const struct mc_plane *p, const double *c, const double *d)
 {
     double sum = 0;
 
     for (size_t i = 0; i < p->k; i++)
         for (size_t j = 0; j < p->k; j++) {
-            double apart =
+            double distance2 =
                 p->gram[i * p->k + i] + p->gram[j * p->k + j] - 2 * p->gram[i * p->k + j];
-            sum -= .5 * c[i] * d[j] * apart;
+            sum -= .5 * c[i] * d[j] * distance2;
         }
     return sum;
 }
@@ -43,9 +43,10 @@ int mc_plane_through(struct mc_plane *p, struct mc_error *err)
         w[i] = c[i] - a[i];
     }
     p->b_x = length(p, p->u);
-    /* float32 vectors that are the same but for rounding */
+    /* equal vectors except for float32 rounding */
     if (!(p->b_x > 1e-7 * sqrt(p->gram[0])))
-        return mc_fail(err, MC_EINPUT, "%s and %s: are the same point, no plane goes through them",
+        return mc_fail(err, MC_EINPUT,
+                       "%s and %s are the same point (a plane needs three distinct points)",
                        names[0], names[1]);
     double along = dot(p, w, p->u) / (p->b_x * p->b_x);
     for (size_t i = 0; i < k; i++)
@@ -54,7 +55,8 @@ int mc_plane_through(struct mc_plane *p, struct mc_error *err)
     p->c_y = length(p, p->v);
     if (!(p->c_y > FLAT * p->b_x))
         return mc_fail(err, MC_EINPUT,
-                       "%s lies on the line through %s and %s: no plane is the one through them",
+                       "%s is on the line through %s and %s (a plane needs three points not on a "
+                       "line)",
                        names[2], names[0], names[1]);
     return 0;
 }
@@ -65,7 +67,7 @@ void mc_plane_point(const struct mc_plane *p, double alpha, double beta, double 
         coef[i] = p->a[i] + alpha * p->u[i] + beta * p->v[i];
 }
 
-/* What rounding leaves of 0 is 0. */
+/* Replace rounding noise by 0. */
 static double snap(const struct mc_plane *p, double x)
 {
     return fabs(x) < 1e-9 * p->b_x ? 0 : x;
@@ -93,7 +95,7 @@ void mc_plane_points(const struct mc_plane *p, const struct mc_plane_grid *g, do
 
     for (size_t i = 0; i < g->n * g->n; i++) {
         const double s = (double)(i % g->n) / last, t = (double)(i / g->n) / last;
-        /* both ends exact */
+        /* exact at both ends */
         const double alpha = (1 - s) * g->x[0] + s * g->x[1];
         const double beta = (1 - t) * g->y[0] + t * g->y[1];
         mc_plane_point(p, alpha, beta, coef + i * p->k);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What evaluation prints. */
+ * Output of evaluation. */
 #include "tools/eval/report.h"
 
 #include "libcommon/base/json.h"
@@ -14,11 +14,11 @@ size_t mc_report_n(const struct mc_report *r)
     return r->sweep->n_data * (r->sweep->attack ? 2 : 1);
 }
 
-struct mc_reported mc_report_column(const struct mc_report *r, size_t i)
+struct mc_report_columns mc_report_column(const struct mc_report *r, size_t i)
 {
     const size_t n = r->sweep->n_data;
     const struct mc_batched_data *d = &r->sweep->data[i % n];
-    struct mc_reported c = {.in_all = d->in_all, .out = i < n ? &d->out : &d->robust};
+    struct mc_report_columns c = {.total = d->total, .out = i < n ? &d->out : &d->robust};
 
     snprintf(c.name, sizeof c.name, "%s%s", d->name, i < n ? "" : ".robust");
     return c;
@@ -27,7 +27,7 @@ struct mc_reported mc_report_column(const struct mc_report *r, size_t i)
 int mc_report_check(const struct mc_report *r, struct mc_error *err)
 {
     for (size_t i = 0; i < mc_report_n(r); i++) {
-        const struct mc_reported c = mc_report_column(r, i);
+        const struct mc_report_columns c = mc_report_column(r, i);
         for (size_t p = 0; p < r->sweep->span->T; p++) {
             const struct mc_eval_result *m = &c.out->result[p];
             const double *at = r->at + p * r->n_at;
@@ -51,7 +51,7 @@ static const char *const quantity[] = {"loss", "accuracy"};
 
 /* ---- the table, or its JSON ------------------------------------------------------------------ */
 
-/* Of networks, a path, a plane: by r->n_at. */
+/* networks, a path or a plane, indexed by r->n_at */
 static const struct {
     const char *kind, *list, *columns[2];
 } forms[] = {{"weights", "networks", {"network", NULL}},
@@ -77,7 +77,7 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
     if (r->n_at == 2)
         fprintf(f, "\t%s", forms[r->n_at].columns[1]);
     for (size_t i = 0; i < mc_report_n(r); i++) {
-        const struct mc_reported c = mc_report_column(r, i);
+        const struct mc_report_columns c = mc_report_column(r, i);
         for (int q = 0; q < 2; q++) {
             putc('\t', f);
             mc_plain(f, c.name);
@@ -89,7 +89,7 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
 
 static void print_result(const struct mc_report *r, FILE *f, size_t column, size_t point)
 {
-    const struct mc_reported c = mc_report_column(r, column);
+    const struct mc_report_columns c = mc_report_column(r, column);
     const struct mc_eval_result *m = &c.out->result[point];
 
     if (!r->json) {
@@ -124,14 +124,14 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
     }
 }
 
-/* ---- behind it ------------------------------------------------------------------------------- */
+/* ---- summary, marks and end ------------------------------------------------------------------ */
 
-/* struct mc_curve_summary begins with these. */
+/* struct mc_curve_summary starts with these fields. */
 static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min",
                                       "min_t", "max",  "max_t", "barrier",  "barrier_t"};
 enum { N_FIGURES = sizeof figures / sizeof *figures };
 
-/* Of quantity q of a column along the path. value: (T), room to work in. */
+/* Summarise quantity q of a data set along the path. value: (T), scratch. */
 static void summarise(const struct mc_report *r, const struct mc_eval_result *out, int q,
                       double *value, double figure[N_FIGURES])
 {
@@ -155,7 +155,7 @@ static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc
     if (!value)
         return mc_no_memory(err);
     for (size_t i = 0; i < mc_report_n(r); i++) {
-        const struct mc_reported c = mc_report_column(r, i);
+        const struct mc_report_columns c = mc_report_column(r, i);
         if (json) {
             fputs(i ? "," : "", f);
             mc_json_str(f, c.name);

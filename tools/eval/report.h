@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What evaluation prints: tables with a header line, JSON, and a path's summary. Accuracies are in
- * percent. */
+ * Output of evaluation: tables with a header line, JSON, and a path's summary. Accuracies are
+ * percentages. */
 #ifndef MC_REPORT_H
 #define MC_REPORT_H
 
@@ -11,45 +11,47 @@
 #include <stdio.h>
 
 struct mc_report {
-    const struct mc_batched *sweep; /* what is measured, at T points, and found */
-    const double *at;    /* (T,n_at): t of a path, n_at = 1, or x and y of a plane, n_at = 2 */
+    const struct mc_batched *sweep; /* the T points, with their results */
+    const double *at;    /* (T,n_at): t of a path (n_at = 1), or x and y of a plane (n_at = 2) */
     size_t n_at;         /* 0: a network */
-    const double *chord; /* (T-1), of a path */
-    const struct mc_mark *marks; /* of a plane, or NULL */
+    const double *chord; /* (T-1), only for a path */
+    const struct mc_mark *marks; /* a plane's; NULL otherwise */
     size_t n_marks;
-    int json;            /* one object instead of a table */
-    const char *network; /* of a network: its name */
+    int json;            /* print one object instead of a table */
+    const char *network; /* name of a network */
 };
 
-/* Two columns, NAME.loss and NAME.accuracy: of a data set, and behind all of these, where there is
- * an attack, of one's adversarial examples, NAME.robust. */
-struct mc_reported {
+/* Two columns, NAME.loss and NAME.accuracy, of a data set. With an attack, columns NAME.robust.* of
+ * the adversarial examples follow those of all data sets. */
+struct mc_report_columns {
     char name[MC_BATCHED_NAME + 16];
-    uint64_t in_all;                 /* images the data set has; a result says how many it is of */
-    const struct mc_eval_found *out; /* (T) */
+    uint64_t total;                   /* images in the data set; results count the images used */
+    const struct mc_eval_output *out; /* (T) */
 };
 size_t mc_report_n(const struct mc_report *r);
-struct mc_reported mc_report_column(const struct mc_report *r, size_t i);
+struct mc_report_columns mc_report_column(const struct mc_report *r, size_t i);
 
-/* Every number of it is finite, or MC_EFAIL "the loss is not finite at t = ..."; a network's logits
- * may overflow, and neither a table nor JSON has a word for that. */
+/* Check that every number is finite. A network's logits may overflow, which tables and JSON cannot
+ * express. Returns 0 or MC_EFAIL, "the loss on ... is not finite at t = ...". */
 MC_USE_RESULT int mc_report_check(const struct mc_report *r, struct mc_error *err);
 
-/* A table: columns network, or t, or x and y, and the data sets'; or one JSON object: kind, the
- * attack where there is one ("attack":"pgd:...","bn_attack":true), a list of networks or points
- * with, by data set, {"loss":..,"loss_se":..,"accuracy":..,"accuracy_se":..,"images":..}, and
- * behind it a path's summary or a plane's marks. begin, the rows of all T points, as the list's
- * first or further ones, and end; print is all three. */
+/* Print a table with the columns network, or t, or x and y, followed by the data sets'. Or print
+ * one JSON object: kind, the attack if there is one ("attack":"pgd:...","bn_attack":true), a list
+ * of networks or points that maps each data set to
+ * {"loss":..,"loss_se":..,"accuracy":..,"accuracy_se":..,"images":..}, and a path's summary or a
+ * plane's marks. Call begin, rows (first: the list's first rows) and end, or print for all
+ * three. */
 void mc_report_begin(const struct mc_report *r, FILE *f);
 void mc_report_rows(const struct mc_report *r, FILE *f, int first);
 MC_USE_RESULT int mc_report_end(const struct mc_report *r, FILE *f, struct mc_error *err);
 MC_USE_RESULT int mc_report_print(const struct mc_report *r, FILE *f, struct mc_error *err);
 
-/* A path's summary as a table: a row a data set and quantity: first, last, mean, arc_mean, min,
- * min_t, max, max_t, barrier, barrier_t; an accuracy's barrier is how far it falls under the line
- * between the ends. */
+/* Print a path's summary as a table with one row per data set and quantity: first, last, mean,
+ * arc_mean, min, min_t, max, max_t, barrier, barrier_t. An accuracy's barrier is its drop below the
+ * line between the ends. */
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
-/* The marks as a table: mark, name, x, y, off. Distances are Euclidean, in parameter space. */
+/* Print the marks as a table: mark, name, x, y, off. Distances are Euclidean, in parameter
+ * space. */
 void mc_report_marks(const struct mc_report *r, FILE *f);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Memory is taken as images come: what a header announces proves nothing. */
+/* Memory grows with the images that arrive: a header's count is not trusted. */
 static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error *err)
 {
     const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof(int32_t);
-    uint64_t have = 0, room = 0, n = out->info.n;
+    uint64_t held = 0, room = 0, n = out->info.n;
     int rc = be->buf_new(be, 0, &out->images, err);
 
     if (!rc)
@@ -18,19 +18,19 @@ static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error
         const void *images;
         const int32_t *labels;
         rc = mc_dataset_lend(out->reader, SIZE_MAX, &images, &labels, &got, err);
-        size_t keep = got < n - have ? got : (size_t)(n - have);
+        size_t keep = got < n - held ? got : (size_t)(n - held);
         if (rc || !keep)
-            continue; /* the stream is read to its end, which may be damaged */
-        if (have + keep > room) {
-            room = 2 * (have + keep) < n ? 2 * (have + keep) : n;
+            continue; /* read on to the end, which may be damaged */
+        if (held + keep > room) {
+            room = 2 * (held + keep) < n ? 2 * (held + keep) : n;
             if ((rc = be->buf_grow(be, out->images, room * bytes, err)) ||
                 (rc = be->buf_grow(be, out->labels, room * size, err)))
                 continue;
         }
-        rc = be->put(be, out->images, have * bytes, images, keep * bytes, err);
+        rc = be->put(be, out->images, held * bytes, images, keep * bytes, err);
         if (!rc)
-            rc = be->put(be, out->labels, have * size, labels, keep * size, err);
-        have += keep;
+            rc = be->put(be, out->labels, held * size, labels, keep * size, err);
+        held += keep;
     }
     return rc;
 }

@@ -13,15 +13,16 @@ int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info, c
     const struct mc_net_spec *s = &info->spec;
 
     if (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width)
-        return mc_fail(err, MC_EINPUT, "%s: images are %dx%dx%d, the network takes %dx%dx%d", path,
-                       s->channels, s->height, s->width, g->input[0], g->input[1], g->input[2]);
+        return mc_fail(err, MC_EINPUT, "%s: images are %dx%dx%d, but the network expects %dx%dx%d",
+                       path, s->channels, s->height, s->width, g->input[0], g->input[1],
+                       g->input[2]);
     if (g->classes != s->classes)
-        return mc_fail(err, MC_EINPUT, "%s: has %d classes, the network has %d", path, s->classes,
-                       g->classes);
+        return mc_fail(err, MC_EINPUT, "%s: has %d classes, but the network has %d", path,
+                       s->classes, g->classes);
     return 0;
 }
 
-int mc_data_look(const struct mc_graph *g, const char *path, struct mc_error *err)
+int mc_data_check(const struct mc_graph *g, const char *path, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     int rc = mc_dataset_open(&d, path, err);
@@ -36,9 +37,9 @@ int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64
                     int exact, uint64_t *out, struct mc_error *err)
 {
     if (!info->n)
-        return mc_fail(err, MC_EINPUT, "%s: holds no images", path);
+        return mc_fail(err, MC_EINPUT, "%s: has no images", path);
     if (exact && samples > info->n)
-        return mc_fail(err, MC_EINPUT, "%s: holds %llu images, %llu are asked for", path,
+        return mc_fail(err, MC_EINPUT, "%s: has %llu images, but %llu were requested", path,
                        (unsigned long long)info->n, (unsigned long long)samples);
     *out = samples && samples < info->n ? samples : info->n;
     return 0;
@@ -54,7 +55,7 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
     int rc;
 
     *f = (struct mc_loader){.be = o->be, .o = *o, .image_bytes = bytes, .bufs.be = o->be};
-    if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->wanted, err)) ||
+    if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->n_images, err)) ||
         (rc = mc_data_fits(g, info, name, err)))
         return rc;
     mc_bufs_add(&f->bufs, &f->images, NULL, B * bytes, err);
@@ -66,7 +67,7 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
     if (!(f->host_labels = malloc(2 * B * sizeof *f->host_labels)))
         return mc_no_memory(err);
     f->host_order = f->host_labels + B;
-    f->to = f->wanted;
+    f->to = f->n_images;
     f->source = (struct mc_source){.images = f->images,
                                    .pixels = info->pixels,
                                    .labels = f->labels,
@@ -76,27 +77,28 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
     return 0;
 }
 
-/* The next n images, fewer at the end: *got; taken: to the device, and their labels to the host. */
-static int read_batch(struct mc_loader *f, int taken, size_t n, size_t *got, struct mc_error *err)
+/* Read the next n images; *got is less at the end. If keep, copy pixels to the device and labels to
+ * the host. */
+static int read_batch(struct mc_loader *f, int keep, size_t n, size_t *got, struct mc_error *err)
 {
     const void *images;
     const int32_t *labels;
-    size_t some;
+    size_t block;
 
-    for (*got = 0; *got < n; *got += some) {
-        int rc = mc_dataset_lend(f->o.data, n - *got, &images, &labels, &some, err);
-        if (!rc && some && taken) {
-            memcpy(f->host_labels + *got, labels, some * sizeof *labels);
-            rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, some * f->image_bytes,
+    for (*got = 0; *got < n; *got += block) {
+        int rc = mc_dataset_lend(f->o.data, n - *got, &images, &labels, &block, err);
+        if (!rc && block && keep) {
+            memcpy(f->host_labels + *got, labels, block * sizeof *labels);
+            rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, block * f->image_bytes,
                             err);
         }
-        if (rc || !some)
+        if (rc || !block)
             return rc;
     }
     return 0;
 }
 
-/* The n images that were read, of which the first is image `at` of the data. */
+/* Load the n images read, whose first is image `at` of the data, into the models' plans. */
 static int load(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t n,
                 uint64_t at, struct mc_error *err)
 {
@@ -118,24 +120,24 @@ static int load(struct mc_loader *f, const struct mc_model *models, size_t n_mod
 int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t *n,
                    struct mc_error *err)
 {
-    const uint64_t to = f->to < f->wanted ? f->to : f->wanted;
+    const uint64_t to = f->to < f->n_images ? f->to : f->n_images;
 
     *n = 0;
     f->done += f->last;
     if (f->last && f->o.progress)
         f->o.progress(f->o.arg, f->done, to - f->from);
     f->last = 0;
-    while (!f->ended) { /* beyond the last image that is wanted too: the end may be damaged */
+    while (!f->ended) { /* read on after the last image needed: the end may be damaged */
         const uint64_t at = f->read;
-        const int wanted = at >= f->from && at < to;
-        const size_t most = wanted && to - at < f->o.batch ? (size_t)(to - at) : f->o.batch;
+        const int keep = at >= f->from && at < to;
+        const size_t n_max = keep && to - at < f->o.batch ? (size_t)(to - at) : f->o.batch;
         size_t got;
-        int rc = read_batch(f, wanted, most, &got, err);
+        int rc = read_batch(f, keep, n_max, &got, err);
         if (rc)
             return rc;
         f->read += got;
-        f->ended = got < most;
-        if (!got || !wanted)
+        f->ended = got < n_max;
+        if (!got || !keep)
             continue;
         if ((rc = load(f, models, n_models, got, at, err)))
             return rc;

@@ -91,7 +91,7 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
 /* No two columns have one name. */
 static int check_name(const struct mc_eval_cli *e, size_t i, struct mc_error *err)
 {
-    const struct mc_reported c = mc_report_column(&e->report, i);
+    const struct mc_report_columns c = mc_report_column(&e->report, i);
 
     for (size_t k = 0; k < i; k++)
         if (!strcmp(mc_report_column(&e->report, k).name, c.name))
@@ -199,10 +199,10 @@ static void progress(void *arg, uint64_t images, uint64_t in_all)
 static void tell_subsets(const struct mc_eval_cli *e)
 {
     for (size_t i = 0; i < mc_report_n(&e->report); i++) {
-        const struct mc_reported c = mc_report_column(&e->report, i);
+        const struct mc_report_columns c = mc_report_column(&e->report, i);
         double loss = 0, accuracy = 0;
         const struct mc_eval_result *all = c.out->result;
-        if (all[0].images == (double)c.in_all)
+        if (all[0].images == (double)c.total)
             continue;
         for (size_t p = 0; p < e->sweep.span->T; p++) {
             loss = fmax(loss, all[p].loss_se);
@@ -211,7 +211,7 @@ static void tell_subsets(const struct mc_eval_cli *e)
         mc_note(e->cli,
                 "%s: first %llu of %llu images; standard errors up to %.2g in loss, %.2g%% in "
                 "accuracy (--full for all)",
-                c.name, (unsigned long long)all[0].images, (unsigned long long)c.in_all, loss,
+                c.name, (unsigned long long)all[0].images, (unsigned long long)c.total, loss,
                 100 * accuracy);
     }
 }
@@ -223,7 +223,7 @@ static void release_found(struct mc_batched_data *d)
     free(d->out.correct);
     free(d->robust.loss);
     free(d->robust.correct);
-    d->out = d->robust = (struct mc_eval_found){0};
+    d->out = d->robust = (struct mc_eval_output){0};
 }
 
 /* The data sets, open, and room for what is measured on them. */

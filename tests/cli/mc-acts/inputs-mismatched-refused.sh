@@ -6,7 +6,7 @@ mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
 fails 3 "a.mcz and mlp.mcz: different networks" collect a.mcz mlp.mcz
 fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
-fails 3 "data.mcz: holds $total images, $((total + 1)) are asked for" collect --samples $((total + 1)) a.mcz b.mcz
+fails 3 "data.mcz: has $total images, but $((total + 1)) were requested" collect --samples $((total + 1)) a.mcz b.mcz
 fails 3 "is a dataset stream, not weights" collect a.mcz data.mcz
 mc-bezier -q --epochs 0 a.mcz a.mcz -o curve.mcz
 fails 3 "is a curve stream, not weights: mc-bezier --point" collect a.mcz curve.mcz

@@ -9,4 +9,4 @@ later() { MC_CUDA_LIBRARY=none.so fails "$1" "$2" mc-eval --device cuda --data t
 later 1 "cannot open 'none.mcz'" none.mcz
 later 3 cut-n2.mcz cut-n2.mcz
 later 3 'is a dataset stream' test.mcz
-later 3 "small-net.mcz: test.mcz: images are 3x${side}x$side, the network takes 3x16x16" small-net.mcz
+later 3 "small-net.mcz: test.mcz: images are 3x${side}x$side, but the network expects 3x16x16" small-net.mcz

@@ -17,9 +17,9 @@ mc-data synth --size 16 --samples 10 -o small.mcz
 fails 3 '3x16x16' mc-eval --data small.mcz n1.mcz
 
 plane="mc-eval --plane --data d.mcz --data held=test.mcz --bn-data d.mcz"
-for three in 'n1.mcz n2.mcz n2.mcz' 'n1.mcz n2.mcz n1.mcz'; do fails 3 'lies on the line through' $plane $three; done
+for three in 'n1.mcz n2.mcz n2.mcz' 'n1.mcz n2.mcz n1.mcz'; do fails 3 'is on the line through' $plane $three; done
 fails 3 'are the same point' $plane n1.mcz n1.mcz n2.mcz
-fails 3 't = 0.5 lies on the line through t = 0 and t = 1' $plane line.mcz
+fails 3 't = 0.5 is on the line through t = 0 and t = 1' $plane line.mcz
 fails 2 'three networks or one curve' $plane n1.mcz n2.mcz
 fails 2 'three networks or one curve' $plane n1.mcz
 fails 2 'needs --bn-data' mc-eval --plane --data test.mcz n1.mcz n2.mcz n3.mcz
@@ -29,7 +29,7 @@ for range in 1 1:0 1: :1 0:0 a:b 0:1:2; do fails 2 '--x-range' $plane --x-range=
 fails 2 '--resume has no effect without --checkpoint' $plane --resume curve.mcz
 fails 1 'nowhere' $plane curve.mcz --marks nowhere/x
 fails 1 'nowhere' $plane curve.mcz --checkpoint nowhere/x
-fails 2 'standard input can be read only once' mc-eval --plane --data - --bn-data d.mcz --checkpoint x curve.mcz <test.mcz
+fails 2 'data cannot be standard input' mc-eval --plane --data - --bn-data d.mcz --checkpoint x curve.mcz <test.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
 fails 3 'n1.mcz and other.mcz: different networks' $plane n1.mcz n2.mcz other.mcz
 for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-eval --data d.mcz --$option n1.mcz; done

@@ -5,7 +5,7 @@ fixture examples
 cp adv.mcz old.mcz
 mc-data synth --samples 20 --size 12 -o small.mcz
 fails 3 'small.mcz: images are 3x12x12' mc-pgd --data small.mcz 1.mcz -o old.mcz
-fails 3 "holds $test images, $((test + 1)) are asked for" $p --samples $((test + 1)) 1.mcz -o old.mcz
+fails 3 "has $test images, but $((test + 1)) were requested" $p --samples $((test + 1)) 1.mcz -o old.mcz
 fails 3 'is a dataset stream, not weights' $p test.mcz -o old.mcz
 fails 3 'is a weights stream, not' mc-pgd --data 1.mcz 1.mcz -o old.mcz
 # cut off behind the images that are needed

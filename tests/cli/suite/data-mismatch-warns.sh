@@ -94,8 +94,8 @@ py <<'END'
 d = mcz.read("synth.mcz")
 mcz.write("classes.mcz", d.kind, dict(d.meta, name="shapes", classes=11, class_names=["c"] * 11), d.tensors)
 END
-fails 3 'has 11 classes, the network has 10' mc-eval -q -t 1 --data classes.mcz 1.mcz
-fails 3 'has 11 classes, the network has 10' mc-bezier -q -t 1 --point .5 --bn-data classes.mcz line.mcz
+fails 3 'has 11 classes, but the network has 10' mc-eval -q -t 1 --data classes.mcz 1.mcz
+fails 3 'has 11 classes, but the network has 10' mc-bezier -q -t 1 --point .5 --bn-data classes.mcz line.mcz
 # nor are data that end too early
 head -c -20 shapes.mcz >cut.mcz
 fails 3 'cut.mcz: ' mc-acts -q -t 1 --data cut.mcz 1.mcz 2.mcz -o no.mcz

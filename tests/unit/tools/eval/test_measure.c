@@ -305,7 +305,7 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
 
     memset(h, 0, sizeof *h);
     span.stats = stats;
-    must(mc_eval_loss(&span, &o, NULL, &(struct mc_eval_found){.result = out}, NULL, &why));
+    must(mc_eval_loss(&span, &o, NULL, &(struct mc_eval_output){.result = out}, NULL, &why));
     mc_dataset_close(d);
 }
 

@@ -155,7 +155,7 @@ TEST(three_on_a_line_span_none)
 
     for (int i = 0; i < 3; i++) {
         must_fail(through(&p, K, gram, bad[i], &why), MC_EINPUT,
-                  i ? "c lies on the line through a and b" : "a and b");
+                  i ? "c is on the line through a and b" : "a and b");
     }
 }
 

@@ -59,7 +59,7 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     must(be->plan_new(be, net, &opts, &model.plan, &why));
     o.data = data;
     must(mc_loader_open(&f, net, &o, &why));
-    assert_int_equal(f.wanted, samples ? samples : N);
+    assert_int_equal(f.n_images, samples ? samples : N);
     f.from = from;
     f.to = to;
     for (;; k++) {
@@ -140,10 +140,10 @@ TEST(a_typed_number_of_images_is_refused_and_a_default_clamped)
     must(mc_data_samples(&info, "d", N + 1, 0, &n, &why));
     assert_int_equal(n, N);
     must_fail(mc_data_samples(&info, "d", N + 1, 1, &n, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "d: holds 10 images, 11 are asked for");
+    assert_string_equal(why.text, "d: has 10 images, but 11 were requested");
     info.n = 0;
     must_fail(mc_data_samples(&info, "d", 0, 0, &n, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "d: holds no images");
+    assert_string_equal(why.text, "d: has no images");
 }
 
 /* Who measures, proves or trains asks the same question. */
@@ -158,7 +158,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
     struct mc_loader_options o = {.be = be, .batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
-    const struct mc_eval_found found = {.result = &measured};
+    const struct mc_eval_output found = {.result = &measured};
     struct mc_verified v;
     struct mc_in_memory r;
 
@@ -185,7 +185,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
             continue;
         }
         assert_int_equal(rc, MC_EINPUT);
-        assert_non_null(strstr(why.text, ": holds 10 images, 11 are asked for"));
+        assert_non_null(strstr(why.text, ": has 10 images, but 11 were requested"));
     }
     free(w.params);
 }
@@ -205,8 +205,8 @@ TEST(data_of_another_shape_are_refused)
         must(mc_dataset_open(&d, file, &why));
         o.data = d;
         must_fail(mc_loader_open(&f, g, &o, &why), MC_EINPUT,
-                  k ? "has 10 classes, the network has 11"
-                    : "images are 1x128x128, the network takes 1x3x128");
+                  k ? "has 10 classes, but the network has 11"
+                    : "images are 1x128x128, but the network expects 1x3x128");
         mc_loader_release(&f);
         mc_dataset_close(d);
         mc_graph_free(g);
