@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cells of the paper's tables: the paper's numbers, ours from a folder of experiments, and verdicts."""
+"""The cells of the paper's tables: the paper's numbers, ours from a folder of experiments, verdicts and effects."""
 import collections
 import fnmatch
 import math
@@ -15,7 +15,7 @@ HERE = os.path.dirname(os.path.realpath(__file__))
 
 # ---- statistics ------------------------------------------------------------------------------------
 class Sample(typing.NamedTuple):
-    """Mean, standard deviation (n - 1) and number of values. That of the ends' mean has two sources, the ends."""
+    """Mean, standard deviation (n - 1) and number of values. sources: independent deviations; 2 for the ends' mean."""
 
     mean: float
     sd: typing.Optional[float]
@@ -28,7 +28,7 @@ def sample(column, mean, sd, n):
 
 
 def interval(a, b, rounding=0.0):
-    """Welch's 95% interval of a.mean - b.mean, or None without deviations. rounding: a variance of the difference."""
+    """Welch's 95% interval of a.mean - b.mean; None without deviations. rounding: added to the variance."""
     from scipy.special import stdtrit  # the quantiles of Student's distribution
 
     if a.sd is None or b.sd is None or min(a.n, b.n) < 2:
@@ -40,11 +40,11 @@ def interval(a, b, rounding=0.0):
     return a.mean - b.mean - half, a.mean - b.mean + half
 
 
-def verdict(ours, paper, digits, effect):
-    """The verdict on ours, and the interval. The paper's mean and deviation are rounded to `digits` after the point."""
+def verdict(result, paper, digits, effect):
+    """The verdict on a result, and the interval. The paper's mean and deviation are rounded to `digits` decimals."""
     rounding = 100.0**-digits / 12
     sd, n = (0, 1e9) if paper.sd is None else (math.sqrt(paper.sd**2 + rounding), paper.n)
-    span = interval(ours, paper._replace(sd=sd, n=n), rounding)
+    span = interval(result, paper._replace(sd=sd, n=n), rounding)
     if not span:
         return "undecided", ()
     if span[0] > 0 or span[1] < 0:
@@ -53,16 +53,16 @@ def verdict(ours, paper, digits, effect):
 
 
 def can_agree(paper, digits, effect):
-    """Whether many pairs of ours, of any deviation, can agree. The interval is not narrowest without a deviation."""
+    """True if many pairs can agree, at the best deviation. The interval is not narrowest without a deviation."""
     step = math.sqrt(((paper.sd or 0) ** 2 + 100.0**-digits / 12) * 1e9 / paper.n) / 10
-    ours = (Sample(paper.mean, k * step, 1e9, paper.sources) for k in range(41))
-    return paper.sd is None or any(verdict(o, paper, digits, effect)[0] == "agrees" for o in ours)
+    results = (Sample(paper.mean, k * step, 1e9, paper.sources) for k in range(41))
+    return paper.sd is None or any(verdict(r, paper, digits, effect)[0] == "agrees" for r in results)
 
 
 # ---- our cells -------------------------------------------------------------------------------------
-# The cells of a table's line, ROW.COLUMN, and after = the table's column if that has another name. "X:" before a cell:
-# only lines of path X have it. The ends are read from the unaligned curve: in another order the rounding, and so the
-# accuracy, may differ. For the ends of robust curves the statistics are from attacked images, as in the authors' code.
+# Cells of a table's line: ROW.COLUMN, and =NAME if the table's column has another name. X: limits a cell to lines of
+# path X. The ends are read from the unaligned curve, because another order of units rounds differently. The ends of
+# robust curves have statistics of attacked images, as in the authors' code.
 PATHS = "{path}.arc_mean {path}.minimum line-*:{path}.barrier_train_loss curve-unaligned:network.ends"
 ROBUST = """{path}.KIND_minimum=minimum {path}.KIND_barrier=barrier_test_loss
     curve-unaligned-bn-attack:network.KIND_ends=ends"""
@@ -88,7 +88,7 @@ PAPERS_LENGTH = dict(epochs=250, curve_epochs=250, permutation_epochs=20, points
 
 
 def cells_of_line(table, line):
-    """Row, column, and mean, deviation and number of values of each cell of a line."""
+    """The cells of a line: row, column, and mean, deviation and number of values."""
     if table == "grid":
         line.update((name, "%g" % line.number(name)) for name in ("lr", "batch"))
     for spec in TABLES[table].split():
@@ -110,8 +110,8 @@ def spread(form, values):
 
 
 def cells_of_layers(table, lines):
-    """How like an end the middle of a curve is, or one end the other, and what aligning adds: the means over layers and
-    ends, and the minimum over layers of what it adds; over the pairs."""
+    """Cells over the pairs of the similarity of a curve's middle to the ends, or of the ends to each other: its mean over
+    layers and ends, the mean that aligning adds, half of that, and the minimum over layers that aligning adds."""
     curves = collections.defaultdict(lambda: collections.defaultdict(list))
     for line in lines:
         before, after = line.number("identity"), line.number("permuted")
@@ -125,8 +125,8 @@ def cells_of_layers(table, lines):
 
 
 def cells_of_steps(lines):
-    """By how much PAM lowered the objective beyond the prices of its steps, the minimum over iterations; and by how
-    much its first permutation step lowered the loss of the images that did not choose it; over the pairs."""
+    """Cells over the pairs of PAM's progress: the decrease of the objective minus the proximal terms, at its minimum over
+    iterations; and how much the first permutation step lowered the loss of images that did not choose it."""
     paths = collections.defaultdict(lambda: collections.defaultdict(list))
     for line in lines:
         if line["decrease"]:
@@ -140,13 +140,13 @@ def cells_of_steps(lines):
 
 
 def cells_of_table(path, part=None):
-    """Its network and data, row, column, and mean, deviation and number of values of each cell of a table."""
+    """The cells of a table: NETWORK-DATA, row, column, and mean, deviation and number of values."""
     table, lines = os.path.basename(path)[:-4], read(path)[1]
     if not lines:
         raise Fault("%s: has no rows" % path)
     for line in lines:
         if part and "network" in line and line["network"] + "-" + line["data"] != part:
-            raise Fault("%s: is of %s on %s, not of the folder's %s" % (path, line["network"], line["data"], part))
+            raise Fault("%s: has %s on %s, but the folder is of %s" % (path, line["network"], line["data"], part))
     part = part or lines[0]["network"] + "-" + lines[0]["data"]
     if table == "objective":
         found = cells_of_steps(lines)
@@ -165,7 +165,7 @@ def content(path):
 
 
 def shortfall(folder):
-    """The words of a folder's length that are below the paper's, and those that only PAM's cells need."""
+    """The settings of a folder that are below the paper's length: those of all cells, and those of PAM's cells only."""
     plain, pam, length = [], [], content(folder + "/length")
     words = dict(word.partition("=")[::2] for word in (length or "").split())
     for name in sorted(words.keys() ^ PAPERS_LENGTH.keys()) if length is not None else ():
@@ -185,8 +185,8 @@ def shortfall(folder):
 
 
 def our_cells(paper, parts):
-    """(NETWORK-DATA, row, column): for each folder that has the cell, mean, deviation, number, and what it lacks."""
-    ours = collections.defaultdict(dict)
+    """By NETWORK-DATA, row and column: for each folder with the cell, mean, deviation, number and shortfall."""
+    result = collections.defaultdict(dict)
     folders = sorted(f for f in os.listdir(paper) if os.path.isdir(os.path.join(paper, f)))
     kinds = [(part, kind + part + "-") for part in parts for kind in ("", "grid-", "robust-")]
     found = [(part, f) for part, start in kinds for f in folders if (f + "-").startswith(start)]
@@ -196,10 +196,10 @@ def our_cells(paper, parts):
         for path in ("%s/%s.tsv" % (folder, table) for table in TABLES if (table == "bound") == (part is None)):
             for *key, row, column, value in cells_of_table(path, part) if os.path.exists(path) else ():
                 lacks = " ".join(plain + (pam if "pam" in row else []))
-                if ours[(*key, row, column)].setdefault(name, (*value, lacks))[:3] != value:
+                if result[(*key, row, column)].setdefault(name, (*value, lacks))[:3] != value:
                     text = "%s: its '%s' differs from table.tsv's (run pam.mk with the settings of connect.mk)"
                     raise Fault(text % (path, row))
-    return ours
+    return result
 
 
 # ---- the paper's cells -----------------------------------------------------------------------------
@@ -212,33 +212,33 @@ def form(x, digits):
 
 
 def cells(paper):
-    """Lines of COLUMNS: each cell of paper.tsv, once for each folder that has it with other numbers. One of these has
-    the verdict: the first at the paper's length, else the first."""
+    """Lines of COLUMNS: each cell of paper.tsv, once per folder that has it with other numbers. One of them has the
+    verdict: the first at the paper's length, or else the first."""
     if not os.path.isdir(paper):
         raise Fault("'%s' is not a folder" % paper, 1)
     lines = read(os.path.join(HERE, "paper.tsv"))[1]
-    ours = our_cells(paper, dict.fromkeys(c["network"] + "-" + c["data"] for c in lines if c["item"] != "bound"))
+    results = our_cells(paper, dict.fromkeys(c["network"] + "-" + c["data"] for c in lines if c["item"] != "bound"))
     means = {tuple(c[k] for k in KEY): float(c["mean"] or 0) for c in lines}
     for c in lines:
         item, network, data, row, column = key = tuple(c[k] for k in KEY)
-        digits, theirs = int(c["digits"]), sample(column, c["mean"], c["sd"], c["n"]) if c["mean"] else None
+        digits, reference = int(c["digits"]), sample(column, c["mean"], c["sd"], c["n"]) if c["mean"] else None
         curve = column.replace("ends", "arc_mean")
         aligned, unaligned = (*key[:3], "curve-aligned", curve), (*key[:3], "curve-unaligned", curve)
         effect = c["mean"] if item == "text" else ""
         if unaligned in means:
             effect = form(abs(means.get(aligned, 0) - means[unaligned]), digits)
         size = float(effect or 0)
-        note = c["withheld"] or ("cannot agree" if theirs and not can_agree(theirs, digits, size) else "")
-        found = ours.get((network + "-" + data, row, column), {"": ("", "", "", "")})
+        note = c["withheld"] or ("cannot agree" if reference and not can_agree(reference, digits, size) else "")
+        found = results.get((network + "-" + data, row, column), {"": ("", "", "", "")})
         chosen = next((f for f in found if not found[f][3]), next(iter(found)))
         for folder, (mean, sd, n, lacks) in found.items():
             if folder != chosen and not lacks and (mean, sd, n) == found[chosen][:3]:
                 continue
-            word = "not run" if lacks or not folder else "not comparable" if theirs and c["withheld"] else ""
+            word = "not run" if lacks or not folder else "not comparable" if reference and c["withheld"] else ""
             difference, span = "", ()
-            if theirs and not word:
-                word, span = verdict(sample(column, mean, sd, n), theirs, digits, size)
-                difference = form(float(mean) - theirs.mean, digits + 1)
+            if reference and not word:
+                word, span = verdict(sample(column, mean, sd, n), reference, digits, size)
+                difference = form(float(mean) - reference.mean, digits + 1)
             values = mean, sd, n, c["mean"], c["sd"], difference, " to ".join(form(end, digits + 1) for end in span)
             values += effect, folder, lacks, note, word if folder == chosen else ""
             yield Line(zip(COLUMNS, key + values))
@@ -246,21 +246,21 @@ def cells(paper):
 
 # ---- the effect of alignment -----------------------------------------------------------------------
 EFFECTS = "item network data row column ours interval paper pairs folder short".split()
-UNALIGNED = {"curve-aligned": "curve-unaligned", "curve-aligned-bn-attack": "curve-unaligned-bn-attack",
-             "correlation": "unaligned"}
+UNALIGNED = {"curve-aligned": "curve-unaligned", "correlation": "unaligned"}
+UNALIGNED["curve-aligned-bn-attack"] = "curve-unaligned-bn-attack"
 
 
 def effects(lines):
-    """Aligned minus unaligned: the difference of two cells of a folder, its interval, and the paper's difference."""
-    key = lambda line, row: (*(line[k] for k in ("item", "network", "data", "column", "folder")), row)
-    unaligned = {key(line, line["row"]): line for line in lines if line["ours"]}
-    pairs = ((line, unaligned.get(key(line, UNALIGNED.get(line["row"])))) for line in unaligned.values())
-    effects = []
-    for a, b in ((a, b) for a, b in pairs if b):
-        digits = len(a["ours"].partition(".")[2])
-        span = interval(*(sample(c["column"], c["ours"], c["ours_sd"], c["pairs"]) for c in (a, b))) or ()
-        paper = ["%+.*f" % (len(a["paper"].partition(".")[2]), float(a["paper"]) - float(b["paper"]))] if b["paper"] else [""]
-        values = ["%+.*f" % (digits, float(a["ours"]) - float(b["ours"])), " to ".join(form(end, digits) for end in span)]
-        values = [a[k] for k in EFFECTS[:5]] + values + paper + [a[k] for k in EFFECTS[-3:]]
-        effects.append(Line(zip(EFFECTS, values)))
-    return EFFECTS, effects
+    """Lines of EFFECTS: of each folder and column aligned minus unaligned, its interval, and the paper's difference."""
+    def key(line, row):
+        return (*(line[k] for k in ("item", "network", "data", "column", "folder")), row)
+
+    cells = {key(line, line["row"]): line for line in lines if line["ours"]}
+    for a in list(cells.values()):
+        b = cells.get(key(a, UNALIGNED.get(a["row"])))
+        if b:
+            digits = {k: len(a[k].partition(".")[2]) for k in ("ours", "paper")}
+            effect = {k: "%+.*f" % (digits[k], float(a[k]) - float(b[k])) if a[k] and b[k] else "" for k in digits}
+            span = interval(*(sample(c["column"], c["ours"], c["ours_sd"], c["pairs"]) for c in (a, b))) or ()
+            values = {**a, **effect, "interval": " to ".join(form(end, digits["ours"]) for end in span)}
+            yield Line({column: values[column] for column in EFFECTS})

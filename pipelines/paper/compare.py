@@ -2,38 +2,38 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare what the graphs measured with the paper's numbers and claims, or with the same tables measured before.
 
-  compare.py cells [-f FORM] PAPER      each number of the paper (paper.tsv), ours next to it, and a verdict
-  compare.py claims [-f FORM] PAPER     each claim of the paper (claims.tsv); ends with 1 and names the claims whose
-                                        verdict disagrees with the cells
+  compare.py cells [-f FORM] PAPER      print each number of the paper (paper.tsv) with ours and a verdict
+  compare.py claims [-f FORM] PAPER     print each claim of the paper (claims.tsv); exit with 1 and name the claims
+                                        whose verdict contradicts the cells
   compare.py report PAPER               write cells to PAPER/verdicts.tsv and PAPER/verdicts.md, and print how many
                                         cells have each verdict
-  compare.py tables PUBLISHED AGAIN     a published table and the same table measured again, row by row, with the
-                                        figure that differs most for its tolerance; ends with 1 if one exceeds it
+  compare.py tables PUBLISHED AGAIN     compare a published table with the same table measured again: per row the
+                                        value that differs most, relative to its tolerance; exit with 1 if one
+                                        exceeds it
 
-FORM is markdown (default) or tsv. PAPER/NETWORK-DATA is a folder that connect.mk, pam.mk, measures.mk, middle.mk and
-subsets.mk made, PAPER/grid-NETWORK-DATA one of grid.mk, PAPER/robust-NETWORK-DATA one of robust.mk,
-PAPER/bound-mlp-DATA one of bound.mk. A name may have -WORDS after it. A cell has a row for each folder that has it
-with other numbers.
+FORM is markdown (default) or tsv. PAPER/NETWORK-DATA is the OUT of connect.mk, pam.mk, measures.mk, middle.mk and
+subsets.mk, PAPER/grid-NETWORK-DATA of grid.mk, PAPER/robust-NETWORK-DATA of robust.mk, PAPER/bound-mlp-DATA of bound.mk.
+A name may end in -WORDS. If folders have different values of a cell, each has a row.
 
-A folder's file `length` has one line, which for the paper's length is: epochs=250 curve_epochs=250
-permutation_epochs=20 points=65 pam=as-paper train_images=all (200 and 200 epochs for robust curves). If a folder has
-less, or no such file, its cells are shown with what they lack, and have not run. PAM's cells also lack `pam` if its
-permutation step is not the paper's. A file `scale` has the fraction of the length that was run.
+A folder's file `length` has one line. At the paper's length it is: epochs=250 curve_epochs=250 permutation_epochs=20
+points=65 pam=as-paper train_images=all (200 and 200 epochs for robust curves). If a folder has less, or no such file,
+column `short` of its cells has the difference, and they count as not run. For PAM's cells this includes `pam`, the kind
+of permutation step. A file `scale` has the fraction of the length that was run.
 
-A verdict follows from the 95% interval of ours minus the paper's: Welch's, from both means and deviations over pairs,
-with the variance of the paper's rounding added.
+A verdict follows from Welch's 95% interval of ours minus the paper's, from both means and deviations over pairs. It
+includes the paper's rounding.
   differs         the interval does not contain 0
-  agrees          it does, and is at most half as wide as the effect of alignment, which is the difference between
-                  aligned and unaligned in the paper's table; a number of the text is such an effect itself
+  agrees          it contains 0 and is at most half as wide as the effect of alignment: the paper's aligned minus its
+                  unaligned value, or a number of the text itself
   undecided       it is wider, or does not exist (one pair); "cannot agree": it is wider with any number of pairs
-  not comparable  the authors' code measures something else; the note says what
+  not comparable  the authors' code measures another quantity; the note names it
   not run         missing, or not at full length
-Of exact repetitions 3 to 4% differ.
+Exact repetitions differ in 3 to 4% of the cells.
 
-A claim's verdict in claims.tsv is written by hand. Column `cells` names the cells that it rests on, joined by " & ":
-ITEM NETWORK DATA CELL, or ITEM NETWORK DATA CELL > CELL, which is checked: the 95% interval of the difference must be
-above 0. CELL is ROW.COLUMN or a number; * in a name matches any text. The verdict is `in part` if some cells have not
-run, and `built` if a program or graph shows the claim and no cell decides it.
+A claim's verdict in claims.tsv is written by hand. Column `cells` names its evidence, joined by " & ": ITEM NETWORK
+DATA CELL, or ITEM NETWORK DATA CELL > CELL. The latter is checked: the 95% interval of the difference must be above 0.
+CELL is ROW.COLUMN or a number; * in a name matches any text. The verdict is `in part` if some cells have not run, and
+`built` if a program or graph shows the claim and no cell decides it.
 """
 import collections
 import fnmatch
@@ -68,7 +68,7 @@ def judge(left, right):
 
 
 def outcomes(part, groups):
-    """What the cells say that a part of a claim names. groups: by ITEM NETWORK DATA, cells by row and column."""
+    """The verdicts on a part of a claim. groups: cells by row and column, by ITEM NETWORK DATA."""
     words, found = part.split(), []
     if not re.fullmatch(r"(\S+ ){3}\S+( > \S+)?", part):
         raise Fault("'%s' must be ITEM NETWORK DATA CELL or ITEM NETWORK DATA CELL > CELL" % part)
@@ -81,7 +81,7 @@ def outcomes(part, groups):
 
 
 def possible(found):
-    """The verdicts by hand that these outcomes allow."""
+    """The verdicts by hand that are consistent with these outcomes."""
     if not found:
         return ["agrees", "differs", "undecided", "not run", "built"]
     if set(found) == {"not run"}:
@@ -103,7 +103,7 @@ def counts(found):
 
 
 def claims(path, lines):
-    """The claims of a file, with the counts of their comparisons; and sentences on those that the cells contradict."""
+    """The claims of a file with the counts of their comparisons, and an error for each that contradicts its cells."""
     groups, shown, wrong = collections.defaultdict(dict), [], []
     for line in lines:
         *group, row, column = (line[k] for k in KEY)
@@ -126,11 +126,11 @@ def claims(path, lines):
 
 
 # ---- a table measured again ------------------------------------------------------------------------
-KEYS = "data path pair curve end layer images quantity figure".split()  # the columns that tell rows apart
+KEYS = "data path pair curve end layer images quantity figure".split()  # columns that identify a row
 
 
 def excess(row, column, published, again):
-    """The difference in tolerances, and the tolerance."""
+    """The difference divided by its tolerance, and the tolerance."""
     tolerance = 0.1
     if " loss " in row or re.search("loss|variation|identity|permuted", column):
         tolerance = 0.005  # losses and correlations
@@ -145,7 +145,7 @@ def excess(row, column, published, again):
 
 
 def compare_tables(published, again):
-    """A line for each row with the figure that differs most; and the status, 1 if one is missing or differs too far."""
+    """A line per row with the value that differs most; and the status: 1 if a row is missing or exceeds a tolerance."""
     (columns, old), (others, new) = read(published), read(again)
     text, status = ["row\tfigures\tdiffers most\tpublished\tagain\ttolerance"], 0 if old else 1
     if columns != others:

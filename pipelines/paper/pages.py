@@ -31,7 +31,7 @@ import fnmatch
 import os
 import re
 
-from cells import COLUMNS, HERE, cells, effects
+from cells import COLUMNS, EFFECTS, HERE, cells, effects
 from compare import CLAIMS, claims
 from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv, write
 
@@ -54,7 +54,7 @@ class Tables:
         if name == "numbers.tsv":
             return COLUMNS, [line for line in self["cells.tsv"][1] if line["paper"]]
         if name == "effects.tsv":
-            return effects(self["cells.tsv"][1])
+            return EFFECTS, list(effects(self["cells.tsv"][1]))
         if name == "claims.tsv":
             lines, contradictions = claims(os.path.join(HERE, name), self["cells.tsv"][1])
             if contradictions:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of tab-separated values, and how the programs here start and end."""
+"""Tables of tab-separated values, and the start and end of the programs here."""
 import argparse
 import collections
 import os
@@ -10,11 +10,11 @@ NUMBER = r"[-+]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[-+]?[0-9]+)?"
 
 
 class Fault(Exception):
-    """A sentence for the user, and the exit status if it is not 3."""
+    """A message for the user, and the exit status if it is not 3."""
 
 
 class Parser(argparse.ArgumentParser):
-    """Reads a program's options; a wrong one is a Fault."""
+    """Parses a program's options; an invalid one is a Fault."""
 
     def __init__(self, prog, description=None, **settings):
         raw = argparse.RawDescriptionHelpFormatter
@@ -25,7 +25,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def run(main):
-    """Prints the text that main returns and ends with the status that it returns."""
+    """Print the text that main returns and exit with the status that it returns."""
     try:
         text, status = main()
         sys.stdout.reconfigure(encoding="utf-8")
@@ -44,7 +44,7 @@ def run(main):
 
 
 class Line(dict):
-    """A line of a table: its cells by the columns' names."""
+    """A line of a table: cells by column name."""
 
     place = ("this table", 0)  # file, number
 

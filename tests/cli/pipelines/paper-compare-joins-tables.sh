@@ -193,7 +193,7 @@ damaged() {
 damaged "tinyten-cifar10/table.tsv: line 1: column 'arc_mean' is missing" tinyten-cifar10/table.tsv '1s/arc_mean/mean/'
 damaged "table.tsv: line 4: 'nan', '.05', '3' must be mean, deviation and number of values" tinyten-cifar10/table.tsv 's/88.46/nan/'
 damaged "training.tsv: line 3: '.3741', '', '' must be mean" tinyten-cifar10/training.tsv '3s/\t3\t.*/\t\t\t.3741\t/'
-damaged 'training.tsv: is of mlp:bn,8 on cifar10, not of the folder'\''s tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
+damaged 'training.tsv: has mlp:bn,8 on cifar10, but the folder is of tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
 damaged 'training.tsv: has no rows' tinyten-cifar10/training.tsv d
 damaged "pam.tsv: its 'curve-aligned' differs from table.tsv's" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
 damaged "scale: must be above 0 and at most 1 (got '2')" resnet32-cifar10/scale s/.*/2/
