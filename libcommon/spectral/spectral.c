@@ -120,7 +120,7 @@ int mc_spectral_clip(size_t rows, size_t cols, float *w, double most, struct mc_
     struct gram g;
 
     if (!(most > 0 && isfinite(most)))
-        return mc_fail(err, MC_EUSAGE, "spectral norm must be positive (got %g)", most);
+        return mc_fail(err, MC_EUSAGE, "spectral norm must be positive and finite (got %g)", most);
     int rc = load(&g, rows, cols, w, err);
     if (!rc && g.squares > limit) {
         vectors = malloc((size_t)g.n * (size_t)g.n * sizeof *vectors);

@@ -175,7 +175,7 @@ static void run_node(struct record *r, const void *arg)
                                           .taps = taps,
                                           .n_taps = tapped ? n_taps : 0};
         struct mc_plan *p = plan(f.g, opts);
-        for (int full = does_less() && masked > 0 ? 0 : 1; full >= 0; full--) {
+        for (int full = is_slow() && masked > 0 ? 0 : 1; full >= 0; full--) {
             set_order(&f, full ? batch : masked, samples);
             o.least = (full ? batch : masked) * n->shape.h * n->shape.w > 2 ? LEAST : 100 * LEAST;
             for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++)
@@ -229,7 +229,7 @@ static void sweep(const struct family *f)
     static const int sizes[][2] = {{1, 1}, {3, 5}, {8, 8}, {9, 7}, {32, 32}};
     const char *shapes = getenv("MC_GPU_SHAPES");
     const int all = shapes && !strcmp(shapes, "all"),
-              few = (does_less() || (shapes && !strcmp(shapes, "few"))) &&
+              few = (is_slow() || (shapes && !strcmp(shapes, "few"))) &&
                     (f->variants > 8 || within(0) > 0);
     int cases = 0;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Calls during which allocations fail (tests/memory/failing.so, which the program preloads to
- * itself), those of our code and those of the libraries below it, or calls for input and output:
- * each alone and with all behind it. Such a call returns MC_ENOMEM or MC_EFAIL and tells so in
- * `why`, and a file that it writes is the old one; or it does its work all the same. All memory
- * that it takes is freed. Header only. */
+ * Calls during which allocations or input and output fail. tests/memory/failing.so, which the
+ * program preloads into itself, makes them fail: our own allocations, those of libraries, or I/O
+ * calls. Each fails alone, then with all later ones. The call under test must return MC_ENOMEM or
+ * MC_EFAIL with a sentence in `why` and leave its output file unchanged, or succeed anyway. It must
+ * free all its memory. Header only. */
 #ifndef MC_TEST_FAILING_H
 #define MC_TEST_FAILING_H
 
@@ -14,8 +14,8 @@
 #include <errno.h>
 
 enum { OWN, LIBRARY, CALLS };
-static uint64_t (*failing)(int what, uint64_t n, int on);
-static int64_t (*held)(void);
+static uint64_t (*failing)(int kind, uint64_t n, int on);
+static int64_t (*held)(void); /* number of allocations that are not freed */
 
 static const char old[] = "old";
 
@@ -40,23 +40,23 @@ static inline int is_old(void)
     return n == sizeof old - 1 && !memcmp(text, old, n);
 }
 
-/* MC_ENOMEM; or MC_EFAIL of a call of the C library that lacked it, or that failed, which says
- * so. */
-static inline int is_told(int rc, int what)
+/* 1 if the error is MC_ENOMEM, or MC_EFAIL with the C library's reason. */
+static inline int is_reported(int rc, int kind)
 {
     if (rc != (int)why.code)
         return 0;
-    return what != CALLS && rc == MC_ENOMEM
+    return kind != CALLS && rc == MC_ENOMEM
                ? *why.text != 0
-               : rc == MC_EFAIL && strstr(why.text, strerror(what == CALLS ? EIO : ENOMEM)) != NULL;
+               : rc == MC_EFAIL && strstr(why.text, strerror(kind == CALLS ? EIO : ENOMEM)) != NULL;
 }
 
-/* The call fills `why`; writes: its result is `file`. Returns how often it failed. */
+/* Check the call with each failure. It fills `why`; writes: its result is `file`. Returns the
+ * number of failed calls. */
 static inline uint64_t fail_each(const char *name, int (*call)(const void *arg), const void *arg,
-                                 int writes, int what, int on)
+                                 int writes, int kind, int on)
 {
-    static const char *const of[] = {"own allocation", "library's allocation", "call"};
-    uint64_t n = 0, there = 0, failed = 0;
+    static const char *const labels[] = {"own allocation", "library's allocation", "call"};
+    uint64_t n = 0, total = 0, failed = 0;
 
     must(call(arg));
     const int64_t before = held();
@@ -65,42 +65,42 @@ static inline uint64_t fail_each(const char *name, int (*call)(const void *arg),
         if (writes)
             put_text(file, old);
         forget();
-        failing(what, ++n, on);
+        failing(kind, ++n, on);
         rc = call(arg);
-        there = failing(what, 0, 0);
-        if (rc ? !is_told(rc, what) : *why.text)
-            fail_msg("%s, %s %llu%s: %d \"%s\"", name, of[what], (unsigned long long)n,
-                     on ? " and all behind it" : "", rc, why.text);
-        /* a folder that cannot be flushed has the new file */
+        total = failing(kind, 0, 0);
+        if (rc ? !is_reported(rc, kind) : *why.text)
+            fail_msg("%s, %s %llu%s: %d \"%s\"", name, labels[kind], (unsigned long long)n,
+                     on ? " and all later ones" : "", rc, why.text);
+        /* if a folder cannot be flushed, the new file exists anyway */
         if (writes && !strstr(why.text, "is written"))
             assert_int_equal(is_old(), rc != 0);
         failed += rc != 0;
-        must((forget(), call(arg)));             /* so that the C library has again what it keeps */
-        if (what != LIBRARY && held() != before) /* libzip and libpng lose some of their own */
-            fail_msg("%s, %s %llu%s: %lld pieces of memory are not freed", name, of[what],
-                     (unsigned long long)n, on ? " and all behind it" : "",
+        must((forget(), call(arg)));             /* restores what the C library keeps */
+        if (kind != LIBRARY && held() != before) /* libzip and libpng leak some memory */
+            fail_msg("%s, %s %llu%s: %lld allocations are not freed", name, labels[kind],
+                     (unsigned long long)n, on ? " and all later ones" : "",
                      (long long)(held() - before));
-    } while (n <= there);
+    } while (n <= total);
     return failed;
 }
 
 static inline void fail_all(const char *name, int (*call)(const void *arg), const void *arg,
                             int writes)
 {
-    for (int what = OWN; what <= CALLS; what++) {
-        const uint64_t failed = fail_each(name, call, arg, writes, what, 0) +
-                                fail_each(name, call, arg, writes, what, 1);
-        assert_true(failed || what == LIBRARY || (what == CALLS && !writes));
+    for (int kind = OWN; kind <= CALLS; kind++) {
+        const uint64_t failed = fail_each(name, call, arg, writes, kind, 0) +
+                                fail_each(name, call, arg, writes, kind, 1);
+        assert_true(failed || kind == LIBRARY || (kind == CALLS && !writes));
     }
 }
 
 static void no_preloading(void **state)
 {
     (void)state;
-    skip(); /* sanitizers and valgrind have allocators of their own */
+    skip(); /* sanitizers and valgrind have their own allocators */
 }
 
-/* The program begins again with the library preloaded. */
+/* Restart the program with the library preloaded, then run its tests. */
 static inline int run_failing(int argc, char **argv, CMFixtureFunction before,
                               CMFixtureFunction after)
 {
@@ -121,7 +121,7 @@ static inline int run_failing(int argc, char **argv, CMFixtureFunction before,
         execv("/proc/self/exe", (char *[]){argv[0], "preloaded", NULL});
     }
     if (!failing) {
-        fprintf(stderr, "MC_BUILD/tests/memory/failing.so cannot be preloaded\n");
+        fprintf(stderr, "cannot preload MC_BUILD/tests/memory/failing.so\n");
         return 1;
     }
     return run_entered(before, after);

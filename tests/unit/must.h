@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the unit tests share: tests that enter themselves in their program's list, the error record
- * of the calls under test, calls that must pass or be refused, a temporary folder. It includes
- * cmocka and what cmocka needs. Header only. */
+ * Helpers of all unit tests: a list of the program's tests, an error record for the calls under
+ * test, calls that must pass or fail, a temporary folder. Includes cmocka and what it needs. Header
+ * only. */
 #ifndef MC_TEST_MUST_H
 #define MC_TEST_MUST_H
 
@@ -34,7 +34,7 @@ static inline void enter_test(struct CMUnitTest test)
     entered[n_entered++] = test;
 }
 
-/* TEST(name) { ... } is a test; before and after are called around it. */
+/* TEST(name) { ... } defines a test; before and after are called around it. */
 #define TEST_BETWEEN(name, before, after)                                                          \
     static void name(void **state);                                                                \
     static __attribute__((constructor)) void enter_##name(void)                                    \
@@ -44,7 +44,7 @@ static inline void enter_test(struct CMUnitTest test)
     static void name(void **state __attribute__((unused)))
 #define TEST(name) TEST_BETWEEN(name, NULL, NULL)
 
-/* All of them in the order of the file, between before and after (may be NULL); the exit status. */
+/* Run all tests in file order, between before and after (may be NULL). Returns the exit status. */
 static inline int run_entered(CMFixtureFunction before, CMFixtureFunction after)
 {
     return cmocka_run_group_tests(entered, before, after);
@@ -52,7 +52,7 @@ static inline int run_entered(CMFixtureFunction before, CMFixtureFunction after)
 
 /* ---- calls under test ----------------------------------------------------------------------- */
 
-/* The error record that tests hand to the calls under test. */
+/* The error record for the calls under test. */
 static struct mc_error why;
 
 static inline void forget(void)
@@ -68,35 +68,35 @@ static inline void must_at(int rc, const char *file_name, int line)
     }
 }
 
-static inline void must_fail_at(int rc, enum mc_err code, const char *says, const char *file_name,
+static inline void must_fail_at(int rc, enum mc_err code, const char *text, const char *file_name,
                                 int line)
 {
-    if (rc != (int)code || why.code != code || !*why.text || !strstr(why.text, says)) {
-        print_error("ERROR: %d: '%s', not %d: '%s'\n", rc, why.text, (int)code, says);
+    if (rc != (int)code || why.code != code || !*why.text || !strstr(why.text, text)) {
+        print_error("ERROR: %d: '%s' (expected %d: '%s')\n", rc, why.text, (int)code, text);
         _fail(file_name, line);
     }
 }
 
-/* The call, which fills `why`, returns 0. */
+/* The call fills `why` and returns 0. */
 #define must(call) must_at(call, __FILE__, __LINE__)
 
-/* The call returns that code and leaves it in `why`, empty before, with a sentence that holds
- * `says`. */
-#define must_fail(call, code, says) must_fail_at((forget(), (call)), code, says, __FILE__, __LINE__)
+/* The call returns `code` and stores it in the cleared `why`, with a sentence that contains
+ * `text`. */
+#define must_fail(call, code, text) must_fail_at((forget(), (call)), code, text, __FILE__, __LINE__)
 
 /* ---- a temporary folder --------------------------------------------------------------------- */
 
 static char folder[] = "/tmp/mc-test-XXXXXX";
-static const char file[] = "x.mcz"; /* the one that most tests write there */
+static const char file[] = "x.mcz"; /* the file that most tests write there */
 
-/* Makes the folder and goes there. */
+/* Make the folder and enter it. */
 static inline int enter_folder(void **state)
 {
     (void)state;
     return !mkdtemp(folder) || chdir(folder);
 }
 
-/* Removes `file` and the folder; fails where anything else is left in it. */
+/* Remove `file` and the folder. Fails if the folder contains anything else. */
 static inline int leave_folder(void **state)
 {
     (void)state;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a test runs under: valgrind takes some fifty times as long, and so do an emulated device
- * with large networks and a device's memory checker; there a test does less of the same. Header
- * only. */
+ * The environment of a test. Valgrind is about fifty times as slow; emulated devices with large
+ * networks and a device's memory checker are slow too. There a test runs fewer or smaller cases.
+ * Header only. */
 #ifndef MC_TEST_UNDER_H
 #define MC_TEST_UNDER_H
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Only there can a device be told to fail. */
+/* 1 on an emulated device, the only one that can simulate failures. */
 static inline int on_emulation(void)
 {
     const char *under = getenv("MC_UNDER");
@@ -17,7 +17,7 @@ static inline int on_emulation(void)
     return under && !strcmp(under, "emulation");
 }
 
-static inline int does_less(void)
+static inline int is_slow(void)
 {
     const char *under = getenv("MC_UNDER");
 

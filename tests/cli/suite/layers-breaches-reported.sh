@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/layers.sh fails on an include that points upwards, on one between folders that do not know each other, on a
+# tests/layers.sh fails on an include that points upwards, on one between folders separated by |, on a
 # cycle between files, on a folder that LAYERS does not list and on a folder of over 30 C files.
 set -eu
 
@@ -45,7 +45,11 @@ printf '#include \\\n"tools/a.h"\n' >libcommon/base/b.c
 refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
 reset
 rm formats/stream/s.h tools/mc-a.c
+<<<<<<< HEAD
 refuses 'LAYERS lists formats/stream, which holds no C file'
+=======
+refused 'LAYERS lists formats/stream, which contains no C file'
+>>>>>>> 22420b6 (tests: write the unit tests of libcommon in plain English)
 reset
 mkdir kernels/new
 echo >kernels/new/n.c

@@ -137,7 +137,7 @@ static inline int start(void **state)
 
     (void)state;
     return open_tested(&be[0], "cpu", 1, &err) ||
-           open_tested(&be[1], "cpu", does_less() ? 1 : 2, &err);
+           open_tested(&be[1], "cpu", is_slow() ? 1 : 2, &err);
 }
 
 static inline int stop(void **state)

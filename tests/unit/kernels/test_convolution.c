@@ -111,7 +111,7 @@ static void built_in_networks_run_no_reference_code(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof nets / sizeof *nets; i++)
-        for (size_t k = 0; k < (does_less() ? 1 : sizeof sides / sizeof *sides); k++) {
+        for (size_t k = 0; k < (is_slow() ? 1 : sizeof sides / sizeof *sides); k++) {
             struct mc_graph *g = net_of(nets[i], (struct mc_net_spec){.channels = k % 2 ? 1 : 3,
                                                                       .height = sides[k],
                                                                       .width = sides[k],
@@ -160,7 +160,7 @@ static struct cpu_conv_shape random_shape(void)
 static void random_shapes_run_no_reference_code(void **state)
 {
     (void)state;
-    for (int i = 0; i < (does_less() ? 20 : 2000); i++)
+    for (int i = 0; i < (is_slow() ? 20 : 2000); i++)
         shape_has_code(random_shape(), "drawn");
 }
 
@@ -287,14 +287,14 @@ static void algorithms_agree_with_plain_loops(void **state)
     for (int threads = 1; threads <= 3; threads++) {
         stop(state);
         open_cpu(threads);
-        for (int i = 0; i < (does_less() ? 5 : 150); i++) {
+        for (int i = 0; i < (is_slow() ? 5 : 150); i++) {
             const struct cpu_conv_shape s = random_shape();
             for (enum cpu_algorithm by = CPU_N_TABLED; by < CPU_N_ALGORITHMS; by++)
                 passes[by] += check(s, by);
         }
     }
     assert_true(passes[CPU_PRODUCTS] > 10);
-    assert_true(does_less() || passes[CPU_DEPTHWISE] > 10);
+    assert_true(is_slow() || passes[CPU_DEPTHWISE] > 10);
 }
 
 /* Images of several products, and images of one pixel that see one place of their windows. */

@@ -140,7 +140,7 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
     struct mc_plan *p =
         plan(g, (struct mc_plan_opts){.backward = 1, .input_grad = 1, .train_only = train_only});
     struct mc_plan *q = plan(g, (struct mc_plan_opts){.train_only = train_only});
-    for (int s = does_less(); s < 2; s++) /* a short batch does all that a full one does */
+    for (int s = is_slow(); s < 2; s++) /* a short batch does all that a full one does */
         for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
             struct mc_buf *d_acc = buf(MC_REESTIMATE_SIZE(g->S) * sizeof *acc, NULL);
             set_order(&f, valid[s], samples);

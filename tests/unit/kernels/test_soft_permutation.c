@@ -122,7 +122,7 @@ enum { N_SMALL = sizeof SMALL / sizeof *SMALL };
 
 static size_t n_small(void)
 {
-    return does_less() ? 2 : N_SMALL;
+    return is_slow() ? 2 : N_SMALL;
 }
 
 static void matrices_lie_one_after_another(void **state)
@@ -145,7 +145,7 @@ static void matrices_lie_one_after_another(void **state)
 static void permutations_act_as_permutations(void **state)
 {
     static const char *const larger[] = {"resnet20", "vgg:bn,11,8", "googlenet"};
-    const size_t n = does_less() ? n_small() : N_SMALL + sizeof larger / sizeof *larger;
+    const size_t n = is_slow() ? n_small() : N_SMALL + sizeof larger / sizeof *larger;
 
     (void)state;
     for (size_t i = 0; i < n; i++) {
@@ -268,7 +268,7 @@ static void threads_change_nothing(void **state)
     static const char *const names[] = {"mixed", "tinyten", "resnet20"};
 
     (void)state;
-    for (size_t i = 0; i < (does_less() ? 1 : 3); i++) {
+    for (size_t i = 0; i < (is_slow() ? 1 : 3); i++) {
         struct subject u;
         set_up(&u, names[i]);
         float *out = room(u.g->P), *d = room(u.M);

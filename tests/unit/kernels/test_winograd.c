@@ -165,7 +165,7 @@ static void random_shapes(void **state)
 
     for (int threads = 1; threads <= 3; threads++) {
         open_cpu(threads);
-        for (int i = 0; i < (does_less() ? 3 : 25); i++) {
+        for (int i = 0; i < (is_slow() ? 3 : 25); i++) {
             const int pad = (int)draw(3), low = pad ? 1 : 3;
             compare(1 + (int)draw(5), 1 + (int)draw(40), low + (int)draw((unsigned)(15 - low)),
                     low + (int)draw((unsigned)(15 - low)), 1 + (int)draw(40), pad);

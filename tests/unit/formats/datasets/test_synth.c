@@ -59,7 +59,7 @@ TEST(classes_come_equally_often)
 {
     static uint8_t image[3 * 8 * 8];
 
-    if (does_less())
+    if (is_slow())
         skip(); /* a matter of numbers, of which it takes thousands */
     for (int split = 0; split < 2; split++) {
         int counts[MC_SYNTH_CLASSES] = {0};
@@ -76,7 +76,7 @@ TEST(the_normalisation_is_that_of_the_pixels)
     static uint8_t image[BYTES];
     double sum[3] = {0}, squares[3] = {0}, n = 0;
 
-    if (does_less())
+    if (is_slow())
         skip();
     for (uint32_t i = 0; i < 4000; i++, n += SIDE * SIDE) {
         mc_synth_image(1, 0, i, SIDE, image);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices to project and to decompose, for the tests of both; included after cmocka.h. Header
- * only. */
+ * Matrices for the tests of projection and decomposition. Include after cmocka.h. Header only. */
 #ifndef MC_TEST_DOUBLY_STOCHASTIC_H
 #define MC_TEST_DOUBLY_STOCHASTIC_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Linear assignment on every instruction set that this machine has: against all permutations for
- * n <= 7, against a plain Hungarian algorithm in long double above; the certificate, ties, dead
- * units, scales, matrices on which the coarse grid is blind, and the same permutation
- * everywhere. */
+ * Linear assignment on every instruction set of this machine. Results are compared with all
+ * permutations for n <= 7 and with a plain Hungarian algorithm in long double above. Also the
+ * certificate, ties, dead units, scales, matrices that the coarse grid cannot resolve, and equal
+ * permutations on all instruction sets. */
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
@@ -40,7 +40,7 @@ static double best_of_all(size_t n, const double *value, size_t row, unsigned us
     return best;
 }
 
-/* The textbook's O(n^3) algorithm of potentials, rows one by one. */
+/* The textbook O(n^3) algorithm with potentials, row by row. */
 static double hungarian(size_t n, const double *value)
 {
     long double *u = calloc(n + 1, sizeof *u), *v = calloc(n + 1, sizeof *v);
@@ -100,7 +100,8 @@ static double hungarian(size_t n, const double *value)
     return (double)total;
 }
 
-/* What the header promises of the gap; what two plain sums of such values may differ by. */
+/* The bound on the gap that the header promises. *of_sums: by how much two plain sums may
+ * differ. */
 static double rounding(size_t n, const double *value, double *of_sums)
 {
     double range = 0, most = 0;
@@ -118,7 +119,7 @@ static double rounding(size_t n, const double *value, double *of_sums)
     return (double)n * 0x1p-48 * fmax(range, most / 16);
 }
 
-/* Solves on every instruction set; the permutation is written to col (may be NULL). */
+/* Solve on every instruction set and write the permutation to col (may be NULL). */
 static struct mc_assignment solve(size_t n, const double *value, double expected, int32_t *col)
 {
     int32_t first[MANY], found[MANY];
@@ -126,12 +127,12 @@ static struct mc_assignment solve(size_t n, const double *value, double expected
 
     assert_true(n <= MANY);
     for (size_t s = 0; s < ISAS; s++) {
-        char seen[MANY] = {0};
+        char used[MANY] = {0};
         double sum = 0;
         must(solve_with(isas[s], n, value, found, &info, &why));
         for (size_t i = 0; i < n; i++) {
             assert_in_range(found[i], 0, n - 1);
-            assert_false(seen[found[i]]++);
+            assert_false(used[found[i]]++);
             sum += value[i * n + (size_t)found[i]];
         }
         double of_sums, tolerance = rounding(n, value, &of_sums);
@@ -171,7 +172,7 @@ TEST(test_small_matrices_against_all_permutations)
                 case 2: /* dead rows and columns */
                     value[k] = k / n % 3 == 1 || k % n % 4 == 2 ? 0 : x - .3;
                     break;
-                case 3: /* constant rows, and one that is not */
+                case 3: /* constant rows except the first */
                     value[k] = k / n ? (double)(k / n) : x;
                     break;
                 default: /* far from zero, negative */
@@ -193,7 +194,7 @@ TEST(test_larger_matrices_against_the_hungarian_algorithm)
     }
 }
 
-/* Around the sizes where a path or a vector begins or ends. */
+/* Sizes around the ends of paths and vectors. */
 TEST(test_every_size_near_a_border)
 {
     const size_t sizes[] = {15, 16, 17, 31, 32, 33, 63, 64, 65, 66, 79, 80, 81, 127, 128, 129, 257};
@@ -206,7 +207,7 @@ TEST(test_every_size_near_a_border)
     }
 }
 
-/* The coarse grid has 26 bits of the greatest range: here it sees almost nothing. */
+/* The coarse grid has 26 bits of the maximum range and cannot resolve these values. */
 TEST(test_wide_ranges)
 {
     double *value = malloc(MANY * MANY * sizeof *value);
@@ -217,13 +218,13 @@ TEST(test_wide_ranges)
         for (size_t k = 0; k < n * n; k++) {
             double x = uniform(seed, k);
             switch (seed % 4) {
-            case 0: /* one outlier hides all the rest */
+            case 0: /* one outlier hides all other values */
                 value[k] = k == 17 ? 1e9 : x;
                 break;
             case 1:
                 value[k] = exp(40 * x);
                 break;
-            case 2: /* equal on the coarse grid, not on the fine one */
+            case 2: /* equal on the coarse grid, different on the fine one */
                 value[k] = floor(x * 4) + 0x1p-40 * floor(256 * uniform(seed + 99, k));
                 break;
             default:
@@ -258,7 +259,7 @@ TEST(test_scales)
                 assert_true(fabs(info.value / scales[s] - exact) < 1e-12);
         }
     }
-    /* the ends of what a double holds */
+    /* the limits of a double */
     const double ends[9] = {-DBL_MAX, DBL_MAX, 0, DBL_MAX, -DBL_MAX, 1, 0, 1, -DBL_MAX};
     struct mc_assignment info;
     assert_int_equal(mc_assign_max(3, ends, col, &info, NULL), 0);
@@ -290,11 +291,11 @@ TEST(test_constant_matrix_gives_the_identity)
     free(value);
 }
 
-/* Rows in a tie are those that another optimum matches otherwise, and no others, however many tight
- * entries the dual happens to have. */
+/* Ties are exactly the rows that another optimum matches differently, however many tight entries
+ * the dual has. */
 TEST(test_ties_are_counted_by_trying_each_row)
 {
-    size_t some = 0, none = 0;
+    size_t tied = 0, untied = 0;
 
     for (uint64_t seed = 0; seed < 200; seed++) {
         size_t n = 2 + (size_t)seed % 5, ties = 0;
@@ -310,14 +311,14 @@ TEST(test_ties_are_counted_by_trying_each_row)
             ties += best_of_all(n, without, 0, 0) > best - 1e-9;
         }
         assert_int_equal(info.n_ties, ties);
-        some += ties > 0;
-        none += ties == 0;
+        tied += ties > 0;
+        untied += ties == 0;
     }
-    assert_true(some > 20 && none > 20);
+    assert_true(tied > 20 && untied > 20);
 }
 
-/* Two rows that could change columns for a loss: counted as a tie only where it is rounding. */
-TEST(test_what_is_almost_a_tie)
+/* Two rows that could exchange columns at a loss are a tie only if the loss is rounding. */
+TEST(test_near_ties_count_only_within_rounding)
 {
     const size_t n = 70;
     double *value = calloc(n * n, sizeof *value);
@@ -366,7 +367,7 @@ TEST(test_planted_permutation_is_found)
     }
 }
 
-TEST(test_what_is_not_finite_is_refused)
+TEST(test_values_that_are_not_finite_are_refused)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     double value[19 * 19] = {0};

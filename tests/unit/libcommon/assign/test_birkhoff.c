@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Decompositions into permutations: each term against all matchings for small n, the matrix
- * rebuilt, entries dropped, terms limited and drawn. */
+ * Decompositions into permutations: each term compared with all matchings for small n, the rebuilt
+ * matrix, dropped entries, limited and drawn terms. */
 
 #include "libcommon/assign/assign.h"
 #include "tests/unit/libcommon/assign/doubly_stochastic.h"
@@ -25,7 +25,7 @@ static struct mc_birkhoff heaviest(size_t n, const double *d, double drop, size_
     return b;
 }
 
-/* Ten of all terms: each after those that weigh more, or as much and came before it. */
+/* Check that the ten are the heaviest of all terms, ties in their old order. */
 static void check_heaviest(const struct mc_birkhoff *all, const struct mc_birkhoff *ten)
 {
     const size_t n = all->n;
@@ -42,7 +42,7 @@ static void check_heaviest(const struct mc_birkhoff *all, const struct mc_birkho
     }
 }
 
-/* The greatest sum of a perfect matching on the entries of x that count; -INFINITY: there is
+/* The maximum sum of a perfect matching on the remaining entries of x; -INFINITY if there is
  * none. */
 static double best_matching(size_t n, const double *x, double drop, size_t row, unsigned used)
 {
@@ -54,7 +54,7 @@ static double best_matching(size_t n, const double *x, double drop, size_t row, 
     return best;
 }
 
-/* Whether entries that count hold a perfect matching, by an assignment of zeros and ones. */
+/* 1 if the remaining entries have a perfect matching, found as an assignment of zeros and ones. */
 static int matchable(size_t n, const double *x, double drop)
 {
     double *ones = room(n);
@@ -70,21 +70,21 @@ static int matchable(size_t n, const double *x, double drop)
     return info.value > (double)n - .5;
 }
 
-/* Takes the terms from d one by one: each is a permutation of entries that count, and its smallest
- * entry. For small n each is the best. Leaves what is left in d. */
-static void take_away(const struct mc_birkhoff *b, double *d, double drop)
+/* Subtract the terms from d one by one. Each must be a permutation of remaining entries with its
+ * smallest entry as weight; for small n, the best one. */
+static void subtract_terms(const struct mc_birkhoff *b, double *d, double drop)
 {
     const size_t n = b->n;
-    char *seen = malloc(n);
+    char *used = malloc(n);
 
-    assert_non_null(seen);
+    assert_non_null(used);
     for (size_t k = 0; k < b->n_terms; k++) {
         double least = INFINITY, sum = 0;
         double best = n <= 6 ? best_matching(n, d, drop, 0, 0) : 0;
-        memset(seen, 0, n);
+        memset(used, 0, n);
         for (size_t i = 0; i < n; i++) {
             size_t j = (size_t)b->perm[k * n + i];
-            assert_true(j < n && !seen[j]++);
+            assert_true(j < n && !used[j]++);
             assert_true(d[i * n + j] > 0 && d[i * n + j] >= drop);
             least = fmin(least, d[i * n + j]);
             sum += d[i * n + j];
@@ -95,10 +95,10 @@ static void take_away(const struct mc_birkhoff *b, double *d, double drop)
         for (size_t i = 0; i < n; i++)
             d[i * n + (size_t)b->perm[k * n + i]] -= b->alpha[k];
     }
-    free(seen);
+    free(used);
 }
 
-/* 40 permutations with random weights: what a larger matrix needs to have few entries. */
+/* 40 permutations with random weights, so that a large matrix has few entries. */
 static double *combination(size_t n)
 {
     enum { TERMS = 40 };
@@ -129,7 +129,7 @@ static double *combination(size_t n)
 TEST(terms_rebuild_the_matrix)
 {
     const size_t sizes[] = {1, 2, 5, 16, 64, 256};
-    const size_t n_sizes = does_less() ? 4 : 6;
+    const size_t n_sizes = is_slow() ? 4 : 6;
     size_t equal = 0;
 
     for (int kind = 0; kind < KINDS; kind++)
@@ -146,7 +146,7 @@ TEST(terms_rebuild_the_matrix)
                 entries += d[k] > 0;
             for (size_t k = 0; k < all.n_terms; k++)
                 sum += all.alpha[k];
-            take_away(&all, left, 0);
+            subtract_terms(&all, left, 0);
             for (size_t k = 0; k < n * n; k++)
                 assert_true(fabs(left[k]) < 1e-6);
             assert_true(fabs(sum - 1) < 1e-6);
@@ -166,7 +166,7 @@ TEST(terms_rebuild_the_matrix)
             equal += (size_t)positive;
             print_message("# %s, n %zu: %zu terms of %zu entries%s\n",
                           n == 256 ? "combination" : kind_names[kind], n, all.n_terms, entries,
-                          positive ? "" : "; the best assignment is not on them");
+                          positive ? "" : "; the best assignment uses other entries");
             free(col);
             free(d);
             free(left);
@@ -187,16 +187,15 @@ TEST(dropped_entries_are_not_matched)
                 struct mc_birkhoff b = decompose(n, d, drops[i]);
                 for (size_t k = 0; k < b.n_terms; k++)
                     assert_true(b.alpha[k] >= drops[i]);
-                take_away(&b, d, drops[i]);
+                subtract_terms(&b, d, drops[i]);
                 assert_false(matchable(n, d, drops[i]));
                 mc_birkhoff_release(&b);
                 free(d);
             }
 }
 
-/* The identity is worth 3 and has a zero in it; without that no matching is worth more than
- * 2.75. */
-TEST(a_zero_is_not_matched_though_it_be_worth_it)
+/* The identity has value 3 but contains a zero. Without a zero the maximum is 2.75. */
+TEST(zeros_are_not_matched_even_if_worth_more)
 {
     enum { N = 5 };
     double d[N * N];
@@ -211,13 +210,13 @@ TEST(a_zero_is_not_matched_though_it_be_worth_it)
     assert_int_equal(b.n_terms, 4);
     for (size_t k = 0; k < 4; k++)
         assert_true(b.alpha[k] == .25);
-    take_away(&b, d, 0);
+    subtract_terms(&b, d, 0);
     for (size_t k = 0; k < N * N; k++)
         assert_true(d[k] == 0);
     mc_birkhoff_release(&b);
 }
 
-TEST(no_matching_gives_no_terms)
+TEST(no_matching_returns_no_terms)
 {
     double none[9] = {0}, negative[4] = {-1, -2, -3, -4};
     double blocked[9] = {0, 0, 1, 0, 0, 1, 1, 1, 1}, small[4] = {.6, .4, .4, .6};
@@ -240,7 +239,7 @@ TEST(no_matching_gives_no_terms)
     mc_birkhoff_release(&b);
 }
 
-TEST(draws_fall_by_the_weights)
+TEST(draws_follow_the_weights)
 {
     enum { DRAWS = 20000 };
     double *d = converged(NOISY_PERMUTATION, 16, 1e-13), sum = 0;
@@ -267,7 +266,7 @@ TEST(draws_fall_by_the_weights)
     free(d);
 }
 
-TEST(what_is_not_finite_is_refused)
+TEST(values_that_are_not_finite_are_refused)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY};
     struct mc_birkhoff b;

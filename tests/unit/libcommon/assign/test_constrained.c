@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Constrained assignment against every permutation of small groups; its bound against the dual at
- * multipliers all over; the cases at the edge of the constraint. */
+ * Constrained assignment compared with every permutation of small groups; its bound compared with
+ * the dual at many multipliers; cases at the edge of the constraint. */
 
 #include "libcommon/assign/constrained.h"
 #include "tests/unit/must.h"
@@ -18,9 +18,9 @@ static double uniform(void) /* splitmix64 */
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* How the two matrices are drawn: one apart from the other; one against the other; with ties; with
- * an identity that is hard to keep up with. */
-enum drawing { APART, OPPOSED, INTEGERS, ALIGNED, N_DRAWINGS };
+/* Relation of the two matrices: independent, opposed, with ties, or with an identity that is hard
+ * to match. */
+enum drawing { INDEPENDENT, OPPOSED, INTEGERS, ALIGNED, N_DRAWINGS };
 
 static void draw(enum drawing how, size_t n, double *value, double *constraint)
 {
@@ -64,22 +64,23 @@ static void must_be_permutation(size_t n, const int32_t *col)
     free(seen);
 }
 
-/* The best of all permutations of col[at..n), without the constraint and with it. */
+/* The maximum over all permutations of col[at..n), without the constraint (*unbound) and with it
+ * (*bound). */
 static void every(size_t n, size_t at, int32_t *col, const double *value, const double *constraint,
-                  double *freely, double *kept)
+                  double *unbound, double *bound)
 {
     if (at == n) {
         double v = total(n, value, col);
-        *freely = fmax(*freely, v);
+        *unbound = fmax(*unbound, v);
         if (slack(n, constraint, col) >= 0)
-            *kept = fmax(*kept, v);
+            *bound = fmax(*bound, v);
         return;
     }
     for (size_t k = at; k < n; k++) {
         int32_t x = col[at];
         col[at] = col[k];
         col[k] = x;
-        every(n, at + 1, col, value, constraint, freely, kept);
+        every(n, at + 1, col, value, constraint, unbound, bound);
         col[k] = col[at];
         col[at] = x;
     }
@@ -87,53 +88,53 @@ static void every(size_t n, size_t at, int32_t *col, const double *value, const 
 
 TEST(against_every_permutation)
 {
-    static const char *const names[] = {"apart", "opposed", "integers", "aligned"};
+    static const char *const names[] = {"independent", "opposed", "integers", "aligned"};
     double value[SMALL * SMALL], constraint[SMALL * SMALL];
 
     for (enum drawing how = 0; how < N_DRAWINGS; how++) {
         int binding = 0, best = 0, proved = 0;
-        double short_of = 0, gaps = 0;
+        double shortfall = 0, gaps = 0;
         for (drawn = 1000 * (how + 1); drawn < 1000 * (how + 1) + 200; drawn++) {
             uint64_t seed = drawn;
             size_t n = 2 + seed % (SMALL - 1);
             struct mc_constrained c;
             int32_t col[SMALL], all[SMALL];
-            double freely = -INFINITY, kept = -INFINITY;
+            double unbound = -INFINITY, bound = -INFINITY;
 
             draw(how, n, value, constraint);
             drawn = seed;
             for (size_t i = 0; i < n; i++)
                 all[i] = (int32_t)i;
-            every(n, 0, all, value, constraint, &freely, &kept);
+            every(n, 0, all, value, constraint, &unbound, &bound);
             must(mc_assign_constrained(n, value, constraint, col, &c, &why));
             must_be_permutation(n, col);
             assert_true(slack(n, constraint, col) >= 0);
             assert_true(fabs(c.slack - slack(n, constraint, col)) < 1e-12);
             assert_true(fabs(c.found.value - total(n, value, col)) < 1e-12);
-            assert_true(fabs(c.free_value - freely) < 1e-12);
-            /* the gap is honest: what we found, the best there is, and the bound, in this order */
-            assert_true(c.found.value <= kept + 1e-12);
-            assert_true(kept <= c.found.bound + 1e-12);
+            assert_true(fabs(c.free_value - unbound) < 1e-12);
+            /* the gap is honest: result <= optimum <= bound */
+            assert_true(c.found.value <= bound + 1e-12);
+            assert_true(bound <= c.found.bound + 1e-12);
             assert_true(c.found.gap >= 0);
             assert_true(fabs(c.found.bound - c.found.value - c.found.gap) < 1e-12);
-            assert_true(c.found.bound <= freely + 1e-12);
+            assert_true(c.found.bound <= unbound + 1e-12);
             assert_true(c.multiplier > 0 || fabs(c.found.value - c.free_value) < 1e-12);
             binding += c.free_slack < 0;
-            best += c.found.value > kept - 1e-12;
+            best += c.found.value > bound - 1e-12;
             proved += c.found.gap < 1e-12;
-            short_of += kept - c.found.value;
+            shortfall += bound - c.found.value;
             gaps += c.found.gap;
         }
-        print_message("# %s: the constraint binds in %d of 200; the best in %d, proved in %d; "
+        print_message("# %s: constraint binding in %d of 200; optimal in %d, proven in %d; "
                       "mean shortfall %.2g, mean gap %.2g\n",
-                      names[how], binding, best, proved, short_of / 200, gaps / 200);
+                      names[how], binding, best, proved, shortfall / 200, gaps / 200);
         assert_in_range(binding, 10, 200);
         assert_in_range(best, how == OPPOSED ? 120 : 170, 200);
     }
 }
 
-/* value + m constraint, less m times the identity's: what no permutation that keeps the constraint
- * exceeds, for any m. */
+/* The maximum of value + m constraint, minus m times the identity's constraint. For any m it bounds
+ * all permutations that satisfy the constraint. */
 static double dual(size_t n, const double *value, const double *constraint, double m)
 {
     double *mixed = malloc(n * n * sizeof *mixed), at_identity = 0;
@@ -151,7 +152,7 @@ static double dual(size_t n, const double *value, const double *constraint, doub
     return info.bound - m * at_identity;
 }
 
-TEST(the_bound_is_the_least_of_the_dual)
+TEST(bound_is_the_minimum_of_the_dual)
 {
     enum { N = 90 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
@@ -178,29 +179,29 @@ TEST(the_bound_is_the_least_of_the_dual)
     free(value);
 }
 
-TEST(a_constraint_that_does_not_bind_changes_nothing)
+TEST(constraint_that_does_not_bind_changes_nothing)
 {
     enum { N = 70 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
-    int32_t col[N], freely[N];
+    int32_t col[N], unbound[N];
     struct mc_assignment plain;
     struct mc_constrained c;
 
     assert_true(value && constraint);
     drawn = 5;
-    draw(APART, N, value, constraint);
+    draw(INDEPENDENT, N, value, constraint);
     for (size_t i = 0; i < N; i++)
         constraint[i * N + i] = -2; /* any permutation is better */
-    must(mc_assign_max(N, value, freely, &plain, &why));
+    must(mc_assign_max(N, value, unbound, &plain, &why));
     must(mc_assign_constrained(N, value, constraint, col, &c, &why));
-    assert_memory_equal(col, freely, sizeof col);
+    assert_memory_equal(col, unbound, sizeof col);
     assert_memory_equal(&c.found, &plain, sizeof plain);
     assert_true(c.multiplier == 0 && c.slack > 0 && c.slack == c.free_slack);
     free(constraint);
     free(value);
 }
 
-TEST(the_identity_where_nothing_else_is_allowed)
+TEST(identity_if_nothing_else_is_allowed)
 {
     enum { N = 40 };
     double *value = malloc(N * N * sizeof *value), *constraint = malloc(N * N * sizeof *value);
@@ -209,9 +210,9 @@ TEST(the_identity_where_nothing_else_is_allowed)
 
     assert_true(value && constraint);
     drawn = 6;
-    draw(APART, N, value, constraint);
+    draw(INDEPENDENT, N, value, constraint);
     for (size_t i = 0; i < N; i++)
-        constraint[i * N + i] = 0; /* all others are below */
+        constraint[i * N + i] = 0; /* any other permutation is worse */
     must(mc_assign_constrained(N, value, constraint, col, &c, &why));
     for (size_t i = 0; i < N; i++)
         assert_int_equal(col[i], i);
@@ -222,8 +223,8 @@ TEST(the_identity_where_nothing_else_is_allowed)
     free(value);
 }
 
-/* Ulps decide: sums of 0.1 and 0.3 in float64 would let it pass, or refuse the identity's equal. */
-TEST(the_constraint_holds_to_the_last_bit)
+/* One ulp decides: float64 sums of 0.1 and 0.3 would accept a violation or refuse an equal sum. */
+TEST(constraint_is_exact_to_the_last_bit)
 {
     const double value[9] = {0, 1, 0, 0, 0, 1, 1, 0, 0};
     double constraint[9] = {.1, .3, 0, 0, .2, .1, .2, 0, .3}; /* a cycle has the same entries */
@@ -241,7 +242,7 @@ TEST(the_constraint_holds_to_the_last_bit)
     assert_true(c.slack >= 0 && c.free_slack < 0 && c.free_slack > -1e-15);
 }
 
-TEST(what_is_not_finite_is_refused)
+TEST(values_that_are_not_finite_are_refused)
 {
     double value[4] = {0, 1, 1, 0}, constraint[4] = {0, INFINITY, 0, 0};
     int32_t col[2];
@@ -253,7 +254,7 @@ TEST(what_is_not_finite_is_refused)
     assert_int_equal(col[0], 1);
     value[2] = NAN;
     must_fail(mc_assign_constrained(2, value, constraint, col, NULL, &why), MC_EINPUT, "");
-    /* finite, but the mixture is not: the identity, and an honest bound */
+    /* finite, but value + m constraint is not: the identity, and an honest bound */
     const double v[4] = {0, 1, 1, 0}, c[4] = {0, -1e-320, -1e-320, 0};
     struct mc_constrained info;
     must(mc_assign_constrained(2, v, c, col, &info, &why));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Projection towards the doubly stochastic matrices: against its formula written out, on every
- * instruction set, and against the nearest point, which an assignment certifies. */
+ * Projection to doubly stochastic matrices, compared with its formula on every instruction set and
+ * with the nearest point, which an assignment certifies. */
 
 #include "libcommon/assign/assign.h"
 #include "tests/unit/libcommon/assign/doubly_stochastic.h"
@@ -26,7 +26,7 @@ static double farthest(size_t n, const double *x, const double *y)
     return most;
 }
 
-/* The greatest |row sum - 1| or |column sum - 1|; NaN where one is. */
+/* The maximum |row sum - 1| or |column sum - 1|, or NaN if one is NaN. */
 static double residual_of(size_t n, const double *p)
 {
     double worst = 0;
@@ -47,7 +47,7 @@ static double residual_of(size_t n, const double *p)
 TEST(any_matrix_becomes_doubly_stochastic)
 {
     const size_t sizes[] = {1, 2, 3, 16, 64, 256};
-    const size_t n_sizes = does_less() ? 4 : 6;
+    const size_t n_sizes = is_slow() ? 4 : 6;
 
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t s = 0; s < n_sizes; s++) {
@@ -70,7 +70,7 @@ TEST(any_matrix_becomes_doubly_stochastic)
         }
 }
 
-/* The formula as the header has it: the nearest matrix whose rows and columns sum to 1. */
+/* The header's formula: the nearest matrix with row and column sums of 1. */
 static void towards_sums(size_t n, double *p)
 {
     double *row = calloc(n, sizeof *row), *col = calloc(n, sizeof *col), all = 0;
@@ -95,7 +95,7 @@ static void towards_positive(size_t n, double *p)
         p[k] = fmax(0, p[k]);
 }
 
-TEST(sweeps_are_the_formulas)
+TEST(sweeps_match_the_formula)
 {
     const size_t sizes[] = {1, 2, 3, 7, 8, 9, 16, 65}, counts[] = {0, 1, 2, 20};
 
@@ -111,17 +111,17 @@ TEST(sweeps_are_the_formulas)
                 }
                 towards_positive(n, q);
                 if (farthest(n, p, q) > 1e-12)
-                    fail_msg("%s, n %zu: %zu sweeps are off by %g", kind_names[kind], n, counts[c],
+                    fail_msg("%s, n %zu: %zu sweeps differ by %g", kind_names[kind], n, counts[c],
                              farthest(n, p, q));
                 free(p);
                 free(q);
             }
 }
 
-TEST(every_instruction_set_gives_the_same_bits)
+TEST(instruction_sets_return_the_same_bits)
 {
-    const char *was = getenv("MC_ISA");
-    char *old = was ? strdup(was) : NULL;
+    const char *isa = getenv("MC_ISA");
+    char *old = isa ? strdup(isa) : NULL;
 
     for (size_t n = 1; n <= 67; n += 11) {
         double *p = start(WIDE, n), *portable = copy(n, p), *avx2 = copy(n, p);
@@ -142,7 +142,7 @@ TEST(every_instruction_set_gives_the_same_bits)
     free(old);
 }
 
-TEST(it_ends_at_the_first_sweep_within_the_tolerance)
+TEST(tolerance_ends_at_the_first_sweep_within_it)
 {
     const size_t n = 16;
 
@@ -162,7 +162,7 @@ TEST(it_ends_at_the_first_sweep_within_the_tolerance)
     }
 }
 
-TEST(what_is_doubly_stochastic_stays)
+TEST(doubly_stochastic_matrices_are_unchanged)
 {
     for (size_t n = 1; n <= 64; n *= 4) {
         double *p = planted(n), *same = copy(n, p);
@@ -185,7 +185,7 @@ TEST(what_is_doubly_stochastic_stays)
     assert_true(one == 1);
 }
 
-TEST(what_is_not_finite_is_refused)
+TEST(values_that_are_not_finite_are_refused)
 {
     const double bad[] = {NAN, INFINITY};
 
@@ -210,69 +210,69 @@ static double dot(size_t n, const double *x, const double *y)
     return sum;
 }
 
-/* The nearest doubly stochastic matrix: the same two projections with Dykstra's correction of the
- * one onto what is not negative (a linear set needs none). */
+/* The nearest doubly stochastic matrix: the same two projections with Dykstra's correction for
+ * max(0, .). The linear projection needs none. */
 static void dykstra(size_t n, double *x, double tolerance)
 {
-    double *shift = room(n), *was = room(n);
+    double *shift = room(n), *last = room(n);
 
     for (size_t k = 0; k < n * n; k++)
         shift[k] = 0;
     do {
-        memcpy(was, x, n * n * sizeof *x);
+        memcpy(last, x, n * n * sizeof *x);
         towards_sums(n, x);
         for (size_t k = 0; k < n * n; k++) {
             double y = x[k] + shift[k];
             x[k] = fmax(0, y);
             shift[k] = y - x[k];
         }
-    } while (farthest(n, x, was) > tolerance || residual_of(n, x) > tolerance);
+    } while (farthest(n, x, last) > tolerance || residual_of(n, x) > tolerance);
     free(shift);
-    free(was);
+    free(last);
 }
 
-/* z is nearest to s among all doubly stochastic matrices if and only if <s - z, P - z> <= 0 for all
- * permutations P, the corners of that set; mc_assign_max knows the greatest. */
+/* z is the doubly stochastic matrix nearest to s if and only if <s - z, P - z> <= 0 for all
+ * permutations P. These are the corners of the set; mc_assign_max finds their maximum. */
 static void certify_nearest(size_t n, const double *s, const double *z)
 {
-    double *way = room(n);
+    double *toward = room(n);
     int32_t *col = malloc(n * sizeof *col);
     struct mc_assignment info;
 
     assert_non_null(col);
     for (size_t k = 0; k < n * n; k++)
-        way[k] = s[k] - z[k];
-    must(mc_assign_max(n, way, col, &info, &why));
-    double excess = info.bound - dot(n, way, z);
+        toward[k] = s[k] - z[k];
+    must(mc_assign_max(n, toward, col, &info, &why));
+    double excess = info.bound - dot(n, toward, z);
     if (!(excess < 1e-7 * (double)n))
-        fail_msg("n %zu: a permutation lies %g on the near side", n, excess);
-    free(way);
+        fail_msg("n %zu: not the nearest matrix: a permutation exceeds it by %g", n, excess);
+    free(toward);
     free(col);
 }
 
 TEST(alternation_is_not_nearer_than_the_nearest)
 {
     const size_t sizes[] = {1, 2, 3, 16, 64};
-    const size_t n_sizes = does_less() ? 3 : 5;
+    const size_t n_sizes = is_slow() ? 3 : 5;
     size_t farther = 0;
 
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t i = 0; i < n_sizes; i++) {
             const size_t n = sizes[i];
             double *s = start(kind, n), *nearest = copy(n, s);
-            double *ours = converged(kind, n, 1e-11);
+            double *result = converged(kind, n, 1e-11);
             dykstra(n, nearest, 1e-10);
             certify_nearest(n, s, nearest);
-            double far = distance(n, ours, s), near = distance(n, nearest, s);
+            double far = distance(n, result, s), near = distance(n, nearest, s);
             print_message("# %s, n %zu: alternation ends at %.6g, nearest %.6g, %.2g between\n",
-                          kind_names[kind], n, far, near, distance(n, ours, nearest));
+                          kind_names[kind], n, far, near, distance(n, result, nearest));
             assert_true(near <= far + 1e-8);
             farther += far > near + 1e-6;
             free(s);
             free(nearest);
-            free(ours);
+            free(result);
         }
-    assert_true(farther > 0); /* what the header says */
+    assert_true(farther > 0); /* as the header says */
 }
 
 int main(void)

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Zeroed memory, lists that grow, names that come twice. */
+ * Zeroed memory, growing lists, duplicate names. */
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/tensor.h"
 #include "tests/unit/must.h"
 
-TEST(memory_is_zeroed_and_none_too_large)
+TEST(memory_is_zeroed_and_bounded)
 {
-    double *some = NULL, *none = NULL, *huge = (double *)&why;
+    double *items = NULL, *none = NULL, *huge = (double *)&why;
 
-    must(mc_new(&some, 1000, &why));
+    must(mc_new(&items, 1000, &why));
     for (int i = 0; i < 1000; i++)
-        assert_true(some[i] == 0);
+        assert_true(items[i] == 0);
     must(mc_new(&none, 0, &why));
     assert_non_null(none);
     const char *under = getenv("MC_UNDER");
-    if (!under || !*under) { /* else such a call is a fault by itself */
+    if (!under || !*under) { /* sanitizers and valgrind report such a call as an error */
         assert_int_equal(mc_new(&huge, SIZE_MAX / 4, &why), MC_ENOMEM);
         assert_null(huge);
     }
-    free(some);
+    free(items);
     free(none);
 }
 
-TEST(a_list_keeps_what_it_has)
+TEST(list_keeps_its_items)
 {
     int *list = NULL;
 
@@ -36,7 +36,7 @@ TEST(a_list_keeps_what_it_has)
     free(list);
 }
 
-TEST(a_name_that_comes_twice_is_found)
+TEST(duplicate_names_are_found)
 {
     struct {
         int before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * JSON's strings and numbers: what is escaped, and decimals that read back as the same bits. */
+ * JSON strings and numbers: escapes, and decimals that read back as the same bits. */
 #include "libcommon/base/json.h"
 #include "tests/unit/must.h"
 
@@ -26,14 +26,14 @@ TEST(control_characters_are_escaped)
     prints("\xc2\x80\xc2\x9b\xc2\x9f", 6, "\"\\u0080\\u009b\\u009f\"");
     prints("\xc2\xa0\xc3\xa9\xe2\x82\xac", 7, "\"\xc2\xa0\xc3\xa9\xe2\x82\xac\"");
     prints("x\0y", 3, "\"x\\u0000y\"");
-    prints("\xc2\x9b", 1, "\"\\ufffd\""); /* nothing after the end is looked at */
+    prints("\xc2\x9b", 1, "\"\\ufffd\""); /* reads nothing after the end */
     prints("", 0, "\"\"");
     prints("\xd8\x9c\xe2\x80\x8e\xe2\x80\xae\xe2\x81\xa6\xe2\x81\xa9", 14,
            "\"\\u061c\\u200e\\u202e\\u2066\\u2069\"");
     prints("\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b\xf0\x9f\x99\x82", 15,
            "\"\xe2\x80\xa7\xe2\x80\xaf\xe2\x81\xa5\xd8\x9b\xf0\x9f\x99\x82\"");
     prints("\xe2\x80\xa8\xe2\x80\xa9", 6, "\"\\u2028\\u2029\"");
-    /* single bytes, a surrogate, overlong forms, past the last character, cut off */
+    /* single bytes, a surrogate, overlong forms, above the last character, truncated */
     prints("\x9b\xff", 2, "\"\\ufffd\\ufffd\"");
     prints("\xed\xa0\x80", 3, "\"\\ufffd\\ufffd\\ufffd\"");
     prints("\xc0\xaf\xe0\x80\x80", 5, "\"\\ufffd\\ufffd\\ufffd\\ufffd\\ufffd\"");
@@ -41,7 +41,7 @@ TEST(control_characters_are_escaped)
     prints("\xe2\x82x", 3, "\"\\ufffd\\ufffdx\"");
 }
 
-TEST(plain_text_has_a_blank_for_each_control_character)
+TEST(plain_text_has_spaces_for_control_characters)
 {
     char *got = NULL;
     size_t bytes = 0;

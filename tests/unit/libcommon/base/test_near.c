@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which name a misspelled one is near to. */
+ * Suggestions for misspelled names. */
 #include "libcommon/base/near.h"
 #include "tests/unit/must.h"
 
@@ -18,7 +18,7 @@ static const char *nearest(const char *word)
     return near.best ? near.best : "";
 }
 
-TEST(the_nearest_name_is_meant_where_one_is_near)
+TEST(nearest_name_is_suggested)
 {
     static const char *const pairs[][2] = {
         {"ouput", "output"},
@@ -43,10 +43,11 @@ TEST(the_nearest_name_is_meant_where_one_is_near)
 
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strcmp(nearest(pairs[i][0]), pairs[i][1]))
-            fail_msg("'%s' is near '%s', not '%s'", pairs[i][0], nearest(pairs[i][0]), pairs[i][1]);
+            fail_msg("'%s' is near '%s' (expected '%s')", pairs[i][0], nearest(pairs[i][0]),
+                     pairs[i][1]);
 }
 
-TEST(the_first_of_those_as_near_is_told)
+TEST(first_of_equally_near_names_is_suggested)
 {
     char text[MC_NEAR_TEXT];
     struct mc_near near = mc_near("pamm and more", 4);
@@ -55,7 +56,7 @@ TEST(the_first_of_those_as_near_is_told)
     mc_near_try(&near, "pam");
     assert_string_equal(mc_near_text(&near, text), ", did you mean 'pam'?");
     mc_near_try(&near, "pamx");
-    assert_string_equal(near.best, "pam"); /* the first of those that are as near */
+    assert_string_equal(near.best, "pam"); /* the first of two equally near names */
     mc_near_try(&near, "pamm");
     assert_string_equal(near.best, "pamm");
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texts that are printed into memory. */
+ * Texts printed to memory. */
 #include "libcommon/base/text.h"
 #include "tests/unit/must.h"
 
 #include <sys/resource.h>
 
-TEST(a_text_holds_what_was_printed)
+TEST(text_contains_what_was_printed)
 {
     struct mc_text t;
 
@@ -25,9 +25,8 @@ TEST(a_text_holds_what_was_printed)
     free(t.text);
 }
 
-/* What comes after the line that found no room finds some again: the text has a gap, and says
- * so. */
-TEST(a_text_that_lost_a_line_is_none)
+/* The line after a failed allocation fits again. The text then has a gap and must report it. */
+TEST(text_that_lost_a_line_is_an_error)
 {
     const char *under = getenv("MC_UNDER");
     static char line[1 << 20];
@@ -35,13 +34,13 @@ TEST(a_text_that_lost_a_line_is_none)
     struct mc_text t;
 
     if (under && *under)
-        skip(); /* they hold memory of their own */
+        skip(); /* sanitizers and valgrind need memory themselves */
     memset(line, 'x', sizeof line);
     must(mc_text_open(&t, &why));
     setvbuf(t.f, NULL, _IONBF, 0);
     must(getrlimit(RLIMIT_AS, &old));
     now = old;
-    now.rlim_cur = 1; /* no more than there is */
+    now.rlim_cur = 1; /* forbids any growth */
     must(setrlimit(RLIMIT_AS, &now));
     assert_int_equal(fwrite(line, 1, sizeof line, t.f), 0);
     must(setrlimit(RLIMIT_AS, &old));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs to test with: a builder's, and one with every kind of node. Header only, for test
- * programs. */
+ * Graphs for tests: a builder's, and one with every kind of node. Header only. */
 #ifndef MC_TEST_GRAPHS_H
 #define MC_TEST_GRAPHS_H
 
@@ -20,7 +19,7 @@ static inline struct mc_graph *build(const char *name, const struct mc_net_spec 
     return g;
 }
 
-/* One of everything. */
+/* A graph with every kind of node. */
 static inline struct mc_graph *zoo(void)
 {
     static const float mean[] = {.1f, .2f, 1 / 3.f}, std[] = {.25f, 1, 1e-3f};

@@ -15,7 +15,7 @@ static const struct mc_param *param(const struct mc_graph *g, const char *name)
     return NULL;
 }
 
-TEST(tinyten_is_the_papers)
+TEST(tinyten_matches_the_paper)
 {
     struct mc_graph *g = build("tinyten", &CIFAR);
     const struct mc_param *p = NULL;
@@ -38,7 +38,7 @@ TEST(tinyten_is_the_papers)
     assert_int_equal(g->nodes[mc_graph_find(g, "layers.7.relu")].w, 6);
     assert_string_equal(g->nodes[g->logits].name, "dense");
     assert_true(g->nodes[mc_graph_find(g, "layers.5.bn")].eps == 1e-5f);
-    /* by hand: the convolutions' multiply-adds, and the dense layer's */
+    /* computed by hand: multiply-adds of the convolutions and the dense layer */
     assert_true(mc_graph_flops(g) ==
                 2. * (1024 * (27. * 16 + 144 * 16) + 256 * (144. * 32 + 2 * 288 * 32) +
                       64 * 288. * 64 + 36 * (576. * 64 + 64 * 64) + 640));
@@ -51,7 +51,7 @@ TEST(tinyten_is_the_papers)
     mc_graph_free(g);
 }
 
-TEST(mlp_has_its_widths)
+TEST(mlp_has_the_given_widths)
 {
     struct mc_graph *g = build("mlp", &CIFAR);
 
@@ -108,8 +108,8 @@ TEST(layout_is_aligned_and_disjoint)
     mc_graph_free(g);
 }
 
-/* Windows as PyTorch counts them: the last column is MaxPool2d's. */
-TEST(pooling_shapes_are_pytorchs)
+/* PyTorch's window counts; the last column is MaxPool2d's. */
+TEST(pooling_shapes_match_pytorch)
 {
     static const struct {
         int in, kernel, stride, pad, ceil, out;
@@ -127,7 +127,7 @@ TEST(pooling_shapes_are_pytorchs)
     }
 }
 
-TEST(heads_for_training_only_are_left_out)
+TEST(train_only_heads_are_not_computed_in_evaluation)
 {
     struct mc_graph *g = zoo();
     unsigned char needed[64];
@@ -178,10 +178,11 @@ TEST(builder_errors_are_kept)
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_batchnorm(g, "bn", a, 0);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"bn\": \"eps\" must be a number over 0 (got 0)");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT,
+              "\"bn\": \"eps\" must be a number over 0 (got 0)");
     mc_graph_free(g);
 
-    /* as many values as its random numbers' counter holds, and one more */
+    /* the limit of values per image, and one more row */
     g = mc_graph_new("t", 1, 2048, 2048, 10, NULL, NULL);
     assert_true(mc_graph_dropout(g, "d", 0, .5f) > 0);
     mc_graph_free(g);
@@ -219,7 +220,7 @@ TEST(initial_weights_have_their_distributions)
     struct mc_conv_opts o = {.kernel = 3, .pad = 1, .bias = 1, .bias_init = MC_INIT_UNIFORM_FAN_IN};
     const enum mc_init inits[4] = {MC_INIT_XAVIER_NORMAL, MC_INIT_KAIMING_NORMAL_OUT,
                                    MC_INIT_UNIFORM_FAN_IN, MC_INIT_TRUNCATED_NORMAL_01};
-    /* 64 to 128 channels; a normal cut at 2 sigma keeps .8796 of its deviation */
+    /* 64 to 128 channels; a normal truncated at 2 sigma keeps .8796 of its deviation */
     const double sigma[4] = {sqrt(2 / (576. + 1152)), sqrt(2 / 1152.), 1 / sqrt(3 * 576.), .008796};
     const double bound[4] = {1, 1, 1 / sqrt(576.), .02};
     float *a = NULL, *b = NULL, *stats = NULL;
@@ -249,7 +250,7 @@ TEST(initial_weights_have_their_distributions)
         struct spread s = spread(param(g, name), a);
         assert_true(fabs(s.mean) < 5 * sigma[i] / sqrt(73728));
         assert_true(fabs(s.sigma / sigma[i] - 1) < .012);
-        assert_true(s.max <= bound[i] && s.max > 1.7 * s.sigma); /* uniform's is 1.73 */
+        assert_true(s.max <= bound[i] && s.max > 1.7 * s.sigma); /* the uniform has 1.73 */
     }
     bias = spread(param(g, "b.bias"), a);
     assert_true(bias.max <= 1 / sqrt(576.) && bias.max > .9 / sqrt(576.));

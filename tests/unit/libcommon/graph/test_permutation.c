@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The algebra of permutations, and what it does to the flat vectors. */
+ * The algebra of permutations and their effect on the flat vectors. */
 #include "libcommon/graph/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/must.h"
@@ -68,13 +68,13 @@ TEST_BETWEEN(inverse_undoes, set_up, tear_down)
     apply(f, &f->p, f->params, f->stats, &w, &v);
     assert_memory_not_equal(w, f->params, f->g->P * sizeof(float));
     assert_memory_not_equal(v, f->stats, f->g->S * sizeof(float));
-    must(mc_perm_compose(&f->q, &f->p, &why)); /* q = q, then p */
+    must(mc_perm_compose(&f->q, &f->p, &why)); /* q, then p */
     must(mc_perm_inverse(&f->p, &why));
     must(mc_perm_check(&f->p, &why));
     apply(f, &f->p, w, v, &ww, &vv);
     assert_memory_equal(ww, f->params, f->g->P * sizeof(float));
     assert_memory_equal(vv, f->stats, f->g->S * sizeof(float));
-    must(mc_perm_compose(&f->q, &f->p, &why)); /* then back */
+    must(mc_perm_compose(&f->q, &f->p, &why)); /* and back */
     must(mc_perm_inverse(&f->q, &why));
     mc_perm_random(&f->p, 2);
     must(mc_perm_compose(&f->p, &f->q, &why));
@@ -86,11 +86,11 @@ TEST_BETWEEN(inverse_undoes, set_up, tear_down)
     free(vv);
 }
 
-TEST_BETWEEN(knows_its_networks, set_up, tear_down)
+TEST_BETWEEN(permutation_knows_its_networks, set_up, tear_down)
 {
     struct fixture *f = *state;
 
-    assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2")); /* nothing is known */
+    assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2")); /* both ids are unknown */
     strcpy(f->p.ids[0], "xxh3:1");
     assert_false(mc_perm_found_elsewhere(&f->p, "xxh3:1", "xxh3:2"));
     assert_true(mc_perm_found_elsewhere(&f->p, "xxh3:2", "xxh3:2"));
@@ -102,7 +102,7 @@ TEST_BETWEEN(knows_its_networks, set_up, tear_down)
     assert_false(mc_perm_found_elsewhere(&f->p, "", ""));
 }
 
-TEST_BETWEEN(composed_is_one_after_the_other, set_up, tear_down)
+TEST_BETWEEN(composition_applies_one_after_the_other, set_up, tear_down)
 {
     struct fixture *f = *state;
     float *w = NULL, *v = NULL, *ww = NULL, *vv = NULL, *once = NULL, *once_v = NULL;
@@ -121,8 +121,8 @@ TEST_BETWEEN(composed_is_one_after_the_other, set_up, tear_down)
     free(once_v);
 }
 
-/* perm[i] is the unit that goes to place i; its inputs in the next layer go along. */
-TEST_BETWEEN(units_go_where_the_permutation_says, set_up, tear_down)
+/* perm[i] is the unit that moves to place i; its inputs in the next layer move with it. */
+TEST_BETWEEN(units_move_as_the_permutation_says, set_up, tear_down)
 {
     struct fixture *f = *state;
     const struct mc_node *n = f->g->nodes;
@@ -146,7 +146,7 @@ TEST_BETWEEN(units_go_where_the_permutation_says, set_up, tear_down)
     free(v);
 }
 
-TEST_BETWEEN(gathering_visits_every_place_once, set_up, tear_down)
+TEST_BETWEEN(gather_visits_every_place_once, set_up, tear_down)
 {
     struct fixture *f = *state;
     uint32_t *params = malloc(f->g->P * sizeof *params), *stats = malloc(f->g->S * sizeof *stats);
@@ -171,7 +171,7 @@ TEST_BETWEEN(gathering_visits_every_place_once, set_up, tear_down)
     free(seen);
 }
 
-TEST_BETWEEN(what_is_no_permutation_is_refused, set_up, tear_down)
+TEST_BETWEEN(invalid_permutations_are_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     const int32_t bad[] = {16, -1, INT32_MIN, INT32_MAX};
@@ -187,7 +187,7 @@ TEST_BETWEEN(what_is_no_permutation_is_refused, set_up, tear_down)
     must(mc_perm_check(&f->p, &why));
 }
 
-TEST_BETWEEN(another_networks_permutation_is_refused, set_up, tear_down)
+TEST_BETWEEN(permutations_for_other_networks_are_refused, set_up, tear_down)
 {
     struct fixture *f = *state;
     float *w = malloc(f->g->P * sizeof *w), *v = malloc(f->g->S * sizeof *v);
@@ -209,8 +209,8 @@ TEST_BETWEEN(another_networks_permutation_is_refused, set_up, tear_down)
     free(v);
 }
 
-/* Each unit goes to each place equally often, and equal sizes draw differently. */
-TEST_BETWEEN(random_is_uniform, set_up, tear_down)
+/* Each unit moves to each place equally often; groups of equal size have different draws. */
+TEST_BETWEEN(random_permutations_are_uniform, set_up, tear_down)
 {
     struct fixture *f = *state;
     static unsigned count[16][16];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutation groups of chains, skips, branches and whole networks: which they are and where they
- * are seen. */
+ * The permutation groups and taps of chains, skips, branches and whole networks. */
 #include "tests/unit/kernels/groups.h"
 #include "tests/unit/must.h"
 
@@ -74,7 +73,7 @@ TEST(projection_skips)
     check(g, "s:6 a:8 b:8", "0@s.r 1@a.r 2@out.r");
 }
 
-/* The stream is seen where each block's branch begins, and at the last ReLU. */
+/* The stream is observed at the start of each block's branch and at the last ReLU. */
 TEST(preactivation_skips)
 {
     struct mc_graph *g = begin(6, 6);
@@ -90,7 +89,7 @@ TEST(preactivation_skips)
     check(g, "s:8 a:5 c:5", "0@a.r 1@b.r 0@c.r 2@d.r 0@h.r");
 }
 
-TEST(additions_without_relu_are_seen_themselves)
+TEST(additions_without_relu_are_taps)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "s", 0, 8), y = unit(g, "a", x, 8);
@@ -149,7 +148,7 @@ TEST(inception_blocks)
           "7@j0.r 8@j1.r 9@j2.r 10@j3.r 11@j4.r 12@j5.r");
 }
 
-TEST(one_channel_has_nothing_to_move)
+TEST(single_channels_are_fixed)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "b", unit(g, "a", 0, 1), 6);
@@ -164,9 +163,10 @@ static int grouped(struct mc_graph *g, const char *name, int in, int out, int gr
                          (struct mc_conv_opts){.kernel = 3, .pad = 1, .groups = groups, .bias = 1});
 }
 
-/* Inputs and outputs of each group move among themselves, and a's and g's blocks as wholes; a
- * boundary cuts what is tied to it, and the blocks of k, of which one has two groups, stay. */
-TEST(a_grouped_convolution_cuts_its_axes)
+/* Inputs and outputs of each group move among themselves; the blocks of a and g also move as
+ * wholes. A boundary splits everything tied to it. The blocks of k stay, because one of them has
+ * two groups. */
+TEST(grouped_convolution_splits_its_axes)
 {
     struct mc_graph *g = begin(6, 6);
     int x = unit(g, "a", 0, 12), y = relu(g, "g", bn(g, "g", grouped(g, "g", x, 8, 2)));
@@ -180,7 +180,7 @@ TEST(a_grouped_convolution_cuts_its_axes)
           "1@a.r 3@g.r 5@b.r 6@b.r+9 7@d.r 8@k.r 9@k.r+3");
 }
 
-/* Two bottlenecks on one stream, as in ResNeXt; blocks have fewer outputs than inputs. */
+/* Two bottlenecks on one stream, as in ResNeXt. Blocks have fewer outputs than inputs. */
 TEST(blocks_of_bottlenecks_move)
 {
     struct mc_graph *g = begin(6, 6);
@@ -202,8 +202,8 @@ TEST(blocks_of_bottlenecks_move)
           "0@s.r 2@a.r 5@b.r 0@m.r 9@d.r 12@e.r 0@n.r");
 }
 
-/* With squeeze and excitation, as in RegNet; two in a row share their blocks; a flatten repeats
- * them; a sum and a concat hold them whole. */
+/* Squeeze and excitation as in RegNet. Two convolutions in a row share their blocks; a flatten
+ * repeats them; a sum and a concat contain them whole. */
 TEST(blocks_in_a_row_move_together)
 {
     struct mc_graph *g = begin(4, 3);
@@ -221,9 +221,9 @@ TEST(blocks_in_a_row_move_together)
           "1@a.r 5@b.r 9@down! 5@m! 1@sum! 10@d! 11@k.r");
 }
 
-/* A place of the inputs' axis is wider than a row of blocks: they still move after what is in
- * them. */
-TEST(blocks_of_what_is_repeated_move)
+/* A place on the inputs' axis is wider than a row of blocks. Blocks still move after their
+ * contents. */
+TEST(repeated_blocks_move)
 {
     struct mc_graph *g = begin(4, 3);
     int x = relu(g, "deep", grouped(g, "deep", unit(g, "a", 0, 6), 24, 6));
@@ -238,8 +238,8 @@ TEST(blocks_of_what_is_repeated_move)
           "1@a.r 4@b.r 7@d! 10@c.r");
 }
 
-/* Blocks that are others' halves, that are tied to one layer each, or in another order. */
-TEST(blocks_that_something_ties_stay)
+/* Blocks that are halves of other blocks, tied to separate layers, or in another order. */
+TEST(tied_blocks_stay)
 {
     struct mc_graph *g = begin(6, 6);
     int x = grouped(g, "c", grouped(g, "b", unit(g, "a", 0, 8), 8, 2), 8, 4);
@@ -265,7 +265,7 @@ TEST(blocks_that_something_ties_stay)
     check(g, "a:4 b:4 c[0:3]:3 c[3:6]:3 b2:4 a2:4", "0@a.r 1@b.r 2@c! 3@c+3! 4@b2.r 5@a2.r");
 }
 
-TEST(a_group_of_fixed_inputs_stays)
+TEST(fixed_inputs_fix_their_group)
 {
     struct mc_graph *g = begin(6, 6);
     int x = mc_graph_concat(g, "c", IN(0, unit(g, "a", 0, 9)));
@@ -274,7 +274,7 @@ TEST(a_group_of_fixed_inputs_stays)
     check(g, "a[0:3]:3 a[3:9]:6 g[0:4]:4 g[4:8]:4", "0@a.r 1@a.r+3 2@g.r 3@g.r+4");
 }
 
-TEST(a_depthwise_convolution_passes_its_axis_on)
+TEST(depthwise_convolution_passes_its_axis_through)
 {
     struct mc_graph *g = begin(6, 6);
     int s = conv(g, "s", 0, 8),
@@ -282,7 +282,7 @@ TEST(a_depthwise_convolution_passes_its_axis_on)
 
     x = mc_graph_plain(g, "dw.a", MC_OP_HARDSWISH, bn(g, "dw", grouped(g, "dw", x, 9, 9)));
     s = mc_graph_add(g, "sum", IN(s, bn(g, "p", conv(g, "p", x, 8))));
-    x = relu(g, "twice", grouped(g, "twice", s, 16, 8)); /* two outputs of each input */
+    x = relu(g, "twice", grouped(g, "twice", s, 16, 8)); /* two outputs per input */
     head(g, "h", unit(g, "last", x, 6), 0);
     check(g, "s:8 e:9 last:6", "0@s! 1@e.a 1@dw.a 0@sum! 2@last.r");
 }
@@ -300,7 +300,7 @@ TEST(squeeze_and_excitation)
     check(g, "a:9 f:6 b:7", "0@a.r 1@f.r 0@m! 2@z");
 }
 
-/* A block of ConvNeXt. */
+/* A ConvNeXt block. */
 TEST(layer_norms_and_scales_are_passed_through)
 {
     struct mc_graph *g = begin(6, 6);
@@ -330,7 +330,7 @@ TEST(networks)
                                 "layers.6.conv:64 layers.7.conv:64");
     assert_string_equal(taps, "0@layers.0.relu 1@layers.1.relu 2@layers.2.relu 3@layers.3.relu "
                               "4@layers.4.relu 5@layers.5.relu 6@layers.6.relu 7@layers.7.relu");
-    /* conv's weight and bias, four of batch norm, the next layer's inputs */
+    /* conv's weight and bias, batch norm's four tensors, the next layer's inputs */
     for (size_t i = 0; i < s.n_groups; i++)
         assert_int_equal(s.uses[i].n, 7);
     permuted_is_the_same(g, &s);

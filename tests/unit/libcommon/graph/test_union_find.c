@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ties of axes that are cut, repeated and fixed: concats, sums of them, flattened channels, what
- * is tied to the ends. */
+ * Ties of axes that are split, repeated or fixed: concats and their sums, flattened channels, ties
+ * to the input and the logits. */
 #include "tests/unit/kernels/groups.h"
 #include "tests/unit/must.h"
 
@@ -25,7 +25,7 @@ TEST(concat_of_concats)
     check(g, "a:5 b:7 c:4 d:6", "0@a.r 1@b.r 2@c.r 3@d.r");
 }
 
-/* A concat's own ReLU shows each group at its place, and one group twice. */
+/* The ReLU of a concat shows each group at its place, and one group twice. */
 TEST(relu_on_a_concat)
 {
     struct mc_graph *g = begin(6, 6);
@@ -57,7 +57,7 @@ TEST(sum_of_crossed_concats)
 
     head(g, "h", relu(g, "x", x), 0);
     check(g, "a:16", "0@x.r 0@x.r+16");
-    /* 16 and 24 cross until only their common divisor is left */
+    /* 16 and 24 split each other down to their common divisor */
     g = begin(4, 4);
     a = unit(g, "a", 0, 16);
     b = unit(g, "b", 0, 24);
@@ -65,7 +65,7 @@ TEST(sum_of_crossed_concats)
                      IN(mc_graph_concat(g, NULL, IN(a, b)), mc_graph_concat(g, NULL, IN(b, a))));
     head(g, "h", relu(g, "x", x), 0);
     check(g, "a[0:8]:8", "0@x.r 0@x.r+8 0@x.r+16 0@x.r+24 0@x.r+32");
-    /* 3 and 5 cross until nothing can move */
+    /* 3 and 5 split each other until nothing can move */
     g = begin(4, 4);
     a = unit(g, "a", 0, 3);
     b = unit(g, "b", 0, 5);
@@ -75,7 +75,7 @@ TEST(sum_of_crossed_concats)
     check(g, "", "");
 }
 
-/* A cut that comes late reaches what was tied early. */
+/* A late split also applies to axes tied earlier. */
 TEST(splits_travel_back)
 {
     struct mc_graph *g = begin(4, 4);
@@ -98,8 +98,8 @@ TEST(flatten_before_linear)
     check(g, "a:6 l:9", "0@a.r 1@l.r");
 }
 
-/* Behind the flatten a channel is many places, so it is seen before. */
-TEST(relu_behind_a_flatten)
+/* After a flatten a channel has many places, so the tap is before it. */
+TEST(relu_after_a_flatten)
 {
     struct mc_graph *g = begin(2, 3);
     int x = relu(g, "f", mc_graph_flatten(g, NULL, bn(g, "a", conv(g, "a", 0, 6))));
@@ -109,7 +109,7 @@ TEST(relu_behind_a_flatten)
     check(g, "a:6 l:9", "0@a.n! 1@l.r");
 }
 
-/* A linear layer added to a flattened convolution moves in its blocks. */
+/* A linear layer added to a flattened convolution moves in blocks of a channel. */
 TEST(sum_with_a_flatten)
 {
     struct mc_graph *g = begin(2, 3);
@@ -119,7 +119,7 @@ TEST(sum_with_a_flatten)
 
     mc_graph_loss(g, "loss", linear(g, "d", x, 4), 1, 0);
     check(g, "a:4 l:24", "0@a.r 1@l!");
-    /* flattened 2x3 and 1x4 pixels: 2 channels of the one are 3 of the other */
+    /* flattened 2x3 and 1x4 pixels: 2 channels of one are 3 of the other */
     g = begin(2, 3);
     f = mc_graph_flatten(g, NULL, unit(g, "a", 0, 8));
     l = mc_graph_flatten(g, NULL, mc_graph_adaptpool(g, NULL, unit(g, "b", 0, 12), 1, 4));
@@ -128,7 +128,7 @@ TEST(sum_with_a_flatten)
     check(g, "", "");
 }
 
-TEST(what_is_tied_to_the_ends_is_fixed)
+TEST(ties_to_input_and_logits_are_fixed)
 {
     struct mc_graph *g = begin(6, 6);
     int x = relu(g, "x", mc_graph_add(g, NULL, IN(0, conv(g, "a", 0, 3))));
@@ -139,7 +139,7 @@ TEST(what_is_tied_to_the_ends_is_fixed)
     mc_graph_loss(g, "loss", mc_graph_add(g, NULL, IN(linear(g, "m", relu(g, "l", l), 4), l)), 1,
                   0);
     check(g, "b:6", "0@b.r");
-    /* the input's three channels inside a concat: the rest is free */
+    /* the input's three channels inside a concat; the others can move */
     g = begin(6, 6);
     x = mc_graph_concat(g, NULL, IN(0, conv(g, "a", 0, 5)));
     x = relu(g, "x", mc_graph_add(g, NULL, IN(x, conv(g, "b", x, 8))));
@@ -147,7 +147,7 @@ TEST(what_is_tied_to_the_ends_is_fixed)
     check(g, "a:5", "0@a! 0@x.r+3");
 }
 
-/* A flattened image's places are each their own: half a block is fixed, all of it is. */
+/* The places of a flattened image are separate. Fixing half of a block fixes the whole block. */
 TEST(fixed_blocks)
 {
     struct mc_graph *g = begin(2, 3);
@@ -158,13 +158,13 @@ TEST(fixed_blocks)
 
     x = relu(g, "x", mc_graph_add(g, NULL, IN(x, f)));
     mc_graph_loss(g, "loss", linear(g, "d", x, 4), 1, 0);
-    /* of a, three channels are the image, the fourth is l and part of m, the rest are m's blocks;
-     * m's first four places stop in the middle of a channel */
+    /* Three channels of a are tied to the image, the fourth to l and part of m, the others to
+     * blocks of m. The first four places of m end in the middle of a channel. */
     check(g, "a[4:7]:3", "0@a.r+4");
 }
 
-/* Ties that would cut channels without end stop at a bound. */
-TEST(endless_cuts_are_refused)
+/* Ties that would split channels endlessly stop at a limit. */
+TEST(endless_splits_are_refused)
 {
     struct mc_graph *g = mc_graph_new("test", 3, 1, 1, 4, NULL, NULL);
     struct mc_symmetry s;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Spectral norms and the nearest matrix within one against a singular value decomposition by
- * Jacobi's rotations of columns; the layers that such a bound is for. */
+ * Spectral norms and clipping, compared with a singular value decomposition by Jacobi rotations of
+ * columns; the layers of supported networks. */
 
 #include "libcommon/spectral/spectral.h"
 #include "tests/unit/kernels/groups.h"
@@ -10,8 +10,8 @@
 
 /* ---- the decomposition ----------------------------------------------------------------------- */
 
-/* Hestenes 1958: rotates pairs of us's columns (rows,cols), = w at first, until they are
- * orthogonal; then it is U S, and w = us v^T. sigma (cols): the columns' lengths, in no order. */
+/* Hestenes 1958. us (rows,cols) is w at first; pairs of its columns are rotated until they are
+ * orthogonal. Then us = U S and w = us v^T. sigma (cols): the columns' lengths, unordered. */
 static void decompose(size_t rows, size_t cols, double *us, double *v, double *sigma)
 {
     double worst = 1, all = 0;
@@ -96,7 +96,8 @@ static double number(uint32_t i, uint32_t purpose)
     return (double)mc_rng_unit(mc_rng(7, purpose, i, 0, 0).v[0]) * 2 - 1;
 }
 
-/* Reflects w's rows and columns (Householder) along fixed vectors: the same singular values. */
+/* Reflect rows and columns of w along fixed vectors (Householder); singular values are
+ * unchanged. */
 static void reflect(size_t rows, size_t cols, double *w)
 {
     double *a = calloc(rows + cols, sizeof *a), *b = a + rows, aa = 0, bb = 0;
@@ -161,12 +162,12 @@ static const size_t shapes[][2] = {{1, 1},  {1, 9},   {9, 1},   {3, 5},   {16, 1
 
 static size_t n_shapes(void)
 {
-    return does_less() ? 7 : sizeof shapes / sizeof *shapes;
+    return is_slow() ? 7 : sizeof shapes / sizeof *shapes;
 }
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-TEST(the_norm_is_the_greatest_singular_value)
+TEST(norm_is_the_largest_singular_value)
 {
     for (enum kind kind = 0; kind < KINDS; kind++) {
         double worst = 0;
@@ -179,17 +180,17 @@ TEST(the_norm_is_the_greatest_singular_value)
             must(mc_spectral_norm(rows, cols, w, &again, &why));
             assert_true(norm == again);
             if (!(fabs(norm - d.norm) <= 1e-7 * d.norm))
-                fail_msg("%s, %zux%zu: %.17g, not %.17g", kind_names[kind], rows, cols, norm,
+                fail_msg("%s, %zux%zu: %.17g (expected %.17g)", kind_names[kind], rows, cols, norm,
                          d.norm);
             worst = fmax(worst, d.norm > 0 ? fabs(norm / d.norm - 1) : 0);
             drop(&d);
             free(w);
         }
-        print_message("# %s: off by %.2g at most\n", kind_names[kind], worst);
+        print_message("# %s: maximum error %.2g\n", kind_names[kind], worst);
     }
 }
 
-/* Against U min(S, most) V^T. */
+/* Compare with U min(S, most) V^T. */
 static void check_clip(enum kind kind, const struct decomposed *d, double share)
 {
     const size_t rows = d->rows, cols = d->cols;
@@ -203,8 +204,8 @@ static void check_clip(enum kind kind, const struct decomposed *d, double share)
         above += d->sigma[j] > most * (1 + 1e-6);
     clipped = mc_spectral_clip(rows, cols, w, most, &why);
     if (clipped != above)
-        fail_msg("%s, %zux%zu within %.9g: %d values clipped, not %d", kind_names[kind], rows, cols,
-                 most, clipped, above);
+        fail_msg("%s, %zux%zu within %.9g: %d values clipped (expected %d)", kind_names[kind], rows,
+                 cols, most, clipped, above);
     for (size_t i = 0; i < rows; i++)
         for (size_t j = 0; j < cols; j++) {
             double sum = 0;
@@ -245,10 +246,10 @@ TEST(clipping_is_the_projection_and_idempotent)
         }
 }
 
-/* The size of a layer, with singular values as close as they come; these are known. */
-TEST(a_large_matrix_of_known_values)
+/* A matrix of a layer's size with close singular values, which are known. */
+TEST(large_matrix_with_known_values)
 {
-    const size_t rows = does_less() ? 120 : 600, cols = rows / 2;
+    const size_t rows = is_slow() ? 120 : 600, cols = rows / 2;
     double *d = calloc(rows * cols, sizeof *d), norm;
     float *w = calloc(rows * cols, sizeof *w);
 
@@ -260,7 +261,7 @@ TEST(a_large_matrix_of_known_values)
         w[k] = (float)d[k];
     must(mc_spectral_norm(rows, cols, w, &norm, &why));
     assert_true(fabs(norm - 3) < 3e-6);
-    /* 3 - 2 sqrt(j / cols) > 2.2 for j < .16 cols; none lies there but for j = .16 cols */
+    /* 3 - 2 sqrt(j / cols) > 2.2 for j < .16 cols; only j = .16 cols is at the limit */
     assert_int_equal(mc_spectral_clip(rows, cols, w, 2.2001, &why),
                      (int)ceil(.1599 * (double)cols));
     must(mc_spectral_norm(rows, cols, w, &norm, &why));
@@ -269,7 +270,7 @@ TEST(a_large_matrix_of_known_values)
     free(w);
 }
 
-TEST(what_is_refused)
+TEST(invalid_values_are_refused)
 {
     const double mosts[] = {0, -1, NAN, INFINITY};
     float w[4] = {1, 2, 3, 4}, bad[4] = {1, 2, NAN, 4};

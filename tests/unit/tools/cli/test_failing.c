@@ -41,7 +41,7 @@ TEST(lines_outlive_a_lack_of_memory)
             failing(way & 1, ++n, way >> 1);
             rc = resume();
             there = failing(way & 1, 0, 0);
-            if (rc ? !is_told(rc, OWN) : *why.text)
+            if (rc ? !is_reported(rc, OWN) : *why.text)
                 fail_msg("way %d, allocation %llu: %d \"%s\"", way, (unsigned long long)n, rc,
                          why.text);
             FILE *f = fopen(file, "r");
