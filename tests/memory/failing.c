@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A library to be preloaded, in which allocations fail as its environment asks. They are counted
- * apart: those of the program and of the C library that it calls, and those of all other libraries.
- * Whose an allocation is says the address that it returns to.
+ * A preloaded library in which chosen allocations fail. It counts two sources of allocations: the
+ * program with the C library that it calls, and all other libraries. The return address of a call
+ * decides its source.
  *
- *   MC_FAIL_WHOSE=own, library  of which one fails; anything else: none does
- *   MC_FAIL_AT=N                which, from 1
- *   MC_FAIL_ON=1                and all behind it
- *   MC_FAIL_COUNT=FILE          24 bytes, the first 16 of which become the numbers of the program's
- * and the others'
+ *   MC_FAIL_SOURCE=own, library  the source that fails; anything else: nothing fails
+ *   MC_FAIL_AT=N                 the number of the failing allocation, from 1
+ *   MC_FAIL_ON=1                 all later ones fail too
+ *   MC_FAIL_COUNT=FILE           a file of 24 bytes: its first 16 become both sources' counts
  *
- * Programs that the program starts are left alone. A test that is such a program asks by mc_failing
- * instead; there the program's own calls for input and output can fail too. */
+ * It does not affect child processes. A test that preloads this library calls mc_failing instead,
+ * which can also make the program's own calls for input and output fail. */
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -28,7 +27,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own, by the names that it keeps for this */
+/* glibc's functions, under the names that it provides for this */
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *p, size_t n);
@@ -39,11 +38,11 @@ static struct range {
     uintptr_t from, to;
 } own[2]; /* the program, the C library */
 enum { OWN, LIBRARY, CALL, NONE };
-static int active, whose = NONE, onwards;
+static int active, source = NONE, onwards;
 static uint64_t at;
 static _Atomic uint64_t nowhere[NONE], *count = nowhere;
 
-static int note(struct dl_phdr_info *i, size_t size, void *n)
+static int find_code(struct dl_phdr_info *i, size_t size, void *n)
 {
     const char *name = strrchr(i->dlpi_name, '/');
     const int which = !*(int *)n ? 0 : name && !strcmp(name, "/libc.so.6") ? 1 : -1;
@@ -68,7 +67,7 @@ static uint64_t number(const char *name)
 
 __attribute__((constructor)) static void begin(void)
 {
-    const char *name = getenv("MC_FAIL_WHOSE"), *file = getenv("MC_FAIL_COUNT");
+    const char *name = getenv("MC_FAIL_SOURCE"), *file = getenv("MC_FAIL_COUNT");
     const int fd = file ? open(file, O_RDWR | O_CLOEXEC) : -1;
     int n = 0;
 
@@ -79,46 +78,45 @@ __attribute__((constructor)) static void begin(void)
         count[OWN] = count[LIBRARY] = 0;
         close(fd);
     }
-    whose = !name ? NONE : !strcmp(name, "own") ? OWN : !strcmp(name, "library") ? LIBRARY : NONE;
+    source = !name ? NONE : !strcmp(name, "own") ? OWN : !strcmp(name, "library") ? LIBRARY : NONE;
     at = number("MC_FAIL_AT");
     onwards = number("MC_FAIL_ON") != 0;
     unsetenv("LD_PRELOAD");
-    dl_iterate_phdr(note, &n);
+    dl_iterate_phdr(find_code, &n);
     active = 1;
 }
 
-/* From now on allocation n, from 1, of the program (what = 0) or of the others (1) fails, or the
- * program's call n for input and output (2), and with onwards all behind it; n = 0: none. Returns
- * how many there were since the last call. */
-uint64_t mc_failing(int what, uint64_t n, int on);
-uint64_t mc_failing(int what, uint64_t n, int on)
+/* Makes call n fail, counted from 1, and with `on` all later ones; n = 0: nothing fails. The call is
+ * an allocation of the program (from = 0) or of libraries (1), or one for input and output of the
+ * program (2). Returns the number of such calls since the last mc_failing. */
+uint64_t mc_failing(int from, uint64_t n, int on);
+uint64_t mc_failing(int from, uint64_t n, int on)
 {
-    whose = what;
+    source = from;
     at = n;
     onwards = on;
-    return atomic_exchange(&count[what], 0);
+    return atomic_exchange(&count[from], 0);
 }
 
-static int is_next(int of)
+static int is_next(int from)
 {
-    const uint64_t n = atomic_fetch_add(&count[of], 1) + 1;
+    const uint64_t n = atomic_fetch_add(&count[from], 1) + 1;
 
-    return of == whose && at && (onwards ? n >= at : n == at);
+    return from == source && at && (onwards ? n >= at : n == at);
 }
 
 static int fails(const void *caller)
 {
     const uintptr_t c = (uintptr_t)caller;
-    const int ours = (c >= own[0].from && c < own[0].to) || (c >= own[1].from && c < own[1].to);
+    const int is_own = (c >= own[0].from && c < own[0].to) || (c >= own[1].from && c < own[1].to);
 
-    if (!active || !is_next(ours ? OWN : LIBRARY))
+    if (!active || !is_next(is_own ? OWN : LIBRARY))
         return 0;
     errno = ENOMEM;
     return 1;
 }
 
-/* No other input or output than the program's own, and what the kernel does is done: a close that
- * fails has closed. */
+/* Only calls of the program fail. A close that fails has closed the file, as in the kernel. */
 static int call_fails(const void *caller)
 {
     const uintptr_t c = (uintptr_t)caller;
@@ -129,7 +127,7 @@ static int call_fails(const void *caller)
     return 1;
 }
 
-/* Pieces of memory that are held. */
+/* The number of blocks that are allocated and not freed. */
 static _Atomic int64_t held;
 
 int64_t mc_held(void);
@@ -162,7 +160,7 @@ void *calloc(size_t n, size_t size)
     return fails(CALLER) ? NULL : hold(__libc_calloc(n, size));
 }
 
-/* In the place of p, which stays where there is none. Room for nothing frees p. */
+/* Reallocates p, which stays valid on failure. n = 0 frees p. */
 static void *move(void *p, size_t n)
 {
     void *to = __libc_realloc(p, n);
@@ -204,7 +202,7 @@ int posix_memalign(void **p, size_t alignment, size_t n)
     return got ? 0 : ENOMEM;
 }
 
-/* ---- calls, as the kernel has them ---- */
+/* ---- system calls ---- */
 
 int open(const char *path, int flags, ...)
 {

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Allocations that fail, one at a time or all from one on, in every program (tests/memory/failing.c). Read by
-# tests/torture/memory and tests/cli/suite/memory-allocation-failures-survived.sh, which start in a folder of their own,
-# with the programs first on PATH, $MC_ROOT and $MC_BUILD.
+# Makes allocations of every program fail, one at a time or all from one on (tests/memory/failing.c). Sourced by
+# tests/torture/memory and tests/cli/suite/memory-allocation-failures-survived.sh, which start in their own folder, with the
+# programs first on PATH, $MC_ROOT and $MC_BUILD.
 export OMP_NUM_THREADS=1 OMP_WAIT_POLICY=passive
 attempts=0 faults=0
 ulimit -c 0
 
-# names: a map of mlp:bn,4's modules, and what its group permutes
-names() {
+# make_maps: writes a map of the names of mlp:bn,4's modules, and a table of its group
+make_maps() {
     local t
     echo 'fc1 layers.0.linear' >net.map
     {
@@ -19,7 +19,7 @@ names() {
     } >groups.tsv
 }
 
-# make_inputs: what the commands read, in the folder in
+# make_inputs: writes all inputs of the commands to the folder `in`
 make_inputs() {
     echo old >old
     local s=$MC_ROOT/formats/samples/good k
@@ -39,8 +39,8 @@ make_inputs() {
         mc-permute --random 1 --perm-out p.mcz a.mcz -o pa.mcz && mc-bezier -q --epochs 0 a.mcz b.mcz -o ab.mcz &&
         mc-eval -q -t 1 --bn-data d.mcz -d d.mcz -d test.mcz --points 3 ab.mcz -o path.tsv &&
         mc-eval -q -t 1 --plane --grid 3 --bn-data d.mcz -d test.mcz --marks marks.tsv a.mcz b.mcz c.mcz -o plane.tsv &&
-        mc-info --graph a.mcz >net.json && names &&
-        mc-convert a.mcz -o a.npz && mc-convert b.mcz -o b.npz && mc-convert --map net.map a.mcz -o theirs.safetensors &&
+        mc-info --graph a.mcz >net.json && make_maps &&
+        mc-convert a.mcz -o a.npz && mc-convert b.mcz -o b.npz && mc-convert --map net.map a.mcz -o renamed.safetensors &&
         for k in 1 2; do mc-acts -q -t 1 --data d.mcz --shard $k/2 a.mcz b.mcz -o shard$k.mcz || return; done &&
         for k in a b; do mc-convert --groups groups.tsv $k.npz -o g$k.mcz || return; done &&
         mc-bezier -q -t 1 --epochs 1 --data d.mcz a.mcz b.mcz -o bent.mcz && mc-bezier --inner bent.mcz -o inner.mcz &&
@@ -76,8 +76,8 @@ PY
     cd ..
 }
 
-# list_commands: every command line that is tried, in lines, quoted. @FILE is an output, whose old file is to stay or to be
-# replaced whole; +FILE is a log or a checkpoint, of which less may be there; ^FILE is one to go on from.
+# list_commands: sets lines to the command lines to test, quoted. @FILE is an output: the old file must stay or be replaced
+# whole. +FILE is a log or a checkpoint, which may be shorter. ^FILE is a checkpoint to resume from.
 lines=()
 add_command() { lines+=("$(printf '%q ' "$@")"); }
 list_commands() {
@@ -130,7 +130,7 @@ list_commands() {
     add_command mc-convert -q --to npz ../in/a.mcz -o @out
     add_command mc-convert -q --to safetensors --map ../in/net.map ../in/a.mcz -o @out
     add_command mc-convert -q --groups ../in/groups.tsv ../in/a.npz -o @out
-    add_command mc-convert -q --net mlp:bn,4 --data ../in/d.mcz --map ../in/net.map ../in/theirs.safetensors -o @out
+    add_command mc-convert -q --net mlp:bn,4 --data ../in/d.mcz --map ../in/net.map ../in/renamed.safetensors -o @out
     add_command mc-convert -q --like ../in/weights.mcz ../in/w.npz -o @out
     add_command mc-convert -q --like ../in/weights.mcz ../in/w.safetensors -o @out
     add_command mc-plot path --format svg l=../in/path.tsv,../in/path.tsv -o @out
@@ -143,7 +143,7 @@ list_commands() {
     add_command mc-info --check ../in/curve.mcz ../in/checkpoint.mcz
 }
 
-# try K WHOSE AT ON: command K in the folder w, its $status, and what it said in told; with WHOSE as - nothing fails
+# try K SOURCE AT ON: runs command K in the folder w, and sets $status; stderr is in errors. SOURCE - means that nothing fails.
 outputs=() extras=()
 try() {
     local word words=()
@@ -164,60 +164,61 @@ try() {
         ;;
     esac
     head -c 16 /dev/zero >count
-    # its status by a file: after some ten thousand children bash may take one's for another's
-    (cd w && timeout 120 env MC_FAIL_WHOSE="$2" MC_FAIL_AT="$3" MC_FAIL_ON="$4" MC_FAIL_COUNT=../count \
+    # the status goes through a file: after about 10,000 children bash may confuse their statuses
+    (cd w && timeout 120 env MC_FAIL_SOURCE="$2" MC_FAIL_AT="$3" MC_FAIL_ON="$4" MC_FAIL_COUNT=../count \
         LD_PRELOAD="$MC_BUILD/tests/memory/failing.so" "${words[@]}"
-        echo $? >../status) >stdout 2>told </dev/null
+        echo $? >../status) >stdout 2>errors </dev/null
     status=$(<status)
 }
 
-# learn K: what command K writes, and how many allocations it and its libraries make, in own[K] and foreign[K]
+# learn K: keeps the outputs of an undisturbed run, and sets own[K] and foreign[K] to its and its libraries' numbers of
+# allocations
 learn() {
     local o
     try "$1" - 0 0
-    [ $status = 0 ] || { echo "${lines[$1]}: status $status: $(<told)" && return 1; }
+    [ $status = 0 ] || { echo "${lines[$1]}: status $status: $(<errors)" && return 1; }
     od -An -tu8 count >made
     read -r "own[$1]" "foreign[$1]" <made
-    mkdir -p "whole/$1" && cp told stdout "whole/$1"
+    mkdir -p "whole/$1" && cp errors stdout "whole/$1"
     for o in "${outputs[@]}"; do cp "w/$o" "whole/$1/$o"; done
 }
 
-# judge K WHOSE AT ON: that allocation fails, and command K keeps its promises: it fails with status 1, one line that says why
-# and the old files as they were, or it did its work all the same; a fault is told
+# judge K SOURCE AT ON: makes this allocation fail and checks command K. It must either fail with status 1, one line with the
+# reason and the old files unchanged, or do all of its work.
 judge() {
     local whole=whole/$1 program=${lines[$1]%% *} o f bad=0 line made made_by_libraries
     try "$@"
     od -An -tu8 count >made
     read -r made made_by_libraries <made
     [ "$2" = own ] || made=$made_by_libraries
-    [ "$made" -ge "$3" ] || return 0 # it did not come to it
+    [ "$made" -ge "$3" ] || return 0 # the program makes fewer allocations
     attempts=$((attempts + 1))
-    line=$(<told)
-    line=${line#$'\n'} # libgomp, which ends the program itself, begins with an empty one
+    line=$(<errors)
+    line=${line#$'\n'} # libgomp ends the program itself, and starts with an empty line
     case $status in
     0)
-        cmp -s told $whole/told || fault "$@" 'status 0, and it said something'
-        cmp -s stdout $whole/stdout || fault "$@" 'status 0, and wrote something else'
+        cmp -s errors $whole/errors || fault "$@" 'status 0, and stderr differs'
+        cmp -s stdout $whole/stdout || fault "$@" 'status 0, and stdout differs'
         for o in "${outputs[@]}"; do
-            cmp -s "w/$o" "$whole/$o" || fault "$@" "status 0, and $o is not what it should be"
+            cmp -s "w/$o" "$whole/$o" || fault "$@" "status 0, and $o differs"
         done
         ;;
     1)
-        # one of each file that mc-info looks at
+        # mc-info prints one line per file
         [[ $program != mc-info ]] || line=${line##*$'\n'}
         [[ $line != *$'\n'* && $line == @("$program"|libgomp)": "* && ${line,,} == *memory* ]] ||
-            fault "$@" 'not one line that says it'
-        [[ $program == mc-info || $(<$whole/stdout) == "$(<stdout)"* ]] || fault "$@" 'status 1, and wrote something else'
-        # of several outputs some may be there already; and a log that lost a line is told when all is written
+            fault "$@" 'not one line about memory'
+        [[ $program == mc-info || $(<$whole/stdout) == "$(<stdout)"* ]] || fault "$@" 'status 1, and stdout differs'
+        # some of several outputs may be complete; a log that lost a line is reported after the outputs are written
         for o in "${outputs[@]}"; do
             cmp -s "w/$o" old || { [[ $o != out || $line == *"write 'log'"* ]] && cmp -s "w/$o" "$whole/$o"; } ||
-                fault "$@" "status 1, and $o is neither the old one nor whole"
+                fault "$@" "status 1, and $o is neither the old file nor whole"
         done
         ;;
     *) fault "$@" "status $status" ;;
     esac
     for f in w/* w/.[!.]*; do
-        [[ " ${outputs[*]} ${extras[*]} " == *" ${f#w/} "* || ! -e $f ]] || fault "$@" "left ${f#w/} behind"
+        [[ " ${outputs[*]} ${extras[*]} " == *" ${f#w/} "* || ! -e $f ]] || fault "$@" "left ${f#w/}"
     done
     for f in "${extras[@]}"; do
         [[ $f != ck || ! -e w/ck ]] || mc-info --check w/ck >/dev/null 2>&1 || fault "$@" 'the checkpoint is damaged'
@@ -225,9 +226,9 @@ judge() {
     faults=$((faults + bad))
 }
 
-# fault K WHOSE AT ON TEXT
+# fault K SOURCE AT ON TEXT: reports a fault
 fault() {
-    echo "$5: allocation $3 ($2$([ "$4" = 0 ] || echo ', and all behind it')): ${lines[$1]}"
-    sed 's/^/    /' told | head -n 5
+    echo "$5: allocation $3 ($2$([ "$4" = 0 ] || echo ' and all later ones')): ${lines[$1]}"
+    sed 's/^/    /' errors | head -n 5
     bad=1
 }

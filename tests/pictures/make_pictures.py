@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the pictures of this folder and golden.npz: what Pillow decodes them to and resizes them to.
+"""Make the pictures of this folder, and golden.npz: the pixels that Pillow decodes and resizes them to.
 
-Run with Pillow (13.0.0 made what is kept here) and NumPy: make_pictures.py, in this folder. golden.npz holds
-uint8 (H, W, 3) arrays: NAME as convert("RGB") gives it, and NAME@16, the 16 x 16 square of torchvision's
-Resize(16) and CenterCrop(16), which are Pillow's resize() and crop() with the numbers below; rgb.jpg@48 is
-enlarged. Pillow has no 16-bit grey: those pixels are v * 255 / 65535, rounded.
+Run make_pictures.py in this folder with NumPy and Pillow (the stored files are from 13.0.0). golden.npz contains
+uint8 (H, W, 3) arrays. NAME is the result of convert("RGB"). NAME@16 is the 16 x 16 square of torchvision's
+Resize(16) and CenterCrop(16), here Pillow's resize() and crop() with the same numbers; rgb.jpg@48 is enlarged.
+Pillow does not support 16-bit grey: these pixels are v * 255 / 65535, rounded.
 """
 import struct
 import zlib
