@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The bound on the barrier of a straight line: the recursion against its terms written out, the
- * distances against the samples themselves, and what is refused. */
+ * The bound on the barrier of a straight line: the recursion against its written-out terms, the
+ * distances against the samples, and refused inputs. */
 
 #include "kernels/backend.h"
 #include "libcommon/nets/nets.h"
@@ -13,17 +13,17 @@
 
 static const size_t widths[] = {5, 4};
 
-/* mlp:5,4 of one pixel and three classes: two networks and the moments of made-up samples, the same
- * of both if `same`. */
+/* mlp:5,4 with one pixel and three classes: two networks, and moments of synthetic samples. If
+ * `same`, both networks have the same samples. */
 struct fixture {
     struct mc_weights net[2];
     struct mc_symmetry s;
     struct mc_bound bound;
     struct mc_moments m;
-    float *x[2][COUNT(widths)]; /* (IMAGES,K) of each network and hidden layer */
+    float *x[2][COUNT(widths)]; /* (IMAGES,K) per network and hidden layer */
 };
 
-static double number(size_t i, size_t salt) /* of a low-discrepancy sequence, in [-1,1) */
+static double number(size_t i, size_t salt) /* low-discrepancy sequence in [-1,1) */
 {
     return 2 * fmod(.5 + (double)(i + 1) * .6180339887498949 + (double)salt * .7548776662, 1) - 1;
 }
@@ -80,7 +80,7 @@ static void drop(struct fixture *f)
     mc_symmetry_release(&f->s);
 }
 
-TEST(the_norms_are_of_the_weights_without_biases)
+TEST(norms_exclude_biases)
 {
     struct fixture f;
 
@@ -96,15 +96,15 @@ TEST(the_norms_are_of_the_weights_without_biases)
     drop(&f);
 }
 
-TEST(the_recursion_is_its_terms_written_out)
+TEST(recursion_equals_written_out_terms)
 {
     struct mc_bound b = {.L = 4, .norm = (double[4][2]){{7, 11}, {2, 3}, {5, .7}, {1.5, .5}}};
     const double delta[3] = {4, .25, 2};
 
     for (int k = 0; k <= 8; k++) {
         const double t = k / 8., u = 1 - t;
-        /* t u (s^1 + s^2) Delta_1 reaches both of the second layer's distances; from the third on
-         * it matters which end's norm multiplies which */
+        /* t u (s^1 + s^2) Delta_1 enters both of the second layer's distances; from the third layer
+         * on, each end has its own norm */
         const double c2 = t * u * (2 + 3) * 4, d0 = c2 + t * .25, d1 = c2 + u * .25;
         const double c3 = u * 5 * d0 + t * .7 * d1;
         const double want = sqrt(2) * (u * 1.5 * (c3 + t * 2) + t * .5 * (c3 + u * 2));
@@ -114,7 +114,7 @@ TEST(the_recursion_is_its_terms_written_out)
     assert_true(mc_bound_at(&b, delta, .5) == 0);
 }
 
-TEST(the_distances_are_those_of_the_samples)
+TEST(distances_agree_with_samples)
 {
     const int32_t orders[2][5] = {{3, 0, 4, 1, 2}, {1, 3, 0, 2}};
     struct fixture f;
@@ -143,7 +143,7 @@ TEST(the_distances_are_those_of_the_samples)
     drop(&f);
 }
 
-TEST(a_network_and_itself_are_not_apart)
+TEST(distance_to_itself_is_0)
 {
     struct fixture f;
     double delta[2];
@@ -155,7 +155,7 @@ TEST(a_network_and_itself_are_not_apart)
     drop(&f);
 }
 
-TEST(moments_of_something_else_are_refused)
+TEST(other_moments_are_refused)
 {
     struct fixture f;
     const struct mc_weights *a = &f.net[0], *b = &f.net[1];
@@ -188,10 +188,10 @@ TEST(moments_of_something_else_are_refused)
     drop(&f);
 }
 
-TEST(other_networks_are_refused)
+TEST(unsupported_networks_are_refused)
 {
     static const struct {
-        const char *net, *says;
+        const char *net, *message;
     } cases[] = {{"mlp:bn,4", "batchnorm 'layers.0.bn'"}, {"mlp:4,1", "has 1 unit"}};
 
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -199,7 +199,7 @@ TEST(other_networks_are_refused)
         struct mc_weights w;
         struct mc_bound b;
         must(mc_weights_init(&w, g, "d", &why));
-        must_fail(mc_bound_init(&b, &w, &w, &why), MC_EUSAGE, cases[i].says);
+        must_fail(mc_bound_init(&b, &w, &w, &why), MC_EUSAGE, cases[i].message);
         mc_bound_release(&b);
         mc_weights_release(&w);
         mc_graph_free(g);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Correlations against the textbook formula in long double over the samples themselves; groups seen
- * at several taps; dead units; the signature. The moments come from mc_joint_moments_batch, so that
- * its counting is tested on the way. */
+ * Correlations against the textbook formula in long double on the samples; groups with several
+ * taps; dead units; the signature. The moments come from mc_joint_moments_batch, which is tested
+ * too. */
 
 #include "kernels/backend.h"
 #include "tools/align/correlation.h"
@@ -12,7 +12,7 @@
 
 #define TAPS 3
 
-/* Two groups: "p" of 11 units seen at taps 0 and 1, "q" of 20 seen at tap 2. */
+/* Two groups: "p" with 11 units at taps 0 and 1, "q" with 20 units at tap 2. */
 struct fixture {
     struct mc_moments m;
     struct mc_tap_info taps[TAPS];
@@ -30,11 +30,11 @@ static int open_backend(int threads)
                            NULL);
 }
 
-static uint64_t drawn = 1;
+static uint64_t rng_state = 1;
 
 static double uniform(void) /* splitmix64 */
 {
-    uint64_t z = drawn += 0x9e3779b97f4a7c15u;
+    uint64_t z = rng_state += 0x9e3779b97f4a7c15u;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
     z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
@@ -57,7 +57,7 @@ static void make(struct fixture *f, double mean)
     const size_t counts[TAPS] = {11, 11, 20}, hw[TAPS] = {49, 1, 300};
 
     memset(f, 0, sizeof *f);
-    drawn = 1;
+    rng_state = 1;
     f->n = 37;
     f->groups[0] = (struct mc_group){.name = "p", .size = 11};
     f->groups[1] = (struct mc_group){.name = "q", .size = 20};
@@ -75,7 +75,7 @@ static void make(struct fixture *f, double mean)
     }
 }
 
-static void unit_set(float *x, size_t n, size_t K, size_t hw, size_t unit, float value)
+static void set_unit(float *x, size_t n, size_t K, size_t hw, size_t unit, float value)
 {
     for (size_t i = 0; i < n; i++)
         for (size_t p = 0; p < hw; p++)
@@ -85,9 +85,9 @@ static void unit_set(float *x, size_t n, size_t K, size_t hw, size_t unit, float
 static void count(struct fixture *f)
 {
     for (size_t i = 0; i < TAPS; i++) {
-        size_t K = f->taps[i].count, part = f->n / 2, at = part * K * f->hw[i];
-        const struct mc_raw_batch first = {i, part, f->hw[i], f->a[i], f->b[i]};
-        const struct mc_raw_batch rest = {i, f->n - part, f->hw[i], f->a[i] + at, f->b[i] + at};
+        size_t K = f->taps[i].count, half = f->n / 2, at = half * K * f->hw[i];
+        const struct mc_raw_batch first = {i, half, f->hw[i], f->a[i], f->b[i]};
+        const struct mc_raw_batch rest = {i, f->n - half, f->hw[i], f->a[i] + at, f->b[i] + at};
         must(mc_joint_moments_batch(&f->m, be, &first, &why));
         must(mc_joint_moments_batch(&f->m, be, &rest, &why));
         assert_int_equal(f->taps[i].samples, f->n * f->hw[i]);
@@ -103,7 +103,7 @@ static void clear(struct fixture *f)
     }
 }
 
-/* corrcoef of unit i of a and j of b, two passes, long double. */
+/* Correlation coefficient of unit i of a and j of b: two passes, long double. */
 static double reference(const struct fixture *f, size_t tap, size_t i, size_t j)
 {
     size_t K = f->taps[tap].count, hw = f->hw[tap];
@@ -163,7 +163,7 @@ static void check_matrices(double mean, double tolerance)
                                 : (reference(&f, 0, i, j) + reference(&f, 1, i, j)) / 2;
                 assert_true(fabs(out.matrices[g].value[i * K + j] - want) <= tolerance);
             }
-        assert_true(out.matrices[g].value[0] > .3); /* the fixture correlates at all */
+        assert_true(out.matrices[g].value[0] > .3); /* the samples do correlate */
     }
     mc_matrices_release(&out);
     clear(&f);
@@ -174,7 +174,7 @@ TEST(matrices_agree_with_two_passes)
     check_matrices(0, 1e-12);
 }
 
-TEST(a_mean_of_a_thousand_deviations_costs_no_accuracy)
+TEST(matrices_stay_accurate_with_large_means)
 {
     check_matrices(300, 1e-8);
 }
@@ -185,12 +185,12 @@ TEST(dead_units_correlate_zero_and_are_listed)
     struct mc_matrices out = {0};
 
     make(&f, 0);
-    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);     /* never fires */
-    unit_set(f.a[2], f.n, 20, f.hw[2], 7, 12.3f); /* constant: only rounding is left of it */
-    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
-    for (size_t i = 0; i < f.n * f.hw[2]; i++) /* shrunk to nothing, yet not constant */
+    set_unit(f.a[2], f.n, 20, f.hw[2], 3, 0);     /* never fires */
+    set_unit(f.a[2], f.n, 20, f.hw[2], 7, 12.3f); /* constant: its variance is rounding */
+    set_unit(f.b[2], f.n, 20, f.hw[2], 5, 0);
+    for (size_t i = 0; i < f.n * f.hw[2]; i++) /* almost 0, but not constant */
         f.b[2][(i / f.hw[2] * 20 + 6) * f.hw[2] + i % f.hw[2]] *= 1e-7f;
-    unit_set(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
+    set_unit(f.a[0], f.n, 11, f.hw[0], 2, 0); /* dead at one of two taps: half a correlation */
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     const struct mc_matrix *p = &out.matrices[0], *q = &out.matrices[1];
@@ -210,14 +210,14 @@ TEST(dead_units_correlate_zero_and_are_listed)
     clear(&f);
 }
 
-TEST(a_tiny_but_live_unit_counts)
+TEST(rarely_active_unit_is_alive)
 {
     struct fixture f;
     struct mc_matrices out = {0};
 
     make(&f, 0);
-    unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
-    f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* fires at one pixel of one image */
+    set_unit(f.b[2], f.n, 20, f.hw[2], 6, 0);
+    f.b[2][(5 * 20 + 6) * f.hw[2] + 17] = .7f; /* active at one pixel of one image */
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     assert_int_equal(out.matrices[1].n_dead_b, 0);
@@ -226,14 +226,14 @@ TEST(a_tiny_but_live_unit_counts)
     clear(&f);
 }
 
-TEST(taps_that_see_a_part_of_the_group)
+TEST(taps_may_contain_part_of_a_group)
 {
     struct fixture f;
     struct mc_matrices out = {0};
 
     make(&f, 0);
     count(&f);
-    /* group q becomes 31 wide: tap 1 sees its units 0-10, tap 2 its units 11-30 */
+    /* group q has 31 units: tap 1 contains units 0-10, tap 2 units 11-30 */
     f.groups[1].size = 31;
     f.taps[1].group = 1;
     f.taps[2].start = 11;
@@ -247,10 +247,10 @@ TEST(taps_that_see_a_part_of_the_group)
             assert_true(fabs(q[i * 31 + j] - want) <= 1e-12);
         }
     mc_matrices_release(&out);
-    f.groups[1].size = 32; /* nobody sees the last unit */
+    f.groups[1].size = 32; /* no tap contains the last unit */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 31");
     mc_matrices_release(&out);
-    f.groups[1].size = 1u << 24; /* told before a square of it is asked for */
+    f.groups[1].size = 1u << 24; /* refused before its square is allocated */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT,
               "group q: unit 31");
     f.groups[1].size = 31;
@@ -258,7 +258,7 @@ TEST(taps_that_see_a_part_of_the_group)
     f.groups[1].size = 32;
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 11");
     f.taps[2].start = 11;
-    f.groups[1].size = 30; /* a tap beyond the group */
+    f.groups[1].size = 30; /* a tap extends past the group */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "");
     mc_matrices_release(&out);
     clear(&f);
@@ -270,9 +270,9 @@ TEST(l2_is_the_mean_squared_distance_uncentred_and_unscaled)
     struct mc_matrices out = {0};
 
     make(&f, 3);
-    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units are at a distance like others */
-    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 2);
-    unit_set(f.b[2], f.n, 20, f.hw[2], 6, 0);
+    set_unit(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units have distances too */
+    set_unit(f.b[2], f.n, 20, f.hw[2], 5, 2);
+    set_unit(f.b[2], f.n, 20, f.hw[2], 6, 0);
     strcpy(f.m.taps.at, "pre");
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
@@ -291,12 +291,12 @@ TEST(l2_is_the_mean_squared_distance_uncentred_and_unscaled)
     }
     assert_true(out.matrices[1].value[3 * 20 + 5] == -4);
     assert_true(out.matrices[1].value[3 * 20 + 6] == 0);
-    assert_false(signbit(out.matrices[1].value[3 * 20 + 6])); /* as the files that others write */
+    assert_false(signbit(out.matrices[1].value[3 * 20 + 6])); /* as in files of other programs */
     mc_matrices_release(&out);
     clear(&f);
 }
 
-TEST(l2_is_never_below_0_where_means_hide_it)
+TEST(l2_is_never_negative_with_large_means)
 {
     struct fixture f;
     struct mc_matrices out = {0};
@@ -309,13 +309,13 @@ TEST(l2_is_never_below_0_where_means_hide_it)
     for (size_t i = 0; i < 20; i++)
         for (size_t j = 0; j < 20; j++) {
             double d = -out.matrices[1].value[i * 20 + j], want = distance(&f, 2, i, j);
-            assert_true(d >= 0 && fabs(d - want) <= 1e-8); /* of sums of 10^6 a sample */
+            assert_true(d >= 0 && fabs(d - want) <= 1e-8); /* sums have 10^6 per sample */
         }
     mc_matrices_release(&out);
     clear(&f);
 }
 
-TEST(l2_needs_every_pair_to_be_seen)
+TEST(l2_requires_a_tap_for_every_pair)
 {
     struct fixture f;
     struct mc_matrices out = {0};
@@ -323,12 +323,12 @@ TEST(l2_needs_every_pair_to_be_seen)
     make(&f, 0);
     count(&f);
     f.taps[1].group = 1;
-    f.groups[1].size = 31; /* units 0-10 at tap 1, 11-30 at tap 2: nobody sees 0 and 11 */
+    f.groups[1].size = 31; /* units 0-10 at tap 1, 11-30 at tap 2: none contains 0 and 11 */
     f.taps[2].start = 11;
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT,
               "group q: no tap contains both unit 0 and unit 11");
     mc_matrices_release(&out);
-    f.groups[1].size = 20; /* a part is seen twice: there the mean, elsewhere the one */
+    f.groups[1].size = 20; /* overlapping units get the mean, others their single value */
     f.taps[2].start = 0;
     f.taps[1].start = 9;
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
@@ -340,7 +340,7 @@ TEST(l2_needs_every_pair_to_be_seen)
     clear(&f);
 }
 
-TEST(l2_refuses_what_cannot_be_sums)
+TEST(l2_refuses_inconsistent_sums)
 {
     struct fixture f;
     struct mc_matrices out = {0};
@@ -348,20 +348,20 @@ TEST(l2_refuses_what_cannot_be_sums)
     make(&f, 0);
     count(&f);
     double *cross = &f.sums[2][4 * 20 + 2 * 20 + 7], keep = *cross;
-    *cross = (f.sums[2][40 + 2] + f.sums[2][60 + 7]) / 2 * 1.001; /* a distance below 0 */
+    *cross = (f.sums[2][40 + 2] + f.sums[2][60 + 7]) / 2 * 1.001; /* a negative distance */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT, "units 2 and 7");
     mc_matrices_release(&out);
     *cross = keep;
     f.sums[2][40] = 1e308;
-    f.sums[2][60] = 1e308; /* finite, their sum is not */
+    f.sums[2][60] = 1e308; /* finite, but their sum is not */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why), MC_EINPUT, "units 0 and 0");
     mc_matrices_release(&out);
     clear(&f);
 }
 
-/* The largest cross moment that two units' squares allow is a correlation of 1, whatever their
- * means are; a millionth more has no numbers, by every measure. Dead units have none at all. */
-TEST(cross_moments_are_bounded_by_the_squares)
+/* The largest cross moment that two units' squares allow is a correlation of 1 for any means. A
+ * millionth more is inconsistent for every measure. Dead units allow none. */
+TEST(cross_moments_are_bounded_by_squares)
 {
     const double means[] = {0, 1000};
     struct fixture f;
@@ -370,20 +370,20 @@ TEST(cross_moments_are_bounded_by_the_squares)
 
     for (size_t k = 0; k < 2; k++) {
         make(&f, (float)means[k]);
-        unit_set(f.a[2], f.n, 20, f.hw[2], 5, (float)means[k]);
+        set_unit(f.a[2], f.n, 20, f.hw[2], 5, (float)means[k]);
         count(&f);
         double *s = f.sums[2], *cross = &s[4 * 20 + 2 * 20 + 7], *dead = &s[4 * 20 + 5 * 20 + 7];
         const double n = (double)f.taps[2].samples, product = s[2] * (s[20 + 7] / n);
-        const double most =
+        const double limit =
             sqrt((s[40 + 2] - s[2] * (s[2] / n)) * (s[60 + 7] - s[20 + 7] * (s[20 + 7] / n)));
         for (int sign = -1; sign < 2; sign += 2) {
-            *cross = product + sign * most;
+            *cross = product + sign * limit;
             must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
             assert_true(fabs(out.matrices[1].value[2 * 20 + 7] - sign) <= 1e-9);
             mc_matrices_release(&out);
             must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
             mc_matrices_release(&out);
-            *cross += sign * most * (k ? .1 : 1e-6); /* means of 1000 leave room for rounding */
+            *cross += sign * limit * (k ? .1 : 1e-6); /* means of 1000 allow rounding */
             for (enum mc_measure m = 0; m < MC_N_MEASURES; m++) {
                 must_fail(mc_corr_matrices(&out, &f.m, m, &why), MC_EINPUT,
                           "units 2 and 7: sums are inconsistent");
@@ -398,7 +398,7 @@ TEST(cross_moments_are_bounded_by_the_squares)
     }
 }
 
-TEST(what_cannot_be_sums_is_refused)
+TEST(inconsistent_sums_are_refused)
 {
     struct fixture f;
     struct mc_matrices out = {0};
@@ -416,7 +416,7 @@ TEST(what_cannot_be_sums_is_refused)
     mc_matrices_release(&out);
     f.sums[2][45] = keep;
     keep = f.sums[2][0];
-    f.sums[2][0] = 1e300; /* finite, but its square is not, and no sum of squares bears it out */
+    f.sums[2][0] = 1e300; /* finite, but its square is not, and exceeds the sum of squares */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT, "unit 0");
     mc_matrices_release(&out);
     f.sums[2][0] = sqrt(f.sums[2][40] * (double)n) * 1.001;
@@ -429,7 +429,7 @@ TEST(what_cannot_be_sums_is_refused)
     clear(&f);
 }
 
-TEST(signature_means_over_all_and_over_live_pairs)
+TEST(signature_has_means_over_all_and_live_pairs)
 {
     struct fixture f;
     struct mc_signature s[TAPS];
@@ -437,12 +437,12 @@ TEST(signature_means_over_all_and_over_live_pairs)
     struct mc_perm perm = {.n_groups = 2, .perm = perms};
 
     make(&f, 0);
-    unit_set(f.a[2], f.n, 20, f.hw[2], 3, 0);
-    unit_set(f.b[2], f.n, 20, f.hw[2], 5, 0);
+    set_unit(f.a[2], f.n, 20, f.hw[2], 3, 0);
+    set_unit(f.b[2], f.n, 20, f.hw[2], 5, 0);
     count(&f);
     perm.groups = f.groups;
     for (int32_t i = 0; i < 20; i++)
-        q[i] = (i + 2) % 20; /* 3 -> 5: the dead ones meet */
+        q[i] = (i + 2) % 20; /* 3 -> 5: pairs the dead units */
     for (int32_t i = 0; i < 11; i++)
         p[i] = 10 - i;
     must(mc_corr_signature(s, &f.m, &perm, &why));
@@ -474,10 +474,10 @@ TEST(signature_means_over_all_and_over_live_pairs)
     clear(&f);
 }
 
-TEST(counting_is_the_same_bits_on_any_number_of_threads)
+TEST(moments_are_bit_identical_for_any_thread_count)
 {
     struct fixture first, f;
-    struct mc_backend *usual = be;
+    struct mc_backend *original = be;
 
     make(&first, .1);
     count(&first);
@@ -492,7 +492,7 @@ TEST(counting_is_the_same_bits_on_any_number_of_threads)
         be->close(be);
     }
     clear(&first);
-    be = usual;
+    be = original;
 }
 
 static int start(void **unused)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attacks on a batch: in the ball, the worst of restarts, towards targets, with no trace in the
- * statistics or in images that are masked; the same bits on one thread as on two. */
+ * Attacks on a batch: examples stay in the ball, the worst restart is kept, targets are approached,
+ * statistics and masked images stay unchanged, and one thread gives the same bits as two. */
 #include "libcommon/base/rng.h"
 #include "tests/unit/kernels/device.h"
 #include "tools/attack/attack.h"
 #include "tests/unit/must.h"
 
-enum { SHORT = 5 }; /* images of a short batch */
+enum { SHORT = 5 }; /* images in a short batch */
 
 /* A network attacked on row 1 of its fixture's order. */
 struct bench {
@@ -15,8 +15,8 @@ struct bench {
     struct mc_plan *p;
     struct mc_buf *targets, *d_out;
     int32_t samples[B], target_of[N];
-    size_t floats;                       /* of a batch */
-    float *clean, *x, loss[B], after[B]; /* after: what the plan is left with; loss: recomputed */
+    size_t floats;                       /* per batch */
+    float *clean, *x, loss[B], after[B]; /* loss: recomputed; after: in the plan after the attack */
 };
 
 static void open_bench(struct bench *b, int bytes, int valid)
@@ -40,7 +40,7 @@ static void close_bench(struct bench *b)
     teardown(&b->f);
 }
 
-/* The losses of pixels x under these labels. */
+/* Losses of pixels x with these labels. */
 static void losses(struct bench *b, enum mc_mode mode, const struct mc_buf *labels,
                    const struct mc_buf *x, float *loss)
 {
@@ -80,14 +80,14 @@ static void attack(struct bench *b, const struct mc_attack_options *o, enum mc_m
 
 static double distance(const struct bench *b, enum mc_ball_norm norm, size_t i)
 {
-    double most = 0, squares = 0;
+    double largest = 0, squares = 0;
 
     for (size_t q = i * b->f.image; q < (i + 1) * b->f.image; q++) {
         const double d = fabs((double)b->x[q] - (double)b->clean[q]);
-        most = d > most ? d : most;
+        largest = d > largest ? d : largest;
         squares += d * d;
     }
-    return norm == MC_BALL_L2 ? sqrt(squares) : most;
+    return norm == MC_BALL_L2 ? sqrt(squares) : largest;
 }
 
 static double sum(const float *v, size_t n)
@@ -107,9 +107,9 @@ static struct mc_attack_options options_of(enum mc_ball_norm norm)
                                       .restarts = 1};
 }
 
-/* All ways to attack: norm, start, restarts, mode, pixels. The plan is left with the examples under
- * the batch's own labels, and the loss has risen. */
-TEST(stays_in_the_ball)
+/* All combinations of norm, start, restarts, mode and pixel type. The plan then holds the examples
+ * with the batch's own labels, and the loss has risen. */
+TEST(examples_stay_in_the_ball)
 {
     for (int way = 0; way < 32; way++) {
         const enum mc_mode mode = way & 8 ? MC_MODE_BATCH : MC_MODE_EVAL;
@@ -142,14 +142,14 @@ TEST(stays_in_the_ball)
     }
 }
 
-/* Each restart by itself, step by step; kept is, of each image, the one that was worst (or, towards
- * a target, nearest to it), bit for bit. */
-TEST(keeps_the_worst_restart)
+/* Compute each restart separately, step by step. The attack must keep each image's worst restart
+ * (with a target, the nearest to it), bit for bit. */
+TEST(restart_with_largest_loss_is_kept)
 {
     for (int targeted = 0; targeted < 2; targeted++) {
         struct mc_attack_options o = options_of(MC_BALL_LINF);
         const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step, MC_RNG_ATTACK};
-        float *each[4], loss[4][B];
+        float *restart[4], loss[4][B];
         int chosen[4] = {0};
         struct bench b;
         struct mc_buf *clean = NULL, *x = NULL, *grad = NULL;
@@ -164,8 +164,8 @@ TEST(keeps_the_worst_restart)
         grad = buf(b.floats * sizeof(float), NULL);
         const struct mc_buf *labels = targeted ? b.targets : b.f.d_labels;
         for (uint32_t r = 0; r < 4; r++) {
-            each[r] = malloc(b.floats * sizeof(float));
-            assert_non_null(each[r]);
+            restart[r] = malloc(b.floats * sizeof(float));
+            assert_non_null(restart[r]);
             losses(&b, MC_MODE_EVAL, labels, clean, loss[r]);
             be->attack_start(b.p, &ball, r, clean, x);
             for (int s = 0; s < 2; s++) {
@@ -175,7 +175,7 @@ TEST(keeps_the_worst_restart)
                 be->attack_step(b.p, &ball, targeted, clean, grad, x);
             }
             losses(&b, MC_MODE_EVAL, labels, x, loss[r]);
-            fetch(x, each[r], b.floats * sizeof(float));
+            fetch(x, restart[r], b.floats * sizeof(float));
         }
         for (size_t i = 0; i < B; i++) {
             int best = 0;
@@ -183,19 +183,19 @@ TEST(keeps_the_worst_restart)
                 if (targeted ? loss[r][i] < loss[best][i] : loss[r][i] > loss[best][i])
                     best = r;
             chosen[best]++;
-            assert_memory_equal(b.x + i * b.f.image, each[best] + i * b.f.image,
+            assert_memory_equal(b.x + i * b.f.image, restart[best] + i * b.f.image,
                                 b.f.image * sizeof(float));
             if (!targeted)
                 assert_true(b.loss[i] == loss[best][i]);
         }
-        assert_true(chosen[0] < B); /* or nothing was tested */
+        assert_true(chosen[0] < B); /* otherwise the test is void */
         for (int r = 0; r < 4; r++)
-            free(each[r]);
+            free(restart[r]);
         close_bench(&b);
     }
 }
 
-TEST(goes_towards_a_target)
+TEST(target_loss_falls)
 {
     for (int way = 0; way < 4; way++) {
         struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
@@ -220,7 +220,7 @@ TEST(goes_towards_a_target)
     }
 }
 
-TEST(numbers_of_targets)
+TEST(targets_are_computed_and_checked)
 {
     const int32_t labels[] = {0, 1, 4};
     const struct mc_dataset_info info = {.name = "d", .spec.classes = 5};
@@ -233,7 +233,7 @@ TEST(numbers_of_targets)
     mc_attack_targets(&o, 5, 3, labels, t);
     assert_true(t[0] == 4 && t[1] == 0 && t[2] == 3);
     must(mc_attack_resolve(&o, &info, &why));
-    o.target = 1000005; /* its own class */
+    o.target = 1000005; /* the image's own class */
     must_fail(mc_attack_resolve(&o, &info, &why), MC_EUSAGE, "");
     o = (struct mc_attack_options){.clean_start = 1, .restarts = 2};
     must_fail(mc_attack_resolve(&o, &info, &why), MC_EUSAGE, "");
@@ -244,9 +244,9 @@ TEST(numbers_of_targets)
     assert_memory_equal(t, labels, sizeof t);
 }
 
-/* A short batch after a full one: masked images have no pixels and weigh nothing, whatever lies in
- * their places. */
-TEST(masked_images_are_left_alone)
+/* A short batch after a full one: masked images have zero pixels and no weight, whatever the
+ * buffers hold. */
+TEST(masked_images_stay_zero)
 {
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
@@ -276,7 +276,7 @@ TEST(masked_images_are_left_alone)
     }
 }
 
-TEST(statistics_are_left_alone)
+TEST(statistics_stay_unchanged)
 {
     for (int way = 0; way < 4; way++) {
         const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
@@ -294,7 +294,7 @@ TEST(statistics_are_left_alone)
     }
 }
 
-TEST(no_radius_no_change)
+TEST(radius_0_changes_nothing)
 {
     for (int way = 0; way < 4; way++) {
         struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
@@ -309,8 +309,8 @@ TEST(no_radius_no_change)
     }
 }
 
-/* The network of the fixture has no sum that threads share. */
-TEST(same_bits_on_one_thread)
+/* The fixture's network has no sum that is split between threads. */
+TEST(examples_are_bit_identical_on_one_thread)
 {
     struct mc_backend *two = be, *one = NULL;
 

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Paths: coefficients against the definition, chords against vectors, summaries by hand. */
+ * Curves: coefficients against their definition, chords against vectors, summaries computed by
+ * hand. */
 #include "tools/curve/points.h"
 #include "tests/unit/must.h"
 
 #define NEAR(a, b) assert_true(fabs((double)(a) - (double)(b)) <= 1e-12 * (1 + fabs((double)(b))))
 
-TEST(quadratic_is_the_papers)
+TEST(quadratic_bezier_is_the_papers)
 {
     for (int i = 0; i <= 10; i++) {
         double t = i / 10., c[3];
@@ -17,7 +18,7 @@ TEST(quadratic_is_the_papers)
     }
 }
 
-/* De Casteljau's construction: interpolate repeatedly. */
+/* De Casteljau's construction by repeated interpolation. */
 static double casteljau(size_t k, const double *p, double t)
 {
     double w[8];
@@ -30,7 +31,7 @@ static double casteljau(size_t k, const double *p, double t)
     return w[0];
 }
 
-TEST(bezier_is_casteljaus)
+TEST(bezier_agrees_with_de_casteljau)
 {
     const double p[8] = {1, -2, 4, .5, 7, 0, -3, 2};
     double c[8];
@@ -80,7 +81,7 @@ TEST(chords_are_distances)
     NEAR(mc_curve_chord(3, gram, c0, c0), 0);
 }
 
-TEST(summary_by_hand)
+TEST(summary_agrees_with_hand_computation)
 {
     const double t[5] = {0, .25, .5, .75, 1}, v[5] = {1, 2, 5, 1, 3}, chord[4] = {1, 1, 2, 4};
     struct mc_curve_summary s;
@@ -94,9 +95,9 @@ TEST(summary_by_hand)
     NEAR(s.min_t, 0);
     NEAR(s.max, 5);
     NEAR(s.max_t, .5);
-    NEAR(s.barrier, 5 - 2); /* over the line from 1 to 3 */
+    NEAR(s.barrier, 5 - 2); /* above the line from 1 to 3 */
     NEAR(s.dip, 2.5 - 1);
-    /* a path of no length */
+    /* a path of length 0 */
     const double none[4] = {0, 0, 0, 0};
     mc_curve_summarise(5, t, v, none, &s);
     NEAR(s.arc_mean, s.mean);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Evaluation of several points of a span in one pass over a stream: batch norm's re-estimated
- * statistics, loss, accuracy and their standard errors against float64, with a short last batch,
- * a limit of samples, and augmented images. */
+ * statistics, loss, accuracy and their standard errors against float64. Covers a short last batch,
+ * a limited number of samples, and augmented images. */
 #include "libcommon/base/rng.h"
 #include "tools/eval/measure.h"
 
@@ -11,7 +11,7 @@
 #include "tests/unit/must.h"
 
 enum {
-    N = 11, /* images, in batches of B: the last one is short */
+    N = 11, /* images in batches of B; the last one is short */
     B = 4,
     C = 2, /* shape of an image */
     H = 5,
@@ -19,7 +19,7 @@ enum {
     CLASSES = 3,
     IMAGE = C * H * W,
     K = 2, /* vectors of the span */
-    T = 3, /* its points */
+    T = 3, /* points of the span */
     SEED = 23
 };
 
@@ -91,14 +91,14 @@ static void make_span(void)
         .graph = graph, .k = K, .T = T, .vectors = (const float *const *)vectors, .coef = COEF};
 }
 
-/* An image's own numbers, whatever its batch. */
+/* Pixels of an image, independent of its batch. */
 static void picture(int sample, int augment, double *out)
 {
     naive_picture(C, H, W, pixels + sample * IMAGE, augment,
                   mc_rng(SEED, MC_RNG_BN, 0, (uint32_t)sample, 0), out);
 }
 
-/* The batch that begins with image `first`, at point t. */
+/* Run the batch that starts with image `first`, at point t. */
 static void refer_batch(struct naive *v, size_t t, float *theta, int first, int n, int augment)
 {
     double batch[B * IMAGE] = {0};
@@ -117,8 +117,8 @@ static void refer_batch(struct naive *v, size_t t, float *theta, int first, int 
     naive_run(v, batch);
 }
 
-/* Sums of the batches' inputs to each batch norm and of their squares, then mean and unbiased
- * variance: (T,S). */
+/* Sum each batch norm's inputs and their squares over the batches; return means and unbiased
+ * variances (T,S). */
 static double *refer_statistics(int n, int augment)
 {
     const size_t S = graph->S;
@@ -188,7 +188,7 @@ static void check_statistics(uint64_t samples, int n, int augment)
 
     for (size_t i = 0; i < span.T * graph->S; i++)
         if (!(fabs((double)got[i] - want[i]) <= 1e-5 * (1 + fabs(want[i]))))
-            fail_msg("statistic %zu of point %zu: %.8g for %.8g", i % graph->S, i / graph->S,
+            fail_msg("statistic %zu of point %zu: %.8g, expected %.8g", i % graph->S, i / graph->S,
                      (double)got[i], want[i]);
     free(got);
     free(want);
@@ -203,7 +203,7 @@ TEST(statistics_are_pooled_moments)
 TEST(statistics_of_the_first_samples)
 {
     check_statistics(6, 6, 0); /* ends within a batch */
-    check_statistics(8, 8, 0); /* and between two */
+    check_statistics(8, 8, 0); /* ends at a batch's end */
     check_statistics(3, 3, 0);
 }
 
@@ -261,8 +261,8 @@ static struct mc_eval_result refer_loss(size_t t, const float *stats, int n)
     return m;
 }
 
-/* Statistics that differ from point to point. */
-static float *given_statistics(void)
+/* Statistics that differ between points. */
+static float *make_statistics(void)
 {
     const size_t S = graph->S;
     float *stats = naive_alloc(span.T * S, sizeof *stats);
@@ -275,22 +275,22 @@ static float *given_statistics(void)
     return stats;
 }
 
-struct heard {
+struct progress {
     uint64_t images[N];
     size_t n;
-    uint64_t in_all;
+    uint64_t total;
 };
 
-static void hear(void *arg, uint64_t done, uint64_t in_all)
+static void record(void *arg, uint64_t done, uint64_t total)
 {
-    struct heard *h = arg;
+    struct progress *h = arg;
 
     assert_true(h->n < N);
     h->images[h->n++] = done;
-    h->in_all = in_all;
+    h->total = total;
 }
 
-static void measure(const float *stats, uint64_t samples, int augment, struct heard *h,
+static void measure(const float *stats, uint64_t samples, int augment, struct progress *h,
                     struct mc_eval_result *out)
 {
     struct mc_dataset_reader *d = images();
@@ -300,7 +300,7 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
                                         .samples = samples,
                                         .augment = augment,
                                         .seed = SEED,
-                                        .progress = hear,
+                                        .progress = record,
                                         .arg = h};
 
     memset(h, 0, sizeof *h);
@@ -309,23 +309,23 @@ static void measure(const float *stats, uint64_t samples, int augment, struct he
     mc_dataset_close(d);
 }
 
-static void near(const char *what, size_t t, double got, double want)
+static void near(const char *name, size_t t, double got, double want)
 {
     if (!(fabs(got - want) <= 1e-5 * (fabs(want) + 1e-3)))
-        fail_msg("%s at point %zu: %.9g for %.9g", what, t, got, want);
+        fail_msg("%s at point %zu: %.9g, expected %.9g", name, t, got, want);
 }
 
 static void check_loss(uint64_t samples, int n)
 {
-    float *stats = given_statistics();
+    float *stats = make_statistics();
     struct mc_eval_result got[T], augmented[T];
-    struct heard h;
+    struct progress h;
 
     measure(stats, samples, 0, &h, got);
     assert_int_equal(h.n, (n + B - 1) / B);
     for (size_t i = 0; i < h.n; i++)
         assert_int_equal(h.images[i], i + 1 < h.n ? (i + 1) * B : (size_t)n);
-    assert_int_equal(h.in_all, n);
+    assert_int_equal(h.total, n);
     for (size_t t = 0; t < span.T; t++) {
         const struct mc_eval_result want = refer_loss(t, stats + t * graph->S, n);
         assert_int_equal(got[t].images, want.images);
@@ -334,13 +334,13 @@ static void check_loss(uint64_t samples, int n)
         near("accuracy", t, got[t].accuracy, want.accuracy);
         near("accuracy's error", t, got[t].accuracy_se, want.accuracy_se);
     }
-    measure(stats, samples, 1, &h, augmented); /* no evaluation augments */
+    measure(stats, samples, 1, &h, augmented); /* evaluation never augments */
     for (size_t t = 0; t < span.T; t++)
         assert_true(augmented[t].loss == got[t].loss && augmented[t].accuracy == got[t].accuracy);
     free(stats);
 }
 
-TEST(losses_and_their_errors)
+TEST(losses_and_standard_errors)
 {
     check_loss(0, N);
     check_loss(N + 5, N);
@@ -353,7 +353,7 @@ TEST(losses_of_the_first_samples)
 }
 
 /* k = 1: the vector itself. */
-TEST(a_network_is_a_span_of_one)
+TEST(span_of_one_network)
 {
     const struct mc_span all = span;
     static const double one = 1;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planes through three points: coordinates and grid against Gram-Schmidt on the vectors themselves,
- * a curve in its plane, and points that span none. And where a path's barrier is. */
+ * Planes through three points: coordinates and grid against Gram-Schmidt on the vectors, a curve in
+ * its plane, points without a plane. Also the position of a path's barrier. */
 #include "tools/eval/plane.h"
 #include "tests/unit/must.h"
 
@@ -34,8 +34,8 @@ static double at(const double *coef, size_t i)
     return sum;
 }
 
-/* Distance of two points given by their weights. */
-static double apart(const double *c, const double *d)
+/* Distance of the points with weights c and d. */
+static double distance(const double *c, const double *d)
 {
     double sum = 0;
 
@@ -47,7 +47,7 @@ static double apart(const double *c, const double *d)
 static void near(double got, double want)
 {
     if (!(fabs(got - want) < 1e-9))
-        fail_msg("%.12g for %.12g", got, want);
+        fail_msg("%.12g, expected %.12g", got, want);
 }
 
 static int through(struct mc_plane *p, size_t k, const double *inner, const double *three,
@@ -59,15 +59,15 @@ static int through(struct mc_plane *p, size_t k, const double *inner, const doub
 
 static const double THREE[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, .2, .1, .4, .3};
 
-TEST(distances_are_those_of_the_vectors)
+TEST(distances_agree_with_vectors)
 {
     struct mc_plane p;
     double coef[K], x, y, off;
 
     must(through(&p, K, gram, THREE, &why));
-    near(p.b_x, apart(THREE, THREE + K));
-    near(hypot(p.c_x, p.c_y), apart(THREE, THREE + 2 * K));
-    near(hypot(p.c_x - p.b_x, p.c_y), apart(THREE + K, THREE + 2 * K));
+    near(p.b_x, distance(THREE, THREE + K));
+    near(hypot(p.c_x, p.c_y), distance(THREE, THREE + 2 * K));
+    near(hypot(p.c_x - p.b_x, p.c_y), distance(THREE + K, THREE + 2 * K));
     assert_true(p.c_y > 0);
     for (int i = 0; i < 3; i++) {
         mc_plane_place(&p, THREE + i * K, &x, &y, &off);
@@ -75,29 +75,29 @@ TEST(distances_are_those_of_the_vectors)
         near(y, i == 2 ? p.c_y : 0);
         assert_true(off == 0);
     }
-    /* any two points of it are as far apart as their coordinates */
+    /* the distance of two points in the plane is that of their coordinates */
     double other[K];
     mc_plane_point(&p, .3, -.7, coef);
     mc_plane_point(&p, -1.1, .4, other);
-    near(apart(coef, other), hypot(1.4 * p.b_x, 1.1 * p.c_y));
+    near(distance(coef, other), hypot(1.4 * p.b_x, 1.1 * p.c_y));
     mc_plane_place(&p, coef, &x, &y, &off);
     near(x, .3 * p.b_x);
     near(y, -.7 * p.c_y);
     assert_true(off == 0);
-    /* and one off it is nearest to its projection */
+    /* the projection is the nearest point in the plane */
     static const double away[K] = {0, 0, 0, 1};
     mc_plane_place(&p, away, &x, &y, &off);
     mc_plane_point(&p, x / p.b_x, y / p.c_y, coef);
-    near(off, apart(away, coef));
+    near(off, distance(away, coef));
     assert_true(off > .1);
     for (int i = 0; i < 4; i++) {
         mc_plane_point(&p, x / p.b_x + (i == 0) * .01 - (i == 1) * .01,
                        y / p.c_y + (i == 2) * .01 - (i == 3) * .01, other);
-        assert_true(apart(away, other) > off);
+        assert_true(distance(away, other) > off);
     }
 }
 
-TEST(a_grid_holds_its_ends_to_the_bit)
+TEST(grid_ends_are_exact)
 {
     const struct mc_plane_grid grid = {3, {0, 1}, {-.5, 1}};
     struct mc_plane p;
@@ -119,9 +119,9 @@ TEST(a_grid_holds_its_ends_to_the_bit)
     assert_memory_equal(coef, three, 2 * K * sizeof *coef);
 }
 
-TEST(a_curve_lies_in_its_plane)
+TEST(curve_is_in_its_plane)
 {
-    static const char *const called[] = {"a", "b", "c", "0", "0.25", "0.5", "0.75", "1"};
+    static const char *const names_expected[] = {"a", "b", "c", "0", "0.25", "0.5", "0.75", "1"};
     struct mc_curve c = {.kind = MC_CURVE_BEZIER, .n_points = 3};
     struct mc_plane p;
     struct mc_mark m[8];
@@ -136,16 +136,16 @@ TEST(a_curve_lies_in_its_plane)
     mc_plane_marks(&p, &c, 5, m);
     for (int i = 0; i < 8; i++) {
         assert_string_equal(m[i].kind, i < 3 ? "network" : "path");
-        assert_string_equal(m[i].name, called[i]);
+        assert_string_equal(m[i].name, names_expected[i]);
         assert_true(m[i].off == 0);
     }
     near(m[5].x, m[2].x);
     near(m[5].y, p.c_y);
-    near(m[4].y, .75 * p.c_y); /* y goes as 4 t (1 - t) */
+    near(m[4].y, .75 * p.c_y); /* y is proportional to 4 t (1 - t) */
     assert_true(m[7].x == m[1].x && m[7].y == 0 && m[3].x == 0);
 }
 
-TEST(three_on_a_line_span_none)
+TEST(points_on_a_line_are_refused)
 {
     static const double same[3 * K] = {1, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0};
     static const double line[3 * K] = {1, 0, 0, 0, 0, 1, 0, 0, .25, .75, 0, 0};
@@ -159,8 +159,8 @@ TEST(three_on_a_line_span_none)
     }
 }
 
-/* A middle that was rounded to float32 lies on the line still. */
-TEST(rounding_leaves_no_direction)
+/* A midpoint rounded to float32 is still on the line. */
+TEST(rounded_midpoint_is_on_the_line)
 {
     static const double three[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
     static float middle[N];
@@ -174,7 +174,7 @@ TEST(rounding_leaves_no_direction)
     must_fail(through(&p, 3, g, three, &why), MC_EINPUT, "");
 }
 
-TEST(a_barrier_says_where_it_is)
+TEST(summary_has_position_of_barrier)
 {
     static const double t[5] = {0, .25, .5, .75, 1}, chord[4] = {1, 1, 1, 1};
     static const double value[5] = {1, 4, 3, 1, 3};

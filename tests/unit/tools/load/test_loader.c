@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pass over data: which images come, in which batches, and that the stream's end is looked at. */
+ * A pass over data: which images it delivers in which batches, and that it reads the stream's
+ * end. */
 #include "libcommon/nets/nets.h"
 #include "tools/align/verify.h"
 #include "tools/eval/measure.h"
@@ -9,14 +10,14 @@
 #include "tests/unit/must.h"
 
 #define N 10
-#define SIDE 128 /* that the stream is more than its reader takes at first */
+#define SIDE 128 /* makes the stream larger than its reader's buffer */
 
 static const struct mc_net_spec spec = {
     .channels = 1, .height = SIDE, .width = SIDE, .classes = N, .mean = {0.5f}, .std = {0.25f}};
 static struct mc_backend *be;
 static struct mc_graph *net;
 
-/* Image i is noise and has the label i. */
+/* Image i is noise and has label i. */
 static int write_data(struct mc_error *err)
 {
     struct mc_dataset_info info = {.name = "ten",
@@ -43,8 +44,8 @@ static int write_data(struct mc_error *err)
     return rc ? rc : mc_dataset_commit(d, NULL, err);
 }
 
-/* Batches of four of the first `samples` images, of them [from, to): what comes, and at most
- * once. */
+/* Expect batches of four of the images [from, to) among the first `samples`: their first images and
+ * sizes, each image once. */
 static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *first,
                    const size_t *size)
 {
@@ -84,7 +85,7 @@ static void expect(uint64_t samples, uint64_t from, uint64_t to, const int *firs
     mc_dataset_close(data);
 }
 
-TEST(the_images_that_are_wanted_come_once)
+TEST(requested_images_are_delivered_once)
 {
     static const int first[] = {0, 4, 8}, second[] = {4};
 
@@ -98,7 +99,7 @@ TEST(the_images_that_are_wanted_come_once)
     expect(N, 4, 4, NULL, (const size_t[]){0});
 }
 
-TEST(the_end_is_read_though_few_images_are_wanted)
+TEST(stream_end_is_read_with_few_samples)
 {
     struct mc_dataset_reader *data = NULL;
     struct mc_model model = {.be = be};
@@ -128,7 +129,7 @@ TEST(the_end_is_read_though_few_images_are_wanted)
     must(write_data(&why));
 }
 
-TEST(a_typed_number_of_images_is_refused_and_a_default_clamped)
+TEST(too_many_samples_are_refused_or_clamped)
 {
     struct mc_dataset_info info = {.n = N};
     uint64_t n = 0;
@@ -146,8 +147,8 @@ TEST(a_typed_number_of_images_is_refused_and_a_default_clamped)
     assert_string_equal(why.text, "d: has no images");
 }
 
-/* Who measures, proves or trains asks the same question. */
-TEST(every_pass_refuses_a_typed_number_alike)
+/* Evaluation, verification and training check the number of images alike. */
+TEST(every_pass_refuses_too_many_samples)
 {
     float stats[1] = {0};
     const struct mc_weights w = {
@@ -158,7 +159,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         .graph = net, .k = 1, .T = 1, .vectors = &params, .coef = &one, .stats = stats};
     struct mc_loader_options o = {.be = be, .batch = 4, .samples = N + 1};
     struct mc_eval_result measured;
-    const struct mc_eval_output found = {.result = &measured};
+    const struct mc_eval_output output = {.result = &measured};
     struct mc_verified v;
     struct mc_in_memory r;
 
@@ -171,7 +172,7 @@ TEST(every_pass_refuses_a_typed_number_alike)
         o.exact = k > 0;
         forget();
         if (k < 2)
-            rc = mc_eval_loss(&span, &o, NULL, &found, NULL, &why);
+            rc = mc_eval_loss(&span, &o, NULL, &output, NULL, &why);
         else if (k == 2)
             rc = mc_verify(&w, &w, &o, &v, &why);
         else {
@@ -213,7 +214,7 @@ TEST(data_of_another_shape_are_refused)
     }
 }
 
-TEST(only_rounding_is_the_same_function)
+TEST(rounding_differences_count_as_equal)
 {
     struct mc_verified v = {.images = 1, .difference = 1e-5, .logit = 2};
 

@@ -14,13 +14,13 @@
 #include "tests/unit/must.h"
 
 enum {
-    N = 70, /* images, in batches of B: the last one is short */
+    N = 70, /* images in batches of B; the last one is short */
     B = 16,
     STEPS = 5,
     CHANNELS = 3,
     SIDE = 8,
     IMAGE = CHANNELS * SIDE * SIDE,
-    MOST = 32 /* epochs, iterations */
+    MAX_ROWS = 32 /* maximum number of epochs and of iterations */
 };
 
 static struct mc_backend *be;
@@ -28,10 +28,10 @@ static struct mc_in_memory data;
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
 
-static inline void near(const char *what, double got, double want, double tolerance)
+static inline void near(const char *name, double got, double want, double tolerance)
 {
     if (!(fabs(got - want) <= tolerance * (1 + fabs(want))))
-        fail_msg("%s: %.9g for %.9g", what, got, want);
+        fail_msg("%s: %.9g, expected %.9g", name, got, want);
 }
 
 static inline float *zeros(size_t n)
@@ -42,12 +42,12 @@ static inline float *zeros(size_t n)
     return x;
 }
 
-/* ---- two networks and where a path between them starts ---- */
+/* ---- two networks and the start of a path between them ---- */
 
 struct ends {
     struct mc_graph *g;
     struct mc_symmetry s;
-    float *a, *b, *offset; /* offset and perm: where a run starts */
+    float *a, *b, *offset; /* offset, perm: start of a run */
     struct mc_perm perm;
 };
 
@@ -73,7 +73,7 @@ static inline float *trained(const struct mc_graph *g, uint64_t seed)
     return params;
 }
 
-/* g becomes the ends'. */
+/* The result owns g. */
 static inline struct ends ends_of_graph(struct mc_graph *g)
 {
     struct ends e = {.g = g};
@@ -117,17 +117,17 @@ static inline void release_ends(struct ends *e)
 struct result {
     float *offset;
     struct mc_perm perm;
-    struct mc_pam_report report[MOST];
-    double lr[MOST]; /* told of each epoch */
-    size_t told;
+    struct mc_pam_report report[MAX_ROWS];
+    double lr[MAX_ROWS]; /* (n_epochs) as reported */
+    size_t n_epochs;
 };
 
-static inline void hear(void *arg, const struct mc_train_epoch *e)
+static inline void record_epoch(void *arg, const struct mc_train_epoch *e)
 {
     struct result *r = arg;
 
-    assert_true(r->told < MOST);
-    r->lr[r->told++] = e->lr;
+    assert_true(r->n_epochs < MAX_ROWS);
+    r->lr[r->n_epochs++] = e->lr;
 }
 
 static inline struct mc_pam_options options(uint64_t permutation_epochs, uint64_t curve_epochs)
@@ -169,14 +169,14 @@ static inline int try_run(const struct ends *e, const struct mc_pam_options *o,
                        .b = e->b,
                        .perm = &r->perm,
                        .report = r->report};
-    *r = (struct result){.told = 0};
+    *r = (struct result){.n_epochs = 0};
     p.offset = r->offset = zeros(e->g->P);
     memcpy(r->offset, e->offset, e->g->P * sizeof *r->offset);
     must(mc_perm_init(&r->perm, &e->s, err));
     must(mc_perm_compose(&r->perm, &e->perm, err));
     int rc = mc_pam_init(&p, &train, err);
     if (!rc)
-        rc = run_job(be, e->g, &data, &p.objective, &train, hear, r, err);
+        rc = run_job(be, e->g, &data, &p.objective, &train, record_epoch, r, err);
     mc_pam_release(&p);
     return rc;
 }
@@ -215,7 +215,7 @@ static inline double distance(const struct ends *e, const float *x, const float 
     return sum;
 }
 
-/* ---- a group of tests ---- */
+/* ---- set-up ---- */
 
 static inline int start(void **state)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What keeps matrices near where they began and towards the doubly stochastic ones: the proximal
- * pull and the projection. */
+ * Forces on matrices: the proximal step towards their start, and the projection to doubly
+ * stochastic ones. */
 #include "tests/unit/kernels/soft_permutation.h"
 
 #include "libcommon/assign/doubly_stochastic.h"
 #include "tools/pam/pam.h"
 #include "tests/unit/must.h"
 
-TEST(pulled_towards_the_anchor)
+TEST(proximal_step_moves_towards_anchor)
 {
     enum { N = 9001 };
     const struct mc_ctl row = {.row = 2};
@@ -41,8 +41,8 @@ TEST(pulled_towards_the_anchor)
     free(got);
 }
 
-/* The least of sum h/2 (x - c)^2 + |x - anchor|^2 / 2 nu, which is known, by its gradient. */
-TEST(descent_ends_at_the_proximal_objectives_least)
+/* The minimum of sum h/2 (x - c)^2 + |x - anchor|^2 / 2 nu, known from its gradient. */
+TEST(descent_ends_at_proximal_minimum)
 {
     enum { N = 5, STEPS = 4000 };
     const float h[N] = {0, .1f, 1, 2.5f, 7}, c[N] = {3, -2, .5f, -1, 4};
@@ -50,7 +50,7 @@ TEST(descent_ends_at_the_proximal_objectives_least)
     const struct mc_ctl row = {0};
     struct mc_backend *b = be[0];
 
-    for (int kind = 0; kind < 3; kind++) { /* none, classical, Nesterov */
+    for (int kind = 0; kind < 3; kind++) { /* no momentum, classical, Nesterov */
         for (int soft = 0; soft < 2; soft++) {
             const double nu = soft ? 20 : 1;
             float x[N], grad[N] = {0};
@@ -77,8 +77,8 @@ TEST(descent_ends_at_the_proximal_objectives_least)
                 const double hi = (double)h[i], ci = (double)c[i];
                 const double want = (hi * ci + (double)from[i] / nu) / (hi + 1 / nu);
                 if (!(fabs((double)x[i] - want) <= 1e-4))
-                    fail_msg("momentum %g, nesterov %d, nu %g: %.6f for %.6f", (double)s.momentum,
-                             s.nesterov, nu, (double)x[i], want);
+                    fail_msg("momentum %g, nesterov %d, nu %g: %.6f, expected %.6f",
+                             (double)s.momentum, s.nesterov, nu, (double)x[i], want);
             }
             struct mc_buf *all[] = {anchor, p, m, g, rates, ctl};
             for (size_t i = 0; i < sizeof all / sizeof *all; i++)
@@ -87,7 +87,7 @@ TEST(descent_ends_at_the_proximal_objectives_least)
     }
 }
 
-/* u->matrices by 20 sweeps on backend k; returns the residual. */
+/* Project u->matrices by 20 sweeps on backend k; returns the residual. */
 static double project(struct subject *u, int k)
 {
     struct mc_backend *b = be[k];
@@ -103,7 +103,7 @@ static double project(struct subject *u, int k)
     return r;
 }
 
-TEST(projected_group_by_group)
+TEST(projection_agrees_with_reference_per_group)
 {
     struct subject u;
     double worst = 0, residual = 0;
@@ -124,7 +124,7 @@ TEST(projected_group_by_group)
         worst = fmax(worst, info.residual);
         free(p);
     }
-    for (int k = 0; k < 2; k++) { /* the same bits at 1 and 2 threads; gaps stay 0 */
+    for (int k = 0; k < 2; k++) { /* bit-identical on 1 and 2 threads; gaps stay 0 */
         memcpy(u.matrices, before, u.M * sizeof *before);
         residual = project(&u, k);
         assert_memory_equal(u.matrices, want, u.M * sizeof *want);
@@ -146,7 +146,7 @@ TEST(projected_group_by_group)
     tear_down(&u);
 }
 
-TEST(permutations_stay_and_nan_shows)
+TEST(projection_keeps_permutations_and_reports_nan)
 {
     struct subject u;
     struct mc_perm p;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Runs of proximal alternating minimisation: their rates, taking them up after any epoch, and the
- * second theorem's rule that ends them. */
+ * Runs of proximal alternating minimisation: their learning rates, resuming after any epoch, and
+ * the stopping rule of the second theorem. */
 #include "libcommon/spectral/spectral.h"
 #include "tests/unit/tools/pam/pam.h"
 
-TEST(rates_go_on_annealing)
+TEST(rates_anneal_across_iterations)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(2, 3);
-    struct mc_train_options train = schedule(), of[2];
+    struct mc_train_options train = schedule(), per_step[2];
 
     o.outer = 2;
     o.permutation_lr = .3;
@@ -17,25 +17,25 @@ TEST(rates_go_on_annealing)
         train.schedule = (enum mc_schedule)s;
         train.step_epochs = 2;
         struct result r = run(&e, &o, train);
-        of[0] = of[1] = train;
-        of[0].epochs = 4; /* of permutation steps, then of curve steps */
-        of[0].lr = .3;
-        of[1].epochs = 6;
-        assert_int_equal(r.told, 10);
+        per_step[0] = per_step[1] = train;
+        per_step[0].epochs = 4; /* permutation steps; index 1 is for curve steps */
+        per_step[0].lr = .3;
+        per_step[1].epochs = 6;
+        assert_int_equal(r.n_epochs, 10);
         for (uint64_t i = 0; i < 10; i++) {
             const int curve = i % 5 >= 2;
             const uint64_t epoch = curve ? i / 5 * 3 + i % 5 - 2 : i / 5 * 2 + i % 5;
-            near("rate", r.lr[i], (double)(float)mc_train_lr(&of[curve], epoch, STEPS - 1, STEPS),
-                 1e-12);
+            near("rate", r.lr[i],
+                 (double)(float)mc_train_lr(&per_step[curve], epoch, STEPS - 1, STEPS), 1e-12);
         }
         release(&r);
     }
     release_ends(&e);
 }
 
-/* Two iterations, stopped after each epoch and taken up. Returns the whole run. */
-static struct result taken_up(const struct ends *e, struct mc_pam_options o,
-                              struct mc_train_options train)
+/* Run two iterations, stopped after each epoch and resumed. Returns the uninterrupted run. */
+static struct result run_resumed(const struct ends *e, struct mc_pam_options o,
+                                 struct mc_train_options train)
 {
     o.outer = 2;
     struct result whole = run(e, &o, train);
@@ -53,26 +53,26 @@ static struct result taken_up(const struct ends *e, struct mc_pam_options o,
         assert_int_equal(moved(&r.perm, &whole.perm), 0);
         assert_memory_equal(r.report, whole.report, 2 * sizeof *r.report);
         assert_memory_equal(r.lr, whole.lr, sizeof r.lr);
-        assert_int_equal(r.told, whole.told);
+        assert_int_equal(r.n_epochs, whole.n_epochs);
         release(&r);
     }
-    assert_int_equal(whole.told, mc_pam_epochs(&o));
+    assert_int_equal(whole.n_epochs, mc_pam_epochs(&o));
     return whole;
 }
 
-TEST(taken_up_after_any_epoch)
+TEST(runs_resume_after_any_epoch)
 {
     struct ends e = ends_of("mlp:bn,7,5");
 
     mc_perm_random(&e.perm, 5);
-    struct result r = taken_up(&e, options(4, 2), schedule());
+    struct result r = run_resumed(&e, options(4, 2), schedule());
     assert_true(r.report[0].moved > 0);
     release(&r);
     release_ends(&e);
 }
 
-/* No hidden layer, one of one unit, and fewer images than a batch. */
-TEST(small_things_run_and_are_taken_up)
+/* No hidden layer, a hidden layer of one unit, and fewer images than a batch. */
+TEST(small_networks_run_and_resume)
 {
     struct mc_train_options train = schedule();
     struct mc_graph *g =
@@ -86,12 +86,12 @@ TEST(small_things_run_and_are_taken_up)
     must(mc_graph_finish(g, &why));
     for (int i = 0; i < 3; i++) {
         struct ends e = i ? ends_of(i == 1 ? "mlp:1" : "mlp:7,5") : ends_of_graph(g);
-        assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* one unit alone is no group */
+        assert_int_equal(e.s.n_groups, i < 2 ? 0 : 2); /* a single unit does not form a group */
         if (i == 2) {
             mc_perm_random(&e.perm, 5);
             train.batch = N + 10;
         }
-        struct result r = taken_up(&e, options(2, 1), train);
+        struct result r = run_resumed(&e, options(2, 1), train);
         assert_true(isfinite(r.report[1].decrease));
         if (i < 2)
             assert_true(r.report[1].moved == 0 && r.report[1].candidates == 1);
@@ -101,14 +101,14 @@ TEST(small_things_run_and_are_taken_up)
     }
 }
 
-TEST(what_is_not_finite_is_said)
+TEST(infinite_results_are_reported)
 {
     struct ends e = ends_of("mlp:7");
     struct mc_pam_options o = options(1, 1);
     struct mc_train_options train = schedule();
     struct result r;
 
-    train.batch = N; /* one step, whose loss is still finite */
+    train.batch = N; /* one step with a finite loss */
     o.permutation_lr = 1e60;
     must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
               "not finite after epoch 1 (try a smaller --permutation-lr)");
@@ -119,9 +119,9 @@ TEST(what_is_not_finite_is_said)
               "not finite after epoch 2 (try a smaller --lr)");
     release(&r);
     release_ends(&e);
-    e = ends_of("mlp:bn,7"); /* whose units do not all die */
+    e = ends_of("mlp:bn,7"); /* its units do not all die */
     train.lr = 1e30;
-    o.nu_curve = 1e60; /* nothing pulls */
+    o.nu_curve = 1e60; /* no proximal force */
     must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
               "the loss is not finite (try a smaller learning rate)");
     release(&r);
@@ -129,7 +129,7 @@ TEST(what_is_not_finite_is_said)
 }
 
 /* With a small nu, momentum must not end a curve step above its start. */
-TEST(a_small_nu_lowers_the_objective)
+TEST(small_nu_lowers_the_objective)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(0, 10);
@@ -141,8 +141,8 @@ TEST(a_small_nu_lowers_the_objective)
         struct result r = run(&e, &o, train);
         assert_true(r.report[0].proximal_curve > 1e-4);
         if (!(r.report[0].decrease > 0))
-            fail_msg("nesterov %d: the objective fell by %g less than its price", train.nesterov,
-                     -r.report[0].decrease);
+            fail_msg("nesterov %d: the objective fell by %g less than its proximal term",
+                     train.nesterov, -r.report[0].decrease);
         release(&r);
     }
     release_ends(&e);
@@ -161,23 +161,23 @@ static double norm_of(const struct ends *e, const struct mc_spectral_layers *l, 
     return norm;
 }
 
-/* The greatest norm of the control point's layers. */
+/* Largest norm of the control point's layers. */
 static double control_norm(const struct ends *e, const struct mc_spectral_layers *l,
                            const struct result *r)
 {
     float *c = zeros(e->g->P);
-    double most = 0;
+    double largest = 0;
 
     must(mc_perm_apply(&r->perm, &e->s, e->g, e->b, NULL, c, NULL, &why));
     for (size_t i = 0; i < e->g->P; i++)
         c[i] = .5f * (e->a[i] + c[i]) + r->offset[i];
     for (size_t i = 0; i < l->L; i++)
-        most = fmax(most, norm_of(e, l, i, c));
+        largest = fmax(largest, norm_of(e, l, i, c));
     free(c);
-    return most;
+    return largest;
 }
 
-/* Both ends to within the norm. */
+/* Project both ends to within the norm. */
 static void bound_ends(struct ends *e, const struct mc_spectral_layers *l, double K)
 {
     for (size_t i = 0; i < l->L; i++) {
@@ -188,9 +188,9 @@ static void bound_ends(struct ends *e, const struct mc_spectral_layers *l, doubl
     }
 }
 
-/* The control point is the first end, within the norm. The permutation moves the midpoint under the
- * offset, and the control point out of it, unless it is clipped. */
-TEST(a_permutation_step_ends_within_the_norm)
+/* The control point starts at the first end, within the norm. The permutation moves the midpoint
+ * below the offset and so the control point out of the norm, unless it is clipped. */
+TEST(permutation_step_ends_within_the_norm)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(10, 0);
@@ -212,15 +212,15 @@ TEST(a_permutation_step_ends_within_the_norm)
     assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
     assert_true(control_norm(&e, &l, &r) > 1.05 * K);
     assert_true(isnan(r.report[0].proximal_curve));
-    struct result freely = r;
+    struct result free_run = r;
 
     o.spectral = K;
     r = run(&e, &o, train);
-    assert_int_equal(moved(&r.perm, &freely.perm), 0);
+    assert_int_equal(moved(&r.perm, &free_run.perm), 0);
     assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
-    const double way = distance(&e, r.offset, e.offset);
-    assert_true(way > 1e-4 && r.report[0].rejected == 0);
-    near("price", r.report[0].proximal_curve / (way / (2 * o.nu_curve)), 1, 1e-9);
+    const double moved_by = distance(&e, r.offset, e.offset);
+    assert_true(moved_by > 1e-4 && r.report[0].rejected == 0);
+    near("proximal term", r.report[0].proximal_curve / (moved_by / (2 * o.nu_curve)), 1, 1e-9);
     near("decrease", r.report[0].decrease,
          r.report[0].before.loss + r.report[0].before.decay - r.report[0].curve.loss -
              r.report[0].curve.decay - r.report[0].proximal_permutation -
@@ -229,7 +229,8 @@ TEST(a_permutation_step_ends_within_the_norm)
     assert_true(r.report[0].curve.loss != r.report[0].permutation.loss);
     struct result clipped = r;
 
-    /* a curve step that goes nowhere begins there, and is priced from where the iteration began */
+    /* a curve step with learning rate 0 stays there, and its term is relative to the iteration's
+     * start */
     o.curve_epochs = 1;
     train.lr = 0;
     r = run(&e, &o, train);
@@ -237,7 +238,7 @@ TEST(a_permutation_step_ends_within_the_norm)
     assert_memory_equal(&r.report[0], &clipped.report[0], sizeof r.report[0]);
     release(&r);
 
-    train.huber = 3; /* given up, it is where it was */
+    train.huber = 3; /* rejected: back at the start */
     o.curve_epochs = 0;
     r = run(&e, &o, train);
     assert_true(r.report[0].rejected == 1 && r.report[0].moved > 0);
@@ -246,12 +247,12 @@ TEST(a_permutation_step_ends_within_the_norm)
     assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
     release(&r);
     release(&clipped);
-    release(&freely);
+    release(&free_run);
     mc_spectral_layers_release(&l);
     release_ends(&e);
 }
 
-TEST(little_moves_are_given_up)
+TEST(small_moves_are_rejected)
 {
     struct ends e = ends_of("mlp:7,5");
     struct mc_pam_options o = options(2, 2);
@@ -264,7 +265,7 @@ TEST(little_moves_are_given_up)
     o.outer = 2;
     train.lr = .3;
     train.huber = 1e-9;
-    struct result r = run(&e, &o, train); /* without the bound it goes beyond */
+    struct result r = run(&e, &o, train); /* without the bound it exceeds the norm */
     assert_true(control_norm(&e, &l, &r) > 1.05 * K);
     assert_true(isnan(r.report[0].rejected) && isnan(r.report[0].least_move));
     release(&r);
@@ -274,12 +275,12 @@ TEST(little_moves_are_given_up)
     assert_true(r.report[0].rejected == 0 && r.report[1].rejected == 0);
     assert_true(control_norm(&e, &l, &r) < K * (1 + 1e-5));
     assert_true(distance(&e, r.offset, e.offset) > 1e-3);
-    /* a delta's least move, twice the bound on what the delta changes: L is 3 */
+    /* the minimum move is twice the bound on the delta's effect; L is 3 */
     const double unit = 2 * sqrt(2) * sqrt(7) / 2 * (K + K * K);
     near("least move", r.report[0].least_move / 1e-9, unit, 1e-9);
-    const double way = r.report[0].proximal_permutation + r.report[0].proximal_curve;
-    assert_true(way >= r.report[0].least_move);
-    struct mc_pam_report given_up = r.report[0];
+    const double terms = r.report[0].proximal_permutation + r.report[0].proximal_curve;
+    assert_true(terms >= r.report[0].least_move);
+    struct mc_pam_report rejected = r.report[0];
     release(&r);
 
     mc_perm_random(&e.perm, 5);
@@ -287,16 +288,16 @@ TEST(little_moves_are_given_up)
         e.offset[i] = 1e-3f * (float)(i % 7);
     train.huber = 3;
     train.checkpoint = file;
-    for (int again = 0; again < 2; again++, train.resume = 1) { /* taken up, it stays ended */
+    for (int again = 0; again < 2; again++, train.resume = 1) { /* a resumed run stays ended */
         r = run(&e, &o, train);
-        assert_true(r.report[0].least_move > way && r.report[0].rejected == 1);
+        assert_true(r.report[0].least_move > terms && r.report[0].rejected == 1);
         assert_true(r.report[0].proximal_permutation + r.report[0].proximal_curve <
                     r.report[0].least_move);
         if (again)
-            assert_memory_equal(r.report, &given_up, sizeof given_up);
-        given_up = r.report[0];
+            assert_memory_equal(r.report, &rejected, sizeof rejected);
+        rejected = r.report[0];
         assert_true(isnan(r.report[1].before.loss));
-        assert_int_equal(r.told, 4);
+        assert_int_equal(r.n_epochs, 4);
         assert_int_equal(moved(&r.perm, &e.perm), 0);
         assert_memory_equal(r.offset, e.offset, e.g->P * sizeof(float));
         release(&r);
@@ -312,7 +313,7 @@ TEST(little_moves_are_given_up)
     release_ends(&e);
 }
 
-TEST(the_theorem_is_of_plain_networks)
+TEST(theorem_requires_plain_networks)
 {
     const char *const others[] = {"resnet:8,4", "mlp:bn,7"};
     const struct mc_train_options train = schedule();

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation's steps in float64 by the plainest loops: the doubly stochastic
- * matrices' descent, pull and projection, seen by the objective they end with, the assignment
- * nearest to them, and the offset's with momentum and weight decay, over two iterations. */
+ * Steps of proximal alternating minimisation against simple float64 loops over two iterations. For
+ * the doubly stochastic matrices: descent, proximal step and projection, observed through the
+ * resulting objective and the nearest assignment. For the offset: momentum and weight decay too. */
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/doubly_stochastic.h"
 #include "tests/unit/kernels/naive.h"
 
 #include "tests/unit/tools/pam/pam.h"
 
-enum { MOST_UNITS = 8, GROUPS = 2 };
+enum { MAX_UNITS = 8, GROUPS = 2 };
 
 struct reference {
     const struct ends *e;
     const struct mc_pam_options *o;
     const struct mc_train_options *train;
-    double m[GROUPS][MOST_UNITS * MOST_UNITS], anchor_m[GROUPS][MOST_UNITS * MOST_UNITS];
+    double m[GROUPS][MAX_UNITS * MAX_UNITS], anchor_m[GROUPS][MAX_UNITS * MAX_UNITS];
     double *offset, *momentum, *anchor; /* (P) */
     double *pb, *point, *part;          /* (P) */
     float *theta;
@@ -61,7 +61,7 @@ static void set_matrices(struct reference *r, const struct mc_perm *p)
     memcpy(r->anchor_m, r->m, sizeof r->m);
 }
 
-/* Where unit i of a use lies on line `line` of the other axis. */
+/* Index of unit i of a use on line `line` of the other axis. */
 static size_t place(const struct reference *r, const struct mc_use *u, size_t i, size_t line)
 {
     const struct mc_param *t = &r->e->g->params[u->index];
@@ -79,10 +79,10 @@ static size_t lines(const struct reference *r, const struct mc_use *u)
                   : (t->tensor.ndim > 1 ? (size_t)t->tensor.shape[1] : 1);
 }
 
-/* out = b with every use but `without` acted on. */
+/* Set out to b with every use except `without` applied. */
 static void act(const struct reference *r, const struct mc_use *without, double *out)
 {
-    double old[MOST_UNITS];
+    double old[MAX_UNITS];
 
     for (size_t i = 0; i < r->e->g->P; i++)
         out[i] = (double)r->e->b[i];
@@ -103,7 +103,7 @@ static void act(const struct reference *r, const struct mc_use *without, double 
         }
 }
 
-/* The loss's sum over these images at (1-t) a + t P b + 2t(1-t) offset, and its gradient. */
+/* Sum of the losses of these images at (1-t) a + t P b + 2t(1-t) offset, with its gradient. */
 static double loss_at(struct reference *r, double t, const int32_t *order)
 {
     double sum = 0;
@@ -129,7 +129,7 @@ struct value {
     double loss, decay;
 };
 
-static struct value judged(struct reference *r)
+static struct value value_of(struct reference *r)
 {
     int32_t order[B];
     struct value sum = {0, 0};
@@ -148,10 +148,10 @@ static struct value judged(struct reference *r)
     return sum;
 }
 
-/* The assignment nearest to the matrices takes their place. */
+/* Replace the matrices by the nearest assignment. */
 static void project(struct reference *r)
 {
-    int32_t perm[MOST_UNITS];
+    int32_t perm[MAX_UNITS];
 
     for (size_t g = 0; g < r->e->s.n_groups; g++) {
         const size_t k = r->e->s.groups[g].size;
@@ -165,7 +165,7 @@ static void project(struct reference *r)
 static void permutation_step(struct reference *r, double t, double lr)
 {
     const double w = lr / r->o->nu_permutation;
-    double grad[GROUPS][MOST_UNITS * MOST_UNITS] = {{0}};
+    double grad[GROUPS][MAX_UNITS * MAX_UNITS] = {{0}};
 
     for (size_t g = 0; g < r->e->s.n_groups; g++) {
         const size_t k = r->e->s.groups[g].size;
@@ -208,9 +208,9 @@ static void epoch(struct reference *r, uint64_t e, int permuting, double lr)
     for (uint32_t i = N - 1; i > 0; i--) {
         const struct mc_rng4 x = mc_rng(r->train->seed, MC_RNG_SHUFFLE, (uint32_t)e, i, 0);
         const uint32_t k = mc_rng_below(x.v[0], i + 1);
-        const int32_t keep = order[i];
+        const int32_t t = order[i];
         order[i] = order[k];
-        order[k] = keep;
+        order[k] = t;
     }
     for (uint32_t s = 0; s < STEPS; s++) {
         const struct mc_rng4 x = mc_rng(r->train->seed, MC_RNG_CURVE_T, (uint32_t)e, s, 0);
@@ -231,8 +231,8 @@ static struct result until(const struct ends *e, const struct mc_pam_options *o,
     return run(e, o, train);
 }
 
-/* Iteration k: a permutation epoch, then two of the curve; rates fall by .9996 an epoch of their
- * kind. */
+/* Iteration k: one permutation epoch, then two curve epochs. Learning rates fall by .9996 per epoch
+ * of their kind. */
 static void check_iteration(struct reference *r, uint64_t k)
 {
     const struct ends *e = r->e;
@@ -240,22 +240,22 @@ static void check_iteration(struct reference *r, uint64_t k)
     struct result permuted = until(e, r->o, *r->train, 3 * k + 1);
     struct result done = until(e, r->o, *r->train, 3 * k + 3);
     const struct mc_pam_report *report = &done.report[k];
-    double diff = 0, way = 0;
+    double diff = 0, moved_by = 0;
 
     for (size_t i = 0; i < e->g->P; i++)
         r->offset[i] = r->anchor[i] = (double)before.offset[i];
     set_matrices(r, k ? &before.perm : &e->perm);
-    const struct value start = judged(r);
+    const struct value start = value_of(r);
     near("loss before", report->before.loss, start.loss, 1e-5);
     near("decay before", report->before.decay, start.decay, 1e-6);
     epoch(r, 3 * k, 1, r->o->permutation_lr * pow(.9996, (double)k));
-    const struct value relaxed = judged(r);
+    const struct value relaxed = value_of(r);
     near("loss of the matrices", report->relaxed.loss, relaxed.loss, 1e-5);
     near("decay of the matrices", report->relaxed.decay, relaxed.decay, 1e-5);
     assert_true(fabs(report->relaxed.loss - report->before.loss) > 1e-3);
     assert_true(fabs(report->relaxed.decay - report->before.decay) > 1e-3);
     project(r);
-    const struct value projection = judged(r);
+    const struct value projection = value_of(r);
     near("loss of the projection", report->projection.loss, projection.loss, 1e-5);
     near("decay of the projection", report->projection.decay, projection.decay, 1e-6);
 
@@ -265,11 +265,11 @@ static void check_iteration(struct reference *r, uint64_t k)
     epoch(r, 3 * k + 2, 0, r->train->lr * pow(.9996, (double)(2 * k + 1)));
     for (size_t i = 0; i < e->g->P; i++) {
         diff += pow((double)done.offset[i] - r->offset[i], 2);
-        way += pow(r->offset[i] - (double)before.offset[i], 2);
+        moved_by += pow(r->offset[i] - (double)before.offset[i], 2);
     }
-    assert_true(way > 1e-3);
-    if (!(sqrt(diff) <= 1e-4 * sqrt(way)))
-        fail_msg("the offset is %g off after a way of %g", sqrt(diff), sqrt(way));
+    assert_true(moved_by > 1e-3);
+    if (!(sqrt(diff) <= 1e-4 * sqrt(moved_by)))
+        fail_msg("the offset is off by %g after moving by %g", sqrt(diff), sqrt(moved_by));
     release(&before);
     release(&permuted);
     release(&done);
@@ -285,7 +285,7 @@ static void check_steps(double nu_permutation, double nu_curve)
     o.outer = 2;
     o.nu_permutation = nu_permutation;
     o.nu_curve = nu_curve;
-    train.huber = 1; /* without kinks */
+    train.huber = 1; /* no kinks */
     mc_graph_huber(e.g, 1);
     mc_perm_random(&e.perm, 5);
     begin(&r, &e, &o, &train);
@@ -295,7 +295,7 @@ static void check_steps(double nu_permutation, double nu_curve)
     release_ends(&e);
 }
 
-TEST(steps_are_those_of_float64)
+TEST(steps_agree_with_float64)
 {
     check_steps(1000, 1000);
     check_steps(2, .5); /* pulled back by a sixth and by half a step */

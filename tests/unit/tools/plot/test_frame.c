@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ranges that tell lines apart, and layers that lines join. */
+ * Ranges that separate lines, and layers that lines join. */
 #include "tools/plot/frame.h"
 #include "tests/unit/must.h"
 #include "tools/plot/layers.h"
@@ -9,7 +9,7 @@ enum { ROWS = 5 };
 static const double t[ROWS] = {0, .25, .5, .75, 1}, none[ROWS];
 static const struct mc_frame loss = {.min = 0, .max = INFINITY, .include = {0, NAN}, .separate = 1};
 
-/* A line from .3 over .3 + peak to .3 in y. */
+/* A line from .3 through .3 + peak to .3. */
 static struct mc_line bump(double *y, double peak)
 {
     for (size_t r = 0; r < ROWS; r++)
@@ -29,14 +29,14 @@ static struct mc_scale choose(const struct mc_frame *f, const double *peaks, siz
     return s;
 }
 
-TEST(lines_that_are_apart_stay_with_0)
+TEST(separate_lines_keep_0_in_the_frame)
 {
     struct mc_scale s = choose(&loss, (const double[]){.5, 1.2}, 2);
 
     assert_true(s.from == 0 && s.to >= 1.5);
 }
 
-TEST(line_of_great_range_leaves_whatever_the_order)
+TEST(line_of_large_range_leaves_in_any_order)
 {
     static const double orders[][4] = {{.02, .2, 1, 2.6}, {2.6, 1, .2, .02}, {1, .02, 2.6, .2}};
 
@@ -46,14 +46,14 @@ TEST(line_of_great_range_leaves_whatever_the_order)
     }
 }
 
-TEST(lines_that_are_near_have_a_frame_without_0)
+TEST(close_lines_have_a_frame_without_0)
 {
     struct mc_scale s = choose(&loss, (const double[]){.01, .02}, 2);
 
     assert_true(s.from > .25 && s.to < .33 && s.to >= .32);
 }
 
-TEST(no_line_leaves_where_that_does_not_help)
+TEST(no_line_leaves_if_that_does_not_help)
 {
     struct mc_scale s = choose(&loss, (const double[]){.5, .501, .502, 1.3}, 4);
 
@@ -64,7 +64,7 @@ TEST(no_line_leaves_where_that_does_not_help)
     assert_true(s.to >= 1.2);
 }
 
-TEST(given_range_is_exact_and_lines_leave_it)
+TEST(user_range_is_exact_and_lines_leave_it)
 {
     struct mc_frame f = loss;
     double y[ROWS], above, below;

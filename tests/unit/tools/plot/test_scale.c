@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Scales: their ranges and numbers, and the widths of texts. */
+ * Scales: ranges, numbers, and widths of texts. */
 #include "tools/plot/scale.h"
 #include "tests/unit/must.h"
 #include "tools/plot/width.h"
@@ -36,18 +36,18 @@ TEST(exact_scale_keeps_its_ends)
     has_numbers(&s, texts, 3);
 }
 
-/* One number alone would not show the scale. */
-TEST(less_room_leaves_fewer_numbers_but_two)
+/* A single number would not show the scale. */
+TEST(less_space_gives_fewer_numbers_but_two)
 {
     static const double ends[][2] = {{-1, 1}, {1, 8},   {.3, .7}, {-.2, 1},
                                      {3, 97}, {60, 90}, {0, 1.4}};
     struct mc_scale s;
 
     for (size_t i = 0; i < COUNT(ends); i++)
-        for (size_t most = 2; most < 20; most++) {
+        for (size_t max = 2; max < 20; max++) {
             mc_scale_exact(&s, ends[i][0], ends[i][1]);
-            mc_scale_number(&s, most);
-            assert_true(s.n <= most && s.n >= 1 + (most > 2));
+            mc_scale_number(&s, max);
+            assert_true(s.n <= max && s.n >= 1 + (max > 2));
         }
     mc_scale_exact(&s, -1, 1);
     mc_scale_number(&s, 3);
@@ -56,7 +56,7 @@ TEST(less_room_leaves_fewer_numbers_but_two)
     assert_string_equal(s.text[0], "-1.0");
 }
 
-TEST(flat_values_have_a_range_within_what_can_be)
+TEST(flat_values_have_a_range_within_limits)
 {
     static const double values[] = {0, 1e-9, .3, 50, 100};
     struct mc_scale s;
@@ -89,17 +89,17 @@ TEST(logarithmic_scale_has_zero_below_its_numbers)
 
     mc_scale_log(&s, .004, 2.1, 1);
     assert_true(s.from < s.zero && s.zero < .004 && s.from > 0);
-    for (size_t most = 2; most < 12; most++) {
-        mc_scale_number(&s, most);
+    for (size_t max = 2; max < 12; max++) {
+        mc_scale_number(&s, max);
         assert_string_equal(s.text[0], "0");
         assert_true(s.at[0] == s.zero);
-        const double apart = log(s.to / s.from) / (double)most;
+        const double apart = log(s.to / s.from) / (double)max;
         for (size_t i = 1; i < s.n; i++)
             assert_true(log(s.at[i] / s.at[i - 1]) >= .99 * apart);
     }
 }
 
-TEST(text_is_shortened_to_its_room)
+TEST(text_is_shortened_to_fit)
 {
     char out[40];
 
@@ -108,7 +108,7 @@ TEST(text_is_shortened_to_its_room)
     assert_string_equal(out, "mil");
     assert_true(mc_text_fit("mmmmmmmm θ", 4, out, sizeof out) <= 4);
     assert_string_equal(out, "mmm…");
-    mc_text_fit("θθθθθθθθθθ", 100, out, 10); /* bytes are the limit */
+    mc_text_fit("θθθθθθθθθθ", 100, out, 10); /* limited by bytes */
     assert_string_equal(out, "θθθ…");
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Series of a picture: labels, and the mean and standard deviation of several tables. */
+ * Series of a picture: labels, and mean and standard deviation of several tables. */
 #include "tools/plot/series.h"
 #include "tests/unit/must.h"
 
@@ -31,14 +31,14 @@ static int stop(void **state)
     return leave_folder(state);
 }
 
-static void is(const double *v, double first, double second)
+static void expect(const double *v, double first, double second)
 {
     assert_true(fabs(v[0] - first) < 1e-12);
     assert_true(fabs(v[1] - second) < 1e-12);
 }
 
-/* 1, 4, 10: mean 5, deviations -4 -1 5, so sd = sqrt(42 / 2); 50, 53, 59 have the same. */
-TEST(mean_and_deviation_of_three)
+/* 1, 4, 10: mean 5, deviations -4 -1 5, so sd = sqrt(42 / 2). 50, 53, 59 have the same sd. */
+TEST(three_tables_give_mean_and_deviation)
 {
     struct mc_series s = {0};
     char data[32] = "";
@@ -49,32 +49,32 @@ TEST(mean_and_deviation_of_three)
     assert_int_equal(s.tables, 3);
     assert_int_equal(s.rows, 2);
     assert_int_equal(s.cols, 3);
-    is(s.mean, 0, 1);
-    is(s.mean + 2, 5, 2);
-    is(s.mean + 4, 54, 60);
-    is(s.sd, 0, 0);
-    is(s.sd + 2, sqrt(21), 0);
-    is(s.sd + 4, sqrt(21), 0);
+    expect(s.mean, 0, 1);
+    expect(s.mean + 2, 5, 2);
+    expect(s.mean + 4, 54, 60);
+    expect(s.sd, 0, 0);
+    expect(s.sd + 2, sqrt(21), 0);
+    expect(s.sd + 4, sqrt(21), 0);
     mc_series_release(&s);
 }
 
-TEST(one_table_is_itself)
+TEST(one_table_has_deviation_0)
 {
     struct mc_series s = {0};
     char data[32] = "train";
 
     must(mc_series_curve(&s, "b", data, sizeof data, &why));
     assert_int_equal(s.tables, 1);
-    is(s.mean + 2, 4, 2);
-    is(s.sd + 2, 0, 0);
+    expect(s.mean + 2, 4, 2);
+    expect(s.sd + 2, 0, 0);
     mc_series_release(&s);
 }
 
-TEST(labels)
+TEST(labels_are_parsed_from_operands)
 {
     static const struct {
         const char *operand, *label, *rest;
-    } want[] = {
+    } cases[] = {
         {"a.tsv", "a", "a.tsv"},
         {"dir.d/a.b.tsv", "a.b", "dir.d/a.b.tsv"},
         {"x/a.tsv,y/b.tsv", "a", "x/a.tsv,y/b.tsv"},
@@ -84,9 +84,9 @@ TEST(labels)
     };
     char label[32];
 
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
-        assert_string_equal(mc_series_label(want[i].operand, label, sizeof label), want[i].rest);
-        assert_string_equal(label, want[i].label);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_string_equal(mc_series_label(cases[i].operand, label, sizeof label), cases[i].rest);
+        assert_string_equal(label, cases[i].label);
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tables and logs: what is complete is read exactly, everything else is refused with its line. */
+ * Tables and logs: complete ones are read exactly, all others are refused with the line. */
 #include "tools/plot/table.h"
 #include "tests/unit/must.h"
 
@@ -66,7 +66,7 @@ TEST(lines_may_end_in_carriage_returns)
     mc_table_release(&t);
 }
 
-/* An editor adds the mark and the empty lines. */
+/* Editors add the mark and the empty lines. */
 TEST(byte_order_mark_and_empty_last_lines_are_skipped)
 {
     static const char *const texts[] = {
@@ -102,7 +102,7 @@ TEST(every_truncation_within_a_row_is_refused)
     for (size_t n = 0; n < sizeof good - 1; n++) {
         struct mc_table t = {0};
         if (n > header && good[n - 1] == '\n')
-            continue; /* whole rows: what reads the table knows how many it wants */
+            continue; /* complete rows: the caller checks their number */
         put(good, n);
         must_fail(mc_table_read(&t, file, &why), MC_EINPUT, "");
         assert_null(t.text);
@@ -112,7 +112,7 @@ TEST(every_truncation_within_a_row_is_refused)
 TEST(damage_is_refused_with_its_line)
 {
     static const struct {
-        const char *text, *says;
+        const char *text, *message;
     } bad[] = {
         {"", "is empty"},
         {"\n", "column 1 has no name"},
@@ -129,7 +129,7 @@ TEST(damage_is_refused_with_its_line)
 
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct mc_table t = {0};
-        must_fail(read_text(&t, bad[i].text, &why), MC_EINPUT, bad[i].says);
+        must_fail(read_text(&t, bad[i].text, &why), MC_EINPUT, bad[i].message);
     }
     struct mc_table t = {0};
     put("t\n0\0\n", 5);
@@ -165,7 +165,7 @@ TEST(only_plain_finite_numbers_pass)
     }
 }
 
-TEST(many_rows_are_kept)
+TEST(many_rows_are_read)
 {
     enum { ROWS = 1000 };
     static char text[32 * ROWS];
@@ -239,7 +239,7 @@ TEST(damaged_log_is_refused)
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         struct mc_table t = {0};
         if (read_log(&t, bad[i], &why) != MC_EINPUT)
-            fail_msg("taken: %s", bad[i]);
+            fail_msg("accepted: %s", bad[i]);
         assert_null(t.text);
     }
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A run of the training loop as the tests make it. Header only, for test programs. */
+ * A run of the training loop for tests. Header only, for test programs. */
 #ifndef MC_TEST_JOB_H
 #define MC_TEST_JOB_H
 
 #include "tools/train/train.h"
 
-/* told: of each epoch, with arg; or NULL. */
+/* epoch: called after each epoch with arg; may be NULL. */
 static inline int run_job(struct mc_backend *on, const struct mc_graph *g,
                           struct mc_in_memory *images, struct mc_objective *objective,
                           const struct mc_train_options *o,
-                          void (*told)(void *arg, const struct mc_train_epoch *e), void *arg,
+                          void (*epoch)(void *arg, const struct mc_train_epoch *e), void *arg,
                           struct mc_error *err)
 {
     struct mc_checkpoint state = {.tool = "test"};
@@ -20,7 +20,7 @@ static inline int run_job(struct mc_backend *on, const struct mc_graph *g,
                                      .objective = objective,
                                      .o = o,
                                      .state = &state,
-                                     .watch = {.epoch = told, .arg = arg}};
+                                     .watch = {.epoch = epoch, .arg = arg}};
 
     return mc_train_run(&job, err);
 }

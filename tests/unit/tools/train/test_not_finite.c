@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A training run whose last step of an epoch is not finite ends there, and its last good checkpoint
- * stays. */
+ * A training run ends at the first epoch whose last step is not finite, and keeps its last good
+ * checkpoint. */
 #include "formats/codecs/curve.h"
 #include "tests/unit/tools/train/training.h"
 
@@ -24,13 +24,13 @@ static size_t bytes_of(const char *path, char **out)
     return n;
 }
 
-/* The second epoch's last step spoils the network (k 1) or the curve's point, after every loss. */
-static int spoilt(size_t k, int resume, struct mc_error *err)
+/* Run with a last step in epoch 2, after every loss, that overflows the network (k 1) or curve. */
+static int run_overflow(size_t k, int resume, struct mc_error *err)
 {
     struct mc_in_memory data = data_set();
     struct mc_graph *g = network("mlp:bn,7");
     struct mc_train_options o = options(1, 0);
-    struct outcome u = {.n_told = 0};
+    struct outcome u = {.n_epochs = 0};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
@@ -39,16 +39,16 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     o.resume = resume;
     must(mc_weights_init(&w, g, "test", err));
     must(mc_curve_init(&c, g, MC_CURVE_BEZIER, 3, "test", err));
-    begin_at(g, 0, w.params);
+    init_point(g, 0, w.params);
     for (size_t i = 0; i < 3; i++)
-        begin_at(g, (uint32_t)i, c.points[i]);
+        init_point(g, (uint32_t)i, c.points[i]);
     if (k == 1)
         mc_curve_objective_network(&l, &w);
     else
         mc_curve_objective_curve(&l, &c);
     l.objective.lr = lr_after_one_epoch;
-    const int rc = run_job(be, g, &data, &l.objective, &o, hear, &u, err);
-    assert_int_equal(u.n_told, 1);
+    const int rc = run_job(be, g, &data, &l.objective, &o, record_epoch, &u, err);
+    assert_int_equal(u.n_epochs, 1);
     mc_weights_release(&w);
     mc_curve_release(&c);
     mc_graph_free(g);
@@ -56,17 +56,17 @@ static int spoilt(size_t k, int resume, struct mc_error *err)
     return rc;
 }
 
-TEST(the_last_good_checkpoint_stays)
+TEST(last_good_checkpoint_is_kept)
 {
-    static const char said[] = "parameters are not finite after epoch 2 (try a smaller --lr)";
+    static const char message[] = "parameters are not finite after epoch 2 (try a smaller --lr)";
 
     for (size_t k = 1; k <= 3; k += 2) {
         char *first = NULL, *second = NULL;
-        must_fail(spoilt(k, 0, &why), MC_EFAIL, "");
-        assert_string_equal(why.text, said);
+        must_fail(run_overflow(k, 0, &why), MC_EFAIL, "");
+        assert_string_equal(why.text, message);
         const size_t n = bytes_of(file, &first);
-        must_fail(spoilt(k, 1, &why), MC_EFAIL, ""); /* taken up where it was good */
-        assert_string_equal(why.text, said);
+        must_fail(run_overflow(k, 1, &why), MC_EFAIL, ""); /* resumed from the good checkpoint */
+        assert_string_equal(why.text, message);
         assert_int_equal(bytes_of(file, &second), n);
         assert_memory_equal(first, second, n);
         free(first);

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole runs of the training loop, their steps repeated as the device likes against the same steps
- * given one by one: a network, a curve, under attack, by proximal alternating minimisation; and
- * taken up from a checkpoint. To the byte. */
+ * Runs of the training loop with steps repeated by the device, compared byte by byte with the same
+ * steps issued one by one: a network, a curve, under attack, proximal alternating minimisation, and
+ * resumed from a checkpoint. */
 #include "tests/unit/tools/pam/pam.h"
 
-enum { EPOCHS = 3, BATCH = 4 }; /* 18 steps an epoch, the last one short */
+enum { EPOCHS = 3, BATCH = 4 }; /* 18 steps per epoch; the last batch is short */
 
-static void (*repeat)(struct mc_backend *be, struct mc_capture **kept, size_t times,
+static void (*repeat)(struct mc_backend *be, struct mc_capture **capture, size_t times,
                       void (*work)(void *arg), void *arg);
 static size_t launch_steps;
 
-static void one_by_one(struct mc_backend *b, struct mc_capture **kept, size_t times,
+static void one_by_one(struct mc_backend *b, struct mc_capture **capture, size_t times,
                        void (*work)(void *arg), void *arg)
 {
     (void)b;
-    (void)kept;
+    (void)capture;
     for (size_t i = 0; i < times; i++)
         work(arg);
 }
 
-static void take_steps(int directly)
+static void set_repeat(int directly)
 {
     be->repeat = directly ? one_by_one : repeat;
     be->launch_steps = directly ? 1 : launch_steps;
@@ -37,19 +37,19 @@ struct job {
 };
 
 struct trained {
-    float *x; /* parameters, statistics; or the inner point */
+    float *x; /* parameters and statistics, or the inner point */
     size_t n;
-    struct mc_train_epoch told[EPOCHS];
-    size_t n_told;
+    struct mc_train_epoch epochs[EPOCHS];
+    size_t n_epochs;
 };
 
-static void keep_told(void *arg, const struct mc_train_epoch *e)
+static void record_result(void *arg, const struct mc_train_epoch *e)
 {
     struct trained *t = arg;
 
-    assert_true(t->n_told < EPOCHS);
-    t->told[t->n_told] = *e;
-    t->told[t->n_told++].seconds = 0;
+    assert_true(t->n_epochs < EPOCHS);
+    t->epochs[t->n_epochs] = *e;
+    t->epochs[t->n_epochs++].seconds = 0;
 }
 
 static struct trained train(const struct job *j, int directly)
@@ -68,7 +68,7 @@ static struct trained train(const struct job *j, int directly)
                                        .checkpoint_every = 1,
                                        .stop_after = j->stop_after,
                                        .resume = j->resume};
-    struct trained t = {.n_told = 0};
+    struct trained t = {.n_epochs = 0};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
@@ -87,8 +87,8 @@ static struct trained train(const struct job *j, int directly)
         }
         mc_curve_objective_curve(&l, &c);
     }
-    take_steps(directly);
-    must(run_job(be, g, &data, &l.objective, &o, keep_told, &t, &why));
+    set_repeat(directly);
+    must(run_job(be, g, &data, &l.objective, &o, record_result, &t, &why));
     t.n = j->k == 1 ? g->P + g->S : g->P;
     t.x = zeros(t.n);
     memcpy(t.x, j->k == 1 ? w.params : c.points[1], g->P * sizeof *t.x);
@@ -100,33 +100,33 @@ static struct trained train(const struct job *j, int directly)
     return t;
 }
 
-static void same(struct trained *a, struct trained *b)
+static void assert_same(struct trained *a, struct trained *b)
 {
-    assert_int_equal(a->n_told, b->n_told);
-    assert_memory_equal(a->told, b->told, a->n_told * sizeof *a->told);
+    assert_int_equal(a->n_epochs, b->n_epochs);
+    assert_memory_equal(a->epochs, b->epochs, a->n_epochs * sizeof *a->epochs);
     assert_memory_equal(a->x, b->x, a->n * sizeof *a->x);
     free(a->x);
     free(b->x);
 }
 
-static void the_same_either_way(struct job j)
+static void check_repeat(struct job j)
 {
     struct trained direct = train(&j, 1), repeated = train(&j, 0);
 
-    same(&repeated, &direct);
+    assert_same(&repeated, &direct);
 }
 
-TEST(networks)
+TEST(networks_repeat_exactly)
 {
-    the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1});
+    check_repeat((struct job){.net = "mlp:bn,7", .k = 1});
 }
 
-TEST(curves)
+TEST(curves_repeat_exactly)
 {
-    the_same_either_way((struct job){.net = "mlp:7,5", .k = 3});
+    check_repeat((struct job){.net = "mlp:7,5", .k = 3});
 }
 
-TEST(attacked)
+TEST(attacked_runs_repeat_exactly)
 {
     static const struct mc_attack_options linf = {.eps = .03, .step = .01, .steps = 2},
                                           restarts = {.norm = MC_BALL_L2,
@@ -140,12 +140,12 @@ TEST(attacked)
     struct mc_attack_options one = linf;
 
     one.restarts = 1;
-    the_same_either_way((struct job){.net = "mlp:bn,7", .k = 1, .attack = &one});
-    the_same_either_way((struct job){.net = "mlp:7", .k = 3, .attack = &restarts});
+    check_repeat((struct job){.net = "mlp:bn,7", .k = 1, .attack = &one});
+    check_repeat((struct job){.net = "mlp:7", .k = 3, .attack = &restarts});
 }
 
-/* Steps directly, then taken up by repeated ones, and the other way round. */
-TEST(taken_up)
+/* Direct steps, then resumed with repeated ones, and vice versa. */
+TEST(runs_resume_with_the_other_kind)
 {
     struct job j = {.net = "mlp:bn,7", .k = 1};
 
@@ -158,26 +158,26 @@ TEST(taken_up)
         rest.resume = 1;
         t = train(&rest, !directly);
         free(part.x);
-        same(&t, &whole);
+        assert_same(&t, &whole);
         assert_int_equal(unlink(file), 0);
     }
 }
 
-/* Two iterations: permutation and curve steps in turn, candidates judged in between. */
-TEST(alternating)
+/* Two iterations of permutation and curve steps, with the selection of candidates in between. */
+TEST(alternating_minimisation_repeats_exactly)
 {
     struct mc_pam_options o = options(2, 2);
     struct mc_train_options train = schedule();
     struct ends e;
     struct result r[2];
 
-    take_steps(1);
+    set_repeat(1);
     e = ends_of("mlp:7,5");
     train.batch = BATCH;
     o.outer = 2;
     o.draws = 2;
     for (int directly = 0; directly < 2; directly++) {
-        take_steps(directly);
+        set_repeat(directly);
         r[directly] = run(&e, &o, train);
     }
     assert_memory_equal(r[0].offset, r[1].offset, e.g->P * sizeof(float));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Learning-rate schedules against PyTorch 1.13's (OneCycleLR, CosineAnnealingLR; the numbers were
- * printed by them for 40 steps) and the paper's formula. */
+ * Learning-rate schedules against PyTorch 1.13 (OneCycleLR, CosineAnnealingLR, which printed the
+ * numbers for 40 steps) and against the paper's formula. */
 #include "tools/train/train.h"
 #include "tests/unit/must.h"
 
@@ -10,8 +10,8 @@ struct at {
     double lr;
 };
 
-static void follows(enum mc_schedule schedule, uint64_t epochs, uint64_t steps, const struct at *at,
-                    size_t n)
+static void check_rates(enum mc_schedule schedule, uint64_t epochs, uint64_t steps,
+                        const struct at *at, size_t n)
 {
     const struct mc_train_options o = {
         .epochs = epochs, .lr = .2, .schedule = schedule, .step_epochs = 20};
@@ -28,7 +28,7 @@ TEST(onecycle_is_pytorchs)
                                    {5, 0.09033777552576462},   {11, 0.2},
                                    {12, 0.19937122350444034},  {20, 0.15320339483870307},
                                    {38, 0.000629576495559697}, {39, 8e-07}};
-    follows(MC_SCHEDULE_ONECYCLE, 4, 10, at, sizeof at / sizeof *at);
+    check_rates(MC_SCHEDULE_ONECYCLE, 4, 10, at, sizeof at / sizeof *at);
 }
 
 TEST(cosine_is_pytorchs)
@@ -38,7 +38,7 @@ TEST(cosine_is_pytorchs)
                                    {5, 0.19238795325112865},
                                    {20, 0.1},
                                    {39, 0.0003082666266872036}};
-    follows(MC_SCHEDULE_COSINE, 8, 5, at, sizeof at / sizeof *at);
+    check_rates(MC_SCHEDULE_COSINE, 8, 5, at, sizeof at / sizeof *at);
 }
 
 TEST(step_is_the_papers)
@@ -47,11 +47,11 @@ TEST(step_is_the_papers)
                             {19 * 7 + 6, .2 * pow(.9996, 19)},
                             {20 * 7, .1 * pow(.9996, 20)},
                             {249 * 7, .2 * pow(.5, 12) * pow(.9996, 249)}};
-    follows(MC_SCHEDULE_STEP, 250, 7, at, sizeof at / sizeof *at);
+    check_rates(MC_SCHEDULE_STEP, 250, 7, at, sizeof at / sizeof *at);
 }
 
-/* A tenth of the paper's: 25 epochs of 391 steps, halved after every 782; a 40th: 6 epochs, halved
- * after 195.5. */
+/* A tenth of the paper's length: 25 epochs of 391 steps, halved every 782 steps. A fortieth: 6
+ * epochs, halved every 195.5 steps. */
 TEST(step_counts_fractions_of_epochs_in_steps)
 {
     struct mc_train_options o = {
@@ -64,7 +64,7 @@ TEST(step_counts_fractions_of_epochs_in_steps)
     assert_true(mc_train_lr(&o, 0, 195, steps) == .2);
     assert_true(mc_train_lr(&o, 0, 196, steps) == .1);
     assert_true(mc_train_lr(&o, 1, 0, steps) == .05 * .9996);
-    /* whole numbers: as counted in whole epochs */
+    /* whole numbers: same as counting whole epochs */
     for (uint64_t n = 1; n <= 20; n++)
         for (uint64_t e = 0; e < 250; e++)
             for (uint64_t s = 0; s < 7; s++) {
@@ -74,12 +74,12 @@ TEST(step_counts_fractions_of_epochs_in_steps)
             }
 }
 
-/* 40 steps: held to the 20th, 1% from the 36th. */
+/* 40 steps: constant to the 20th, 1% from the 36th. */
 TEST(linear_is_the_papers_for_robust_networks)
 {
     static const struct at at[] = {{0, .2},    {19, .2},      {20, .2},   {21, .187625},
                                    {28, .101}, {35, .014375}, {36, .002}, {39, .002}};
-    follows(MC_SCHEDULE_LINEAR, 4, 10, at, sizeof at / sizeof *at);
+    check_rates(MC_SCHEDULE_LINEAR, 4, 10, at, sizeof at / sizeof *at);
 }
 
 TEST(one_step_runs_stay_finite)

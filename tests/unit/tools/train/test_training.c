@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The training loop's numbers: a few steps of a network, a Bezier curve and a chain against the
- * same steps in float64 - order of the samples, t of a batch, learning rates, momentum, weight
- * decay, Huber's delta, augmentation, the short last batch, what is told of an epoch - and a run
- * that is resumed against one that never stopped. */
+ * same steps in float64. Covers sample order, t of a batch, learning rates, momentum, weight decay,
+ * Huber's delta, augmentation, the short last batch, and reports of epochs. Also a resumed run
+ * against an uninterrupted one. */
 #include "tests/unit/kernels/naive.h"
 
 #include "formats/codecs/curve.h"
 #include "tests/unit/tools/train/training.h"
 
-/* ---- what is trained ---- */
+/* ---- training ---- */
 
-/* A network, or the k points of a curve, with their options. */
+/* A network, or a curve of k points, with its options. */
 struct job {
     const char *net;
     size_t k;
     enum mc_curve_kind kind;
-    float own; /* the network's own Huber's delta */
+    float huber; /* the network's own Huber delta */
     struct mc_train_options o;
 };
 
@@ -30,24 +30,24 @@ static float *copy_of(const float *x, size_t n)
 
 static struct outcome run(const struct job *j, const struct mc_graph *g, struct mc_in_memory *data)
 {
-    struct outcome u = {.n_told = 0};
+    struct outcome u = {.n_epochs = 0};
     struct mc_weights w = {0};
     struct mc_curve c = {0};
     struct mc_curve_objective l;
 
     if (j->k == 1) {
         must(mc_weights_init(&w, g, "test", &why));
-        begin_at(g, 0, w.params);
+        init_point(g, 0, w.params);
         for (size_t i = 0; i < g->S; i++)
             w.stats[i] = .5f;
         mc_curve_objective_network(&l, &w);
     } else {
         must(mc_curve_init(&c, g, j->kind, j->k, "test", &why));
         for (size_t i = 0; i < j->k; i++)
-            begin_at(g, (uint32_t)i, c.points[i]);
+            init_point(g, (uint32_t)i, c.points[i]);
         mc_curve_objective_curve(&l, &c);
     }
-    must(run_job(be, g, data, &l.objective, &j->o, hear, &u, &why));
+    must(run_job(be, g, data, &l.objective, &j->o, record_epoch, &u, &why));
     for (size_t i = 0; i < j->k; i++)
         u.points[i] = copy_of(j->k == 1 ? w.params : c.points[i], g->P);
     if (j->k == 1) {
@@ -66,7 +66,7 @@ static void release(struct outcome *u)
     free(u->stats);
 }
 
-/* ---- the same in float64 ---- */
+/* ---- float64 reference ---- */
 
 struct reference {
     const struct job *j;
@@ -91,13 +91,13 @@ static void shuffle(const struct job *j, uint64_t epoch, int32_t *order)
     for (uint32_t i = N - 1; i > 0; i--) {
         const struct mc_rng4 r = mc_rng(j->o.seed, MC_RNG_SHUFFLE, (uint32_t)epoch, i, 0);
         const uint32_t k = mc_rng_below(r.v[0], i + 1);
-        const int32_t keep = order[i];
+        const int32_t t = order[i];
         order[i] = order[k];
-        order[k] = keep;
+        order[k] = t;
     }
 }
 
-/* Bernstein's polynomials of degree 2, or hats. */
+/* Bernstein polynomials of degree 2, or hat functions. */
 static void weights_at(const struct job *j, uint64_t epoch, uint64_t step, double *coef)
 {
     const struct mc_rng4 r = mc_rng(j->o.seed, MC_RNG_CURVE_T, (uint32_t)epoch, (uint32_t)step, 0);
@@ -149,7 +149,7 @@ static void track(struct reference *r)
 static void descend(struct reference *r, double lr, const double *coef, const double *theta)
 {
     const struct mc_train_options *o = &r->j->o;
-    const size_t first = r->j->k > 1, last = r->j->k > 1 ? r->j->k - 2 : 0; /* the free ones */
+    const size_t first = r->j->k > 1, last = r->j->k > 1 ? r->j->k - 2 : 0; /* the trained points */
 
     for (size_t i = first; i <= last; i++)
         for (size_t q = 0; q < r->g->P; q++) {
@@ -201,28 +201,29 @@ static struct mc_train_epoch refer_epoch(struct reference *r, uint64_t epoch)
     return e;
 }
 
-/* |got - want| against how far the run went. */
-static void arrived(const char *what, const float *got, const double *want, const float *start,
-                    size_t n)
+/* Check |got - want| relative to the distance covered by the run. */
+static void check_vector(const char *name, const float *got, const double *want, const float *start,
+                         size_t n)
 {
-    double diff = 0, way = 0;
+    double diff = 0, distance = 0;
 
     for (size_t i = 0; i < n; i++) {
         diff += pow((double)got[i] - want[i], 2);
-        way += pow(want[i] - (double)start[i], 2);
+        distance += pow(want[i] - (double)start[i], 2);
     }
-    assert_true(way > 1e-4);
-    if (!(sqrt(diff) <= 1e-4 * sqrt(way)))
-        fail_msg("%s: %g off after a way of %g", what, sqrt(diff), sqrt(way));
+    assert_true(distance > 1e-4);
+    if (!(sqrt(diff) <= 1e-4 * sqrt(distance)))
+        fail_msg("%s: off by %g after moving by %g", name, sqrt(diff), sqrt(distance));
 }
 
-static void same_number(const char *what, uint64_t epoch, double got, double want)
+static void same_number(const char *name, uint64_t epoch, double got, double want)
 {
     if (!(fabs(got - want) <= 1e-5 * fabs(want)))
-        fail_msg("%s of epoch %llu: %.9g for %.9g", what, (unsigned long long)epoch, got, want);
+        fail_msg("%s of epoch %llu: %.9g, expected %.9g", name, (unsigned long long)epoch, got,
+                 want);
 }
 
-static void told_rightly(const struct mc_train_epoch *got, const struct mc_train_epoch *want)
+static void check_epoch(const struct mc_train_epoch *got, const struct mc_train_epoch *want)
 {
     assert_int_equal(got->epoch, want->epoch);
     assert_int_equal(got->epochs, want->epochs);
@@ -239,14 +240,14 @@ static void check(const struct job *j)
 {
     struct mc_in_memory data = data_set();
     struct mc_graph *g = network(j->net), *rounded = mc_graph_copy(g);
-    mc_graph_huber(g, j->own);
+    mc_graph_huber(g, j->huber);
     struct outcome u = run(j, g, &data);
     struct reference r = {.j = j, .g = rounded};
     float *start = naive_alloc(g->P, sizeof *start);
-    float *begun = naive_alloc(g->S, sizeof *begun);
+    float *start_stats = naive_alloc(g->S, sizeof *start_stats);
 
     assert_non_null(rounded);
-    mc_graph_huber(rounded, j->o.huber > 0 ? (float)j->o.huber : j->own);
+    mc_graph_huber(rounded, j->o.huber > 0 ? (float)j->o.huber : j->huber);
     naive_init(&r.v, rounded, B);
     r.v.mode = MC_MODE_TRAIN;
     r.theta = naive_alloc(g->P, sizeof *r.theta);
@@ -256,40 +257,40 @@ static void check(const struct job *j)
     for (size_t i = 0; i < j->k; i++) {
         r.p[i] = naive_alloc(g->P, sizeof(double));
         r.m[i] = naive_alloc(g->P, sizeof(double));
-        begin_at(g, (uint32_t)i, start);
+        init_point(g, (uint32_t)i, start);
         for (size_t q = 0; q < g->P; q++)
             r.p[i][q] = (double)start[q];
     }
-    assert_int_equal(u.n_told, EPOCHS);
+    assert_int_equal(u.n_epochs, EPOCHS);
     for (uint64_t e = 0; e < EPOCHS; e++) {
         const struct mc_train_epoch want = refer_epoch(&r, e);
-        told_rightly(&u.told[e], &want);
+        check_epoch(&u.epochs[e], &want);
     }
     for (size_t i = 0; i < j->k; i++) {
-        begin_at(g, (uint32_t)i, start);
+        init_point(g, (uint32_t)i, start);
         if (j->k > 1 && (i == 0 || i == j->k - 1))
             assert_memory_equal(u.points[i], start, g->P * sizeof *start);
         else
-            arrived("parameters", u.points[i], r.p[i], start, g->P);
+            check_vector("parameters", u.points[i], r.p[i], start, g->P);
         free(r.p[i]);
         free(r.m[i]);
     }
     for (size_t i = 0; i < g->S; i++)
-        begun[i] = .5f;
+        start_stats[i] = .5f;
     if (j->k == 1 && g->S)
-        arrived("statistics", u.stats, r.stats, begun, g->S);
+        check_vector("statistics", u.stats, r.stats, start_stats, g->S);
     naive_release(&r.v);
     free(r.theta);
     free(r.stats);
     free(start);
-    free(begun);
+    free(start_stats);
     release(&u);
     mc_graph_free(g);
     mc_graph_free(rounded);
     mc_in_memory_release(&data, be);
 }
 
-/* With and without Nesterov's momentum, with and without Huber's delta. */
+/* With and without Nesterov momentum, with and without a Huber delta. */
 static void check_variants(struct job j)
 {
     for (int nesterov = 0; nesterov < 2; nesterov++)
@@ -299,36 +300,36 @@ static void check_variants(struct job j)
         }
 }
 
-TEST(networks_take_the_steps)
+TEST(network_steps_agree_with_float64)
 {
     check_variants((struct job){.net = "mlp:7,5", .k = 1});
 }
 
-TEST(batch_norm_is_tracked)
+TEST(batch_norm_statistics_are_tracked)
 {
     check_variants((struct job){.net = "mlp:bn,7", .k = 1});
 }
 
-TEST(curves_take_the_steps)
+TEST(curve_steps_agree_with_float64)
 {
     check_variants((struct job){.net = "mlp:7,5", .k = 3, .kind = MC_CURVE_BEZIER});
 }
 
-TEST(chains_take_the_steps)
+TEST(chain_steps_agree_with_float64)
 {
     check_variants((struct job){.net = "mlp:7,5", .k = 4, .kind = MC_CURVE_CHAIN});
 }
 
-TEST(a_networks_own_delta_is_kept)
+TEST(network_keeps_its_own_huber_delta)
 {
-    struct job j = {.net = "mlp:7,5", .k = 1, .own = .4f, .o = options(1, 0)};
+    struct job j = {.net = "mlp:7,5", .k = 1, .huber = .4f, .o = options(1, 0)};
 
     check(&j);
     j.o.huber = .7;
     check(&j);
 }
 
-TEST(augmented_images_are_trained_on)
+TEST(augmented_steps_agree_with_float64)
 {
     struct job j = {.net = "mlp:7,5", .k = 1, .o = options(1, 0)};
 
@@ -350,7 +351,7 @@ TEST(steps_follow_the_schedule)
 
 /* ---- resuming ---- */
 
-static void resumes_exactly(struct job j)
+static void check_resume(struct job j)
 {
     struct mc_in_memory data = data_set();
     struct mc_graph *g = network(j.net);
@@ -364,18 +365,19 @@ static void resumes_exactly(struct job j)
     rest = run(&j, g, &data);
     assert_int_equal(unlink(file), 0);
 
-    assert_int_equal(part.n_told, 1);
-    assert_int_equal(rest.n_told, EPOCHS);
-    assert_true(rest.told[0].seconds == 0 && rest.told[1].seconds > 0); /* told, not done again */
+    assert_int_equal(part.n_epochs, 1);
+    assert_int_equal(rest.n_epochs, EPOCHS);
+    /* an epoch of the first run is reported, not repeated */
+    assert_true(rest.epochs[0].seconds == 0 && rest.epochs[1].seconds > 0);
     for (size_t e = 0; e < EPOCHS; e++) {
-        whole.told[e].seconds = rest.told[e].seconds = part.told[e].seconds = 0;
-        assert_memory_equal(&rest.told[e], &whole.told[e], sizeof whole.told[e]);
+        whole.epochs[e].seconds = rest.epochs[e].seconds = part.epochs[e].seconds = 0;
+        assert_memory_equal(&rest.epochs[e], &whole.epochs[e], sizeof whole.epochs[e]);
     }
-    assert_memory_equal(&part.told[0], &whole.told[0], sizeof whole.told[0]);
+    assert_memory_equal(&part.epochs[0], &whole.epochs[0], sizeof whole.epochs[0]);
     for (size_t i = 0; i < j.k; i++)
         assert_memory_equal(rest.points[i], whole.points[i], g->P * sizeof(float));
-    const size_t moves = j.k > 1; /* a free point */
-    assert_memory_not_equal(part.points[moves], whole.points[moves], g->P * sizeof(float));
+    const size_t trained = j.k > 1; /* a trained point */
+    assert_memory_not_equal(part.points[trained], whole.points[trained], g->P * sizeof(float));
     if (j.k == 1 && g->S)
         assert_memory_equal(rest.stats, whole.stats, g->S * sizeof(float));
     release(&whole);
@@ -390,12 +392,12 @@ TEST(resumed_runs_end_in_the_same_bytes)
     struct job j = {.net = "mlp:bn,7", .k = 1, .o = options(1, .7)};
 
     j.o.augment = 1;
-    resumes_exactly(j);
+    check_resume(j);
     j.k = 3;
-    resumes_exactly(j);
+    check_resume(j);
     j.k = 4;
     j.kind = MC_CURVE_CHAIN;
-    resumes_exactly(j);
+    check_resume(j);
 }
 
 int main(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Ten images, and how a network or a curve begins and is trained on them. Header only, for test
- * programs. */
+ * Ten images, and the start and options of networks and curves trained on them. Header only, for
+ * test programs. */
 #ifndef MC_TEST_TRAINING_H
 #define MC_TEST_TRAINING_H
 
@@ -13,7 +13,7 @@
 #include "tests/unit/must.h"
 
 enum {
-    N = 10, /* images, in batches of B: the last one is short */
+    N = 10, /* images in batches of B; the last one is short */
     B = 4,
     STEPS = 3,
     EPOCHS = 2,
@@ -34,7 +34,7 @@ static inline float unit(uint32_t purpose, uint32_t i)
     return mc_rng_unit(mc_rng(41, purpose, i, 0, 0).v[0]);
 }
 
-/* ---- what is trained ---- */
+/* ---- data, options and networks ---- */
 
 static uint8_t pixels[N * IMAGE];
 static int32_t labels[N];
@@ -80,7 +80,7 @@ static inline struct mc_graph *network(const char *name)
     return g;
 }
 
-static inline void begin_at(const struct mc_graph *g, uint32_t point, float *params)
+static inline void init_point(const struct mc_graph *g, uint32_t point, float *params)
 {
     for (size_t t = 0; t < g->n_params; t++)
         for (size_t i = 0; i < g->params[t].count; i++) {
@@ -90,19 +90,19 @@ static inline void begin_at(const struct mc_graph *g, uint32_t point, float *par
         }
 }
 
-/* What a run leaves. */
+/* Results of a run. */
 struct outcome {
     float *points[MAX_K], *stats;
-    struct mc_train_epoch told[EPOCHS];
-    size_t n_told;
+    struct mc_train_epoch epochs[EPOCHS];
+    size_t n_epochs;
 };
 
-static inline void hear(void *arg, const struct mc_train_epoch *e)
+static inline void record_epoch(void *arg, const struct mc_train_epoch *e)
 {
     struct outcome *u = arg;
 
-    assert_true(u->n_told < EPOCHS);
-    u->told[u->n_told++] = *e;
+    assert_true(u->n_epochs < EPOCHS);
+    u->epochs[u->n_epochs++] = *e;
 }
 
 static inline int start_backend(void **state)
