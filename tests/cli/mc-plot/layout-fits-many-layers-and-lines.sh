@@ -31,10 +31,10 @@ usage_error "'1' is not a number from 5 to 60" mc-plot path line.tsv --size 1x7c
 usage_error "--log-loss has no effect in a picture of kind signature" mc-plot signature flat.tsv --log-loss -o x.svg
 py <<'P' || die 'not as it should be'
 import re, struct, xml.etree.ElementTree as x
-def texts(name):
+def texts_and_transforms(name):
     return [("".join(g.itertext()).strip(), g.get("transform") or "") for g in x.parse(name).getroot().iter("{http://www.w3.org/2000/svg}g") if g.get("text-anchor")]
 def texts(name):
-    return [t for t, _ in texts(name)]
+    return [t for t, _ in texts_and_transforms(name)]
 g, d = texts("googlenet.svg"), texts("densenet.svg")
 for stage in "3a", "3b", "4a", "4b", "5a":
     assert "inception" + stage in g, (stage, g)
@@ -48,7 +48,7 @@ assert bands("lines2.svg") == 2 and bands("lines3.svg") == 3, (bands("lines2.svg
 assert "test robust loss, mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
 assert "test robust accuracy (%), mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
 # b is under its point, Pb above
-at = {t: float(re.search(r",([0-9.]+)\)", m).group(1)) for t, m in texts("near.svg") if t in ("a", "b", "Pb")}
+at = {t: float(re.search(r",([0-9.]+)\)", m).group(1)) for t, m in texts_and_transforms("near.svg") if t in ("a", "b", "Pb")}
 assert at["b"] > at["a"] > at["Pb"] and at["b"] - at["Pb"] > 20, at
 assert {"2", "1", "0.5", "0.1", "0.01", "0.005"} <= set(texts("decades.svg")), texts("decades.svg")
 assert not {"0", "0.005"} & set(texts("log.svg")[:8]) and {"1.6", "1.8", "2.0"} <= set(texts("log.svg")), texts("log.svg")
