@@ -10,4 +10,4 @@ mc-plot log x=same.json -o same.svg
 same torn.svg same.svg
 tables training same.json | sed 's/same/torn/' | same - <(tables training torn.json)
 printf '{"event":"epoch","ep' >torn.json
-fails 3 "torn.json: is cut short" mc-plot log torn.json -o x.svg
+fails 3 "torn.json: truncated" mc-plot log torn.json -o x.svg
