@@ -28,7 +28,7 @@ includes libcommon/base/up.c libcommon/graph/g.h
 refuses 'libcommon/base/up.c: "libcommon/graph/g.h" points upwards'
 reset
 includes kernels/k.c formats/stream/s.h
-refuses 'kernels/k.c: "formats/stream/s.h": the two folders do not know each other'
+refuses 'kernels/k.c: "formats/stream/s.h": folders separated by | must not include each other'
 reset
 includes libcommon/base/b.h libcommon/base/c.h
 includes libcommon/base/c.c libcommon/base/c.h libcommon/base/b.h
@@ -45,11 +45,7 @@ printf '#include \\\n"tools/a.h"\n' >libcommon/base/b.c
 refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
 reset
 rm formats/stream/s.h tools/mc-a.c
-<<<<<<< HEAD
-refuses 'LAYERS lists formats/stream, which holds no C file'
-=======
-refused 'LAYERS lists formats/stream, which contains no C file'
->>>>>>> 22420b6 (tests: write the unit tests of libcommon in plain English)
+refuses 'LAYERS lists formats/stream, which contains no C file'
 reset
 mkdir kernels/new
 echo >kernels/new/n.c
