@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The activations but the ReLU: one number's arithmetic, the same on every device. No branch and no
- * library's function, so that compilers make vectors of it. A NaN stays one, infinity is
- * PyTorch's. */
+ * Activations other than ReLU, for one number: the same arithmetic on every device. Without
+ * branches and library functions, so that compilers vectorize it. NaN stays NaN; infinities behave
+ * as in PyTorch. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 
@@ -13,15 +13,10 @@
 #include <stdint.h>
 #include <string.h>
 
-MC_BOTH_FN float mc_held(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* e^x to two units in the last place; 0 under -87, infinite over 88 (Cephes' expf). */
+/* e^x to two units in the last place; 0 below -87, infinity above 88 (Cephes' expf). */
 MC_BOTH_FN float mc_exp(float x)
 {
-    const float c = mc_held(x, -87, 88);
+    const float c = mc_clamp(x, -87, 88);
     const float shifted = c * 1.44269504f + 12582912.0f; /* its last bits are the nearest integer */
     const float n = shifted - 12582912.0f;
     const float r = (c - n * 0.693359375f) - n * -2.12194440e-4f;
@@ -45,8 +40,8 @@ MC_BOTH_FN float mc_sigmoid(float x)
     return 1 / (1 + mc_exp(-x));
 }
 
-/* Of the normal distribution, to 2e-6 of the value: erfc(z) = t exp(P(t) - z^2), P fitted by
- * tests/parity/make_normal_fit.py. */
+/* The normal distribution function, relative error 2e-6: erfc(z) = t exp(P(t) - z^2). P was fitted
+ * by tests/parity/make_normal_fit.py. */
 MC_BOTH_FN float mc_normal(float x)
 {
     const float z = (x < 0 ? -x : x) * 0.70710678f, t = 1 / (1 + 0.5f * z);
@@ -63,26 +58,25 @@ MC_BOTH_FN float mc_normal(float x)
     return x < 0 ? p : 1 - p;
 }
 
-/* op's value at x. */
 MC_BOTH_FN float mc_activation(enum mc_op op, float x)
 {
     switch (op) {
     case MC_OP_RELU6:
-        return mc_held(x, 0, 6);
+        return mc_clamp(x, 0, 6);
     case MC_OP_GELU:
         return x * mc_normal(x);
     case MC_OP_SILU:
         return x * mc_sigmoid(x);
     case MC_OP_HARDSWISH:
-        return x * mc_held(x + 3, 0, 6) * (1.0f / 6);
+        return x * mc_clamp(x + 3, 0, 6) * (1.0f / 6);
     case MC_OP_HARDSIGMOID:
-        return mc_held(x + 3, 0, 6) * (1.0f / 6);
+        return mc_clamp(x + 3, 0, 6) * (1.0f / 6);
     default:
         return mc_sigmoid(x);
     }
 }
 
-/* Its slope; at a kink, PyTorch's. */
+/* The derivative of op at x; at a kink, PyTorch's value. */
 MC_BOTH_FN float mc_activation_slope(enum mc_op op, float x)
 {
     const float s = mc_sigmoid(x);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What an augmentation (struct mc_augment) does to one image: its draws and where its pixels come
- * from, the same arithmetic on every device. */
+ * Augmentation (struct mc_augment) of one image: its random draws and the source of each pixel. The
+ * same arithmetic on every device. */
 #ifndef MC_AUGMENT_H
 #define MC_AUGMENT_H
 
@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-/* A turn about the centre, and a division by a scale. */
+/* A rotation about the centre, divided by a scale. */
 struct mc_turn {
     int on;
     double cosine, sine;
@@ -22,7 +22,7 @@ struct mc_draw {
     float contrast, saturation;
 };
 
-MC_BOTH_FN int mc_augment_moves_more(const struct mc_augment *a)
+MC_BOTH_FN int mc_augment_has_affine(const struct mc_augment *a)
 {
     return a->turn > 0 || a->scale > 0;
 }
@@ -32,10 +32,10 @@ MC_BOTH_FN int mc_augment_jitters(const struct mc_augment *a)
     return a->contrast > 0 || a->saturation > 0;
 }
 
-/* Does it change anything at all? */
+/* Returns whether the augmentation changes anything. */
 MC_BOTH_FN int mc_augment_any(const struct mc_augment *a)
 {
-    return a->rotate > 0 || a->flip || a->pad || mc_augment_moves_more(a) || mc_augment_jitters(a);
+    return a->rotate > 0 || a->flip || a->pad || mc_augment_has_affine(a) || mc_augment_jitters(a);
 }
 
 MC_BOTH_FN float mc_draw_factor(float range, uint32_t bits)
@@ -43,9 +43,8 @@ MC_BOTH_FN float mc_draw_factor(float range, uint32_t bits)
     return 1 + range * (2 * mc_rng_unit(bits) - 1);
 }
 
-/* The draws of a sample. */
-MC_BOTH_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc_ctl *ctl,
-                                     uint32_t purpose, uint32_t sample)
+MC_BOTH_FN struct mc_draw mc_augment_draw(const struct mc_augment *a, const struct mc_ctl *ctl,
+                                          uint32_t purpose, uint32_t sample)
 {
     const struct mc_rng4 r = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 0);
     const double radians = 3.14159265358979323846 / 180;
@@ -64,12 +63,12 @@ MC_BOTH_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc
         d.dy = (int)mc_rng_below(r.v[2], (uint32_t)(2 * a->pad + 1)) - a->pad;
         d.dx = (int)mc_rng_below(r.v[3], (uint32_t)(2 * a->pad + 1)) - a->pad;
     }
-    if (mc_augment_moves_more(a) || mc_augment_jitters(a)) {
+    if (mc_augment_has_affine(a) || mc_augment_jitters(a)) {
         const struct mc_rng4 more = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 1);
         const struct mc_rng4 last = mc_rng(ctl->seed, purpose, ctl->epoch, sample, 2);
         const double angle = (double)a->turn * (2 * (double)mc_rng_unit(more.v[0]) - 1) * radians;
         const double scale = (double)mc_draw_factor(a->scale, more.v[1]);
-        d.affine.on = mc_augment_moves_more(a);
+        d.affine.on = mc_augment_has_affine(a);
         d.affine.cosine = cos(angle) / scale;
         d.affine.sine = sin(angle) / scale;
         d.contrast = mc_draw_factor(a->contrast, more.v[2]);
@@ -79,8 +78,8 @@ MC_BOTH_FN struct mc_draw mc_draw_of(const struct mc_augment *a, const struct mc
     return d;
 }
 
-/* Pixel (y, x) becomes the nearest one to where it comes from; 0: that is outside. */
-MC_BOTH_FN int mc_turned(const struct mc_turn *t, int h, int w, int *y, int *x)
+/* Moves (y, x) to the nearest source pixel. Returns 0 if that is outside the image. */
+MC_BOTH_FN int mc_rotate_pixel(const struct mc_turn *t, int h, int w, int *y, int *x)
 {
     const double cy = (h - 1) * .5, cx = (w - 1) * .5, ry = *y - cy, rx = *x - cx;
     const double fy = t->cosine * ry - t->sine * rx + cy + .5;
@@ -91,28 +90,22 @@ MC_BOTH_FN int mc_turned(const struct mc_turn *t, int h, int w, int *y, int *x)
     return fy >= 0 && fy < h && fx >= 0 && fx < w;
 }
 
-/* The source pixel of output pixel (y, x), or -1 (black). affine is d->affine.on: a loop over an
- * image asks once. */
+/* Returns the source of output pixel (y, x), or -1 (black). affine is d->affine.on, passed so that
+ * a loop over an image reads it once. */
 MC_BOTH_FN int mc_draw_source(const struct mc_draw *d, int affine, int h, int w, int y, int x)
 {
     int inside = 1;
 
     if (affine)
-        inside = mc_turned(&d->affine, h, w, &y, &x);
+        inside = mc_rotate_pixel(&d->affine, h, w, &y, &x);
     y += d->dy;
     x += d->dx;
     inside = inside && y >= 0 && y < h && x >= 0 && x < w;
     if (d->flip)
         x = w - 1 - x;
     if (d->rotate.on && inside)
-        inside = mc_turned(&d->rotate, h, w, &y, &x);
+        inside = mc_rotate_pixel(&d->rotate, h, w, &y, &x);
     return inside ? y * w + x : -1;
-}
-
-/* A colour back in [0,1]. */
-MC_BOTH_FN float mc_unit_of(float x)
-{
-    return x < 0 ? 0 : x > 1 ? 1 : x;
 }
 
 #endif

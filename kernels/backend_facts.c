@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A backend's list of what it computes with. */
+ * A backend's facts: the libraries and settings that it computes with. */
 #include "kernels/backend.h"
 
 #include <assert.h>

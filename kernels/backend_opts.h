@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a backend is to compute: what the programs' common options say and mc_backend_open takes. */
+ * Options of mc_backend_open, as set by the programs' common options. */
 #ifndef MC_BACKEND_OPTS_H
 #define MC_BACKEND_OPTS_H
 
@@ -8,10 +8,10 @@
 
 /* All zero is the default. */
 struct mc_backend_opts {
-    const char *device;          /* "auto" (as NULL), "cpu", "cuda", "cuda:1" */
+    const char *device;          /* "auto" (also NULL), "cpu", "cuda", "cuda:1" */
     int threads;                 /* 0: all cores */
-    enum mc_precision precision; /* the CPU has MC_PRECISION_F32 only */
-    int any_order; /* sums may be taken in any order where that is faster: a rerun then gives other
+    enum mc_precision precision; /* the CPU supports only MC_PRECISION_F32 */
+    int any_order; /* allows sums in any order if that is faster; a rerun may then give other
                       bytes. The CPU's order is always the same */
 };
 

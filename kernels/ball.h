@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adversarial examples in a ball (struct mc_ball; backend.h says what is computed): one pixel's and
- * one image's arithmetic, the same on every device. */
+ * Adversarial examples in a ball (struct mc_ball): arithmetic for one pixel and one image, the same
+ * on every device. backend.h defines the result. */
 #ifndef MC_BALL_H
 #define MC_BALL_H
 
@@ -10,21 +10,16 @@
 
 #include <math.h>
 
-#define MC_BALL_LAST_BLOCK 0xffffffu /* of random numbers: the radius */
+#define MC_BALL_RADIUS_BLOCK 0xffffffu /* block of the random number for the radius */
 
-MC_BOTH_FN float mc_clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
-}
-
-/* Numbers of a random start; id: what the image's are keyed by; restart < 256, block < 2^24. */
+/* Four random numbers of a start. id is the image's key; restart < 256, block < 2^24. */
 MC_BOTH_FN struct mc_rng4 mc_ball_draw(const struct mc_ball *b, const struct mc_ctl *ctl,
                                        uint32_t id, uint32_t restart, uint32_t block)
 {
     return mc_rng(ctl->seed, b->purpose, ctl->epoch, id, restart << 24 | block);
 }
 
-/* l-inf: a pixel's start, from the image's own. */
+/* l-inf: a pixel's offset from the clean image at the start. */
 MC_BOTH_FN float mc_ball_offset(const struct mc_ball *b, uint32_t bits)
 {
     return b->eps * (2 * mc_rng_unit(bits) - 1);
@@ -43,7 +38,7 @@ MC_BOTH_FN void mc_ball_normal(const struct mc_rng4 *r, float x[4])
     }
 }
 
-/* l2: what n normal numbers whose squares add up to `squares` are multiplied by. */
+/* l2: the factor for n normal numbers whose squares sum to `squares`. */
 MC_BOTH_FN float mc_ball_radius(const struct mc_ball *b, size_t n, double squares, uint32_t bits)
 {
     const double length = (double)b->eps * pow((double)mc_rng_unit(bits), 1 / (double)n);
@@ -58,15 +53,15 @@ MC_BOTH_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float cl
     return mc_clamp(mc_clamp(x + step * sign, clean - b->eps, clean + b->eps), 0, 1);
 }
 
-/* l2: what the gradient, whose squares add up to `slope`, is multiplied by. In float64: it can be
- * so small that a float holds no step / |g|. */
-MC_BOTH_FN double mc_ball_along(float step, double slope)
+/* l2: the factor for a gradient whose squares sum to `slope`. In float64: step / |g| can exceed
+ * what a float holds. */
+MC_BOTH_FN double mc_ball_step_scale(float step, double slope)
 {
     return slope > 0 ? (double)step / sqrt(slope) : 0;
 }
 
-/* l2: what brings back into the ball a difference to the image whose squares add up to `away`. */
-MC_BOTH_FN float mc_ball_back(const struct mc_ball *b, double away)
+/* l2: the factor that brings an offset, whose squares sum to `away`, back into the ball. */
+MC_BOTH_FN float mc_ball_projection(const struct mc_ball *b, double away)
 {
     const double length = sqrt(away);
     return length > (double)b->eps ? (float)((double)b->eps / length) : 1;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking things up in a table of what computes convolutions. */
+ * Lookup in a table of convolution algorithms. */
 #include "kernels/conv_table.h"
 
 #include <stdio.h>
 #include <string.h>
-#define XXH_INLINE_ALL /* a backend's library links none */
+#define XXH_INLINE_ALL /* a backend's library links no xxhash */
 #include <xxhash.h>
 
 const char *mc_pass_name(enum mc_pass pass)

@@ -1,32 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making and running a plan, the same for every backend: what a plan holds, the order of nodes,
- * what is done together, where gradients are added. A backend's run.c includes it once. It gives
- * BACKEND(name), its own name for a thing (cpu_##name); under that name struct node and the
- * functions of, enter, floats, const_floats, conv_free, plan_place (memory and convolutions of a
- * plan whose nodes have their roles), plan_release; and these static operations on a plan p and its
- * nodes, of which struct mc_plan and struct node have the fields that are used here:
+ * Making and running a plan: the part that all backends share. It holds a plan's contents, the
+ * order of nodes, fused nodes and the sums of gradients. A backend's run.c includes it once.
+ *
+ * The backend defines BACKEND(name), its own name for a thing (cpu_##name). Under such names it
+ * provides struct node and the functions of, enter, floats, const_floats, conv_free, plan_place
+ * (memory and convolutions of a plan whose nodes have their roles) and plan_release. It also
+ * provides the static operations below. Its struct mc_plan and struct node have the fields that
+ * this file uses.
  *
  *     begin_forward, count_images      before the nodes of a forward pass; after them, in
  *                                      MC_MODE_REESTIMATE
- *     begin_backward, end_backward     before (as `enter`, but need not wait for metrics; dparams,
- *                                      if any, is zeroed) and after those of a backward pass
- *     layer_forward                    from the first input, and of a product the second;
+ *     begin_backward, end_backward     before and after the nodes of a backward pass; the first is
+ *                                      also `enter`, need not wait for metrics and zeroes dparams
+ *     layer_forward                    output from the first input (of a product also the second),
  *                                      parameters and statistics
  *     layer_parameters                 gradients of a layer's parameters (dparams may be NULL), and
- *                                      what its input's gradient needs of the whole batch
+ *                                      sums over the batch that its input's gradient needs
  *     layer_backward                   the gradient of input k
  *     add                              y = a + b, n numbers; y may be a
- *     move                             to = from, which may be one; n numbers
- *     channels                         a part's channels to their place in a whole's output, from
- *                                      channel `at` on, in order from 0; or back from the whole's
- *                                      gradient to the part's
+ *     move                             to = from, n numbers; they may be the same
+ *     channels                         copies one input's channels to the concatenation's output,
+ *                                      from channel `at` on (called in order from 0); or back from
+ *                                      its gradient to the input's
  *
- * BACKEND_NORM_ADDS is 1 where a batch norm does an addition and the ReLU behind it, whose
- * layer_parameters then makes the addition's gradient, and where a node's gradient may lie in an
- * addition's.
+ * BACKEND_NORM_ADDS is 1 if a batch norm computes an addition and the ReLU after it, and if a
+ * node may share an addition's gradient. The batch norm's layer_parameters then writes the
+ * addition's gradient.
  *
- * `adds` among their arguments: the gradient holds something, what is computed is added to it. */
+ * An argument `adds` means that the gradient already holds a value and the result is added to
+ * it. */
 #ifndef BACKEND
 #error "a backend's run.c includes this file"
 #endif
@@ -87,7 +90,7 @@ void BACKEND(plan_free)(struct mc_plan *p)
     free(p);
 }
 
-/* Dropout leaves everything as it is. */
+/* A dropout that changes nothing. */
 static int is_identity(const struct mc_plan *p, const struct BACKEND(node) * c)
 {
     return c->n->op == MC_OP_DROPOUT && (!p->train_only || p->mode == MC_MODE_EVAL);
@@ -98,7 +101,8 @@ static void add_forward(struct mc_plan *p, struct BACKEND(node) * c)
     const void *in[MC_MAX_INPUTS] = {NULL};
     int n = 0;
 
-    for (int other = 0; other < 2; other++) /* what lies in the output's own memory goes first */
+    for (int other = 0; other < 2; other++) /* an input that shares the output's memory goes
+                                               first */
         for (int k = 0; k < c->n->n_in; k++)
             if ((p->nodes[c->n->in[k]].out != c->out) == other)
                 in[n++] = p->nodes[c->n->in[k]].out;
@@ -107,7 +111,7 @@ static void add_forward(struct mc_plan *p, struct BACKEND(node) * c)
         add(p, c->size, c->out, in[k], c->out);
 }
 
-/* Of a concatenation, or of its gradient. */
+/* Concatenation, forward or backward. */
 static void all_channels(struct mc_plan *p, struct BACKEND(node) * c, int backward)
 {
     size_t at = 0;
@@ -156,7 +160,7 @@ void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf 
         count_images(p, a + 2 * p->g->S);
 }
 
-/* A batch norm's: of the addition that it does, to what is added. */
+/* Passes the gradient of the addition that batch norm c computes to the addition's other input. */
 static void share_gradient(struct mc_plan *p, const struct BACKEND(node) * c)
 {
     const struct BACKEND(node) *sum = &p->nodes[c->role->sum];

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The functions of struct mc_backend, which backend.h describes, by name: a backend's own are
- * called as there, behind its prefix. */
+ * The functions of struct mc_backend (see backend.h) by name. A backend's functions have these
+ * names with its prefix. */
 #ifndef MC_FUNCTIONS_H
 #define MC_FUNCTIONS_H
 
 #include "kernels/backend.h"
 
-/* X(prefix, name) for each of them. */
+/* X(prefix, name) for each function. */
 /* clang-format off */
 #define MC_EACH_FUNCTION(X, prefix)                                                                \
     X(prefix, close)                                                                               \
     X(prefix, buf_new) X(prefix, buf_free) X(prefix, buf_grow)                                     \
     X(prefix, put) X(prefix, get) X(prefix, zero) X(prefix, copy) X(prefix, ctl_next)              \
     X(prefix, repeat) X(prefix, capture_free)                                                      \
-    X(prefix, plan_new) X(prefix, plan_free) X(prefix, plan_bytes) X(prefix, plan_state)            \
+    X(prefix, plan_new) X(prefix, plan_free) X(prefix, plan_bytes) X(prefix, plan_state)           \
     X(prefix, load) X(prefix, pixels) X(prefix, set_pixels)                                        \
     X(prefix, forward) X(prefix, backward) X(prefix, input_grad)                                   \
     X(prefix, attack_start) X(prefix, attack_step) X(prefix, attack_keep)                          \
@@ -29,9 +29,9 @@
     __typeof__(*((struct mc_backend *)0)->name) prefix##_##name;
 #define MC_FUNCTION_ENTRY(prefix, name) .name = prefix##_##name,
 
-/* Declares them all. */
+/* Declares all functions. */
 #define MC_DECLARE_FUNCTIONS(prefix) MC_EACH_FUNCTION(MC_DECLARE_FUNCTION, prefix)
-/* All entries of the table. */
+/* Initializers for all entries of the table. */
 #define MC_FUNCTION_ENTRIES(prefix) MC_EACH_FUNCTION(MC_FUNCTION_ENTRY, prefix)
 
 #endif

@@ -21,7 +21,7 @@ static void mark_live(const struct mc_graph *g, const struct mc_plan_opts *o, st
             in->live = 1;
             in->users++;
             in->reach |= r->reach;
-            in->losers += r->reach;
+            in->loss_users += r->reach;
         }
     }
 }
@@ -67,8 +67,8 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-/* A backward pass comes to the addition, at node `from`, before it adds to its input's gradient
- * elsewhere. */
+/* Returns whether the addition, reached by a backward pass at node `from`, is the first node that
+ * writes its input's gradient. */
 static int may_share(const struct mc_graph *g, const struct mc_role *roles, int sum, int from,
                      int input)
 {
@@ -81,7 +81,8 @@ static int may_share(const struct mc_graph *g, const struct mc_role *roles, int 
     return input > 0 && roles[input].need_grad && roles[sum].need_grad;
 }
 
-/* The batch norm writes the addition's gradient of `other` before that of a node between them. */
+/* The batch norm writes the addition's gradient of `other` before a node between them writes its
+ * own. */
 static int is_read_between(const struct mc_graph *g, const struct mc_role *roles, int other,
                            int norm, int sum)
 {
@@ -116,7 +117,7 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-/* Of the additions that no batch norm does. */
+/* Shares gradients with additions that no batch norm computes. */
 static void share_gradients(const struct mc_graph *g, struct mc_role *roles)
 {
     for (int j = 0; j < g->n_nodes; j++) {

@@ -1,35 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What each node of a graph is to a plan, the same for every backend: which nodes run, which lie
- * between the parameters (or pixels) and a loss, and what is done together: a ReLU that alone
- * follows a batch norm by that batch norm, and so a bias that a batch norm alone follows; by a
- * backend that offers it, an addition between batch norm and ReLU too. */
+ * The role of each node in a plan, the same for every backend: which nodes run, which are between
+ * the parameters (or pixels) and a loss, and which are fused. A batch norm computes the ReLU that
+ * alone follows it, and replaces the bias of a layer that it alone follows. If a backend supports
+ * it, a batch norm also computes an addition before that ReLU. */
 #ifndef MC_ROLES_H
 #define MC_ROLES_H
 
 #include "kernels/backend.h"
 
 struct mc_role {
-    int live;      /* computed in this plan */
-    int reach;     /* a loss depends on it */
-    int tapped;    /* somebody reads its output */
-    int users;     /* inputs of live nodes that it feeds */
-    int losers;    /* of those, inputs of nodes that reach a loss */
-    int need_grad; /* the gradient of its output is wanted */
-    int relu;      /* batch norm: number of the ReLU done with it, or -1 */
-    int sum;       /* batch norm: of the addition in front of that ReLU, or -1 */
-    int other;     /* and of what is added, which is computed before */
-    int shares;    /* its gradient begins as that of this addition, and may lie there; or -1. An
-                      addition is named by one node at most */
-    int done;      /* ReLU, addition: its batch norm does it */
-    int skip_bias; /* its bias is seen to by the batch norm behind it */
+    int live;       /* computed in this plan */
+    int reach;      /* a loss depends on it */
+    int tapped;     /* its output is read */
+    int users;      /* inputs of live nodes that it feeds */
+    int loss_users; /* those of them whose node reaches a loss */
+    int need_grad;  /* the gradient of its output is needed */
+    int relu;       /* batch norm: node of the ReLU that it computes, or -1 */
+    int sum;        /* batch norm: node of the addition before that ReLU, or -1 */
+    int other;      /* batch norm: the addition's other input, computed earlier */
+    int shares;     /* addition whose gradient is the first part of this node's, so that both may
+                      share memory; or -1. At most one node names an addition */
+    int done;       /* ReLU, addition: a batch norm computes it */
+    int skip_bias;  /* the batch norm after it replaces its bias */
 };
 
-/* Of every node (g->n_nodes), to be freed; NULL: out of memory. adds: batch norms do additions, and
- * gradients may be shared. */
+/* Roles of all nodes (g->n_nodes), to be freed; NULL: out of memory. adds: batch norms compute
+ * additions, and gradients may be shared. */
 struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o, int adds);
 
-/* Is a loss that of the main head? */
+/* Returns whether a loss is the main head's. */
 static inline int mc_is_main(const struct mc_graph *g, const struct mc_node *loss)
 {
     return !loss->train_only && loss->in[0] == g->logits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The geometry of a pooling or a convolution, the same for every backend. */
+ * Geometry of a pooling or a convolution, the same for every backend. */
 #ifndef MC_WINDOW_H
 #define MC_WINDOW_H
 
@@ -9,10 +9,10 @@
 
 struct mc_window {
     int ih, iw, oh, ow, kernel[2], stride[2], pad[2];
-    int adaptive; /* windows as PyTorch's AdaptiveAvgPool2d; of one place, global pooling's */
+    int adaptive; /* windows as in PyTorch's AdaptiveAvgPool2d; one output: global pooling */
 };
 
-/* Of a node and its input; of other nodes than pooling nothing reads it. */
+/* The window of node n with input `in`; unused unless n pools. */
 static inline struct mc_window mc_window_of(const struct mc_node *in, const struct mc_node *n)
 {
     const struct mc_window w = {in->h,
@@ -26,12 +26,11 @@ static inline struct mc_window mc_window_of(const struct mc_node *in, const stru
     return w;
 }
 
-/* Pixels [from, to) along an axis (0: rows). */
 struct mc_span {
     int from, to;
 };
 
-/* The part on the image of output place o's window. */
+/* The part of output o's window that is inside the image. */
 MC_BOTH_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int o)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
@@ -48,7 +47,7 @@ MC_BOTH_FN struct mc_span mc_window_at(const struct mc_window *w, int axis, int 
     return s;
 }
 
-/* The outputs whose windows have place k on the image; from >= to if there are none. */
+/* The outputs whose windows have element k inside the image; empty if from >= to. */
 MC_BOTH_FN struct mc_span mc_window_outputs(const struct mc_window *w, int axis, int k)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The memory of a plan: blocks with the times they are alive, placed greatest first at the lowest
- * offset where they meet no block that is alive at the same time. */
+ * A plan's memory: blocks with lifetimes. The largest is placed first, each at the lowest offset
+ * where it overlaps no block that is alive at the same time. */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -85,10 +85,10 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
     a->data = aligned_alloc(top > HUGE_PAGE ? HUGE_PAGE : ALIGN, a->bytes);
     if (!a->data)
         return mc_fail(err, MC_ENOMEM,
-                       "out of memory: %zu MiB are needed for a batch's activations and gradients",
+                       "out of memory: a batch's activations and gradients need %zu MiB",
                        a->bytes >> 20);
     if (top > HUGE_PAGE)
-        (void)madvise(a->data, a->bytes, MADV_HUGEPAGE); /* a wish: fewer TLB misses */
+        (void)madvise(a->data, a->bytes, MADV_HUGEPAGE); /* advice only: fewer TLB misses */
     return 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adversarial examples in a ball about a batch's pixels: random starts, steps, the best of
+ * Adversarial examples in a ball around a batch's pixels: random starts, steps, the best of
  * restarts. */
 #include "kernels/ball.h"
 #include "kernels/cpu/cpu.h"
@@ -31,7 +31,7 @@ static void start_image(const struct mc_plan *p, size_t i, const struct mc_ball 
         return;
     for (size_t q = 0; q < n; q++)
         squares += (double)x[q] * (double)x[q];
-    const uint32_t bits = mc_ball_draw(b, &p->ctl, p->ids[i], restart, MC_BALL_LAST_BLOCK).v[0];
+    const uint32_t bits = mc_ball_draw(b, &p->ctl, p->ids[i], restart, MC_BALL_RADIUS_BLOCK).v[0];
     const float scale = mc_ball_radius(b, n, squares, bits);
     for (size_t q = 0; q < n; q++)
         x[q] *= scale;
@@ -42,7 +42,7 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
 {
     const size_t n = image_floats(p);
 
-    assert(n / 4 < MC_BALL_LAST_BLOCK && restart < 256);
+    assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     memcpy(x->data, clean->data, p->batch * n * sizeof(float));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++) {
@@ -61,12 +61,12 @@ static void step_l2(const struct mc_ball *b, float step, size_t n, const float *
 
     for (size_t q = 0; q < n; q++)
         slope += (double)grad[q] * (double)grad[q];
-    const double along = mc_ball_along(step, slope);
+    const double along = mc_ball_step_scale(step, slope);
     for (size_t q = 0; q < n; q++) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
     }
-    const float back = mc_ball_back(b, away);
+    const float back = mc_ball_projection(b, away);
     for (size_t q = 0; q < n; q++)
         x[q] = mc_clamp(clean[q] + back * x[q], 0, 1);
 }
@@ -91,9 +91,9 @@ void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 
     for (size_t i = 0; i < p->valid; i++) {
         const float loss = p->loss[i];
-        float *kept = cpu_floats(best_loss) + i;
-        if (isnan(*kept) || (descend ? loss < *kept : loss > *kept)) {
-            *kept = loss;
+        float *record = cpu_floats(best_loss) + i;
+        if (isnan(*record) || (descend ? loss < *record : loss > *record)) {
+            *record = loss;
             memcpy(cpu_floats(best) + i * n, cpu_const_floats(x) + i * n, n * sizeof(float));
         }
     }

@@ -24,7 +24,7 @@ int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *sr
 {
     (void)be;
     if (at > dst->bytes || bytes > dst->bytes - at)
-        return mc_fail(err, MC_EFAIL, "write beyond the end of a buffer");
+        return mc_fail(err, MC_EFAIL, "write past the end of a buffer");
     if (bytes)
         memcpy(dst->data + at, src, bytes);
     return 0;
@@ -38,7 +38,7 @@ int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *ds
     if (cpu_of(be)->failed)
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN failed (status %d)", (int)cpu_of(be)->failed);
     if (at > src->bytes || bytes > src->bytes - at)
-        return mc_fail(err, MC_EFAIL, "read beyond the end of a buffer");
+        return mc_fail(err, MC_EFAIL, "read past the end of a buffer");
     if (bytes)
         memcpy(dst, src->data + at, bytes);
     return 0;
@@ -75,7 +75,7 @@ void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
     const float *from[AT_ONCE + 1];
     float w[AT_ONCE + 1];
 
-    /* more than a handful of terms: the sum so far is a term */
+    /* with more than AT_ONCE terms, the sum so far is a term */
     for (size_t i = AT_ONCE; i < k; i++)
         assert(src[i] != dst);
     for (size_t done = 0; done < k;) {
@@ -122,7 +122,7 @@ void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struc
         to[i] = from[at[i]];
 }
 
-/* In the form that leaves p = anchor as it is. */
+/* Computed so that p = anchor stays exactly. */
 void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
@@ -147,8 +147,8 @@ void cpu_close(struct mc_backend *be)
     free(cpu);
 }
 
-/* What oneDNN will use decides the layout, so our kernels follow it: ONEDNN_MAX_CPU_ISA and
- * valgrind lower both. MC_ISA=portable lowers ours alone where blocks are of 8. */
+/* Our kernels must use the layout that oneDNN will choose: ONEDNN_MAX_CPU_ISA and valgrind lower
+ * both. MC_ISA=portable lowers only ours if blocks are of 8. */
 static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
 {
     const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
@@ -171,19 +171,19 @@ void cpu_enter(const struct cpu *cpu)
         omp_set_num_threads(cpu->base.threads);
 }
 
-/* So many threads as OpenMP really gives where `wanted` are asked for: OMP_THREAD_LIMIT and what
- * the system allows may make them fewer. */
-static int threads_to_be_had(int wanted)
+/* Returns the number of threads that OpenMP really starts for `requested`. OMP_THREAD_LIMIT and the
+ * system's limits can make it smaller. */
+static int available_threads(int requested)
 {
-    int had = 1;
+    int available = 1;
 
     omp_set_dynamic(0);
-    omp_set_num_threads(wanted);
+    omp_set_num_threads(requested);
 #pragma omp parallel
 #pragma omp single
-    had = omp_get_num_threads();
-    omp_set_num_threads(had);
-    return had;
+    available = omp_get_num_threads();
+    omp_set_num_threads(available);
+    return available;
 }
 
 void cpu_repeat(struct mc_backend *be, struct mc_capture **capture, size_t times,
@@ -201,7 +201,7 @@ void cpu_capture_free(struct mc_backend *be, struct mc_capture *capture)
     (void)capture;
 }
 
-static void tell_facts(struct cpu *cpu, const dnnl_version_t *v)
+static void add_facts(struct cpu *cpu, const dnnl_version_t *v)
 {
     const char *isa = dnnl_cpu_isa2str(dnnl_get_effective_cpu_isa());
     const size_t prefix = strncmp(isa, "cpu_isa_", 8) ? 0 : 8;
@@ -225,8 +225,8 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
     struct cpu *cpu = calloc(1, sizeof *cpu);
     if (!cpu)
         return mc_no_memory(err);
-    /* oneDNN makes its primitives for as many threads as OpenMP has, and waits for each of them */
-    const int threads = threads_to_be_had(o->threads > 0 ? o->threads : omp_get_num_procs());
+    /* oneDNN makes its primitives for OpenMP's number of threads, and waits for all of them */
+    const int threads = available_threads(o->threads > 0 ? o->threads : omp_get_num_procs());
     cpu->k = kernels;
     if (dnnl_engine_create(&cpu->engine, dnnl_cpu, 0) != dnnl_success ||
         dnnl_stream_create(&cpu->stream, cpu->engine, dnnl_stream_default_flags) != dnnl_success) {
@@ -238,7 +238,7 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
              threads == 1 ? "" : "s", v->major, v->minor, v->patch);
-    tell_facts(cpu, v);
+    add_facts(cpu, v);
     *out = &cpu->base;
     return 0;
 }

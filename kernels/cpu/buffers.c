@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Buffers. Small ones lie on the heap, where tools that watch memory see past their ends; large
- * ones, data sets above all, in mappings, whose pages cost nothing until they are written and
- * which grow without a second copy. */
+ * Buffers. Small ones are on the heap, where memory checkers detect accesses past the end. Large
+ * ones, mainly data sets, are mappings: their pages cost nothing until they are written, and they
+ * grow without a second copy. */
 #include "kernels/cpu/cpu.h"
 
 #include <assert.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAPPED ((size_t)64 << 20) /* bytes, from which on a buffer is a mapping */
+#define MAPPED ((size_t)64 << 20) /* bytes; larger buffers are mappings */
 
-/* Past the end lie some bytes more, since vectors are read whole. */
+/* Adds a margin: vectors are read whole, past the end. */
 static size_t with_margin(size_t bytes)
 {
     return (bytes / 64 + 1) * 64;
@@ -33,7 +33,7 @@ static unsigned char *allocate(size_t bytes)
     return p;
 }
 
-static void give(unsigned char *data, size_t bytes)
+static void release(unsigned char *data, size_t bytes)
 {
     if (bytes >= MAPPED)
         (void)munmap(data, with_margin(bytes));
@@ -41,9 +41,9 @@ static void give(unsigned char *data, size_t bytes)
         free(data);
 }
 
-static int refused(size_t bytes, struct mc_error *err)
+static int out_of_memory(size_t bytes, struct mc_error *err)
 {
-    return mc_fail(err, MC_ENOMEM, "out of memory: a buffer of %zu MiB", bytes >> 20);
+    return mc_fail(err, MC_ENOMEM, "out of memory: a buffer needs %zu MiB", bytes >> 20);
 }
 
 int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct mc_error *err)
@@ -55,7 +55,7 @@ int cpu_buf_new(struct mc_backend *be, size_t bytes, struct mc_buf **out, struct
         b->data = allocate(bytes);
     if (!b || !b->data) {
         free(b);
-        return refused(bytes, err);
+        return out_of_memory(bytes, err);
     }
     b->bytes = bytes;
     *out = b;
@@ -66,7 +66,7 @@ void cpu_buf_free(struct mc_backend *be, struct mc_buf *b)
 {
     (void)be;
     if (b)
-        give(b->data, b->bytes);
+        release(b->data, b->bytes);
     free(b);
 }
 
@@ -77,16 +77,16 @@ int cpu_buf_grow(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct m
     (void)be;
     assert(bytes >= b->bytes);
     if (bytes > SIZE_MAX - MAPPED)
-        return refused(bytes, err);
+        return out_of_memory(bytes, err);
     if (b->bytes >= MAPPED) {
         void *p = mremap(b->data, with_margin(b->bytes), with_margin(bytes), MREMAP_MAYMOVE);
         data = p == MAP_FAILED ? NULL : p;
     } else if ((data = allocate(bytes))) {
         memcpy(data, b->data, b->bytes);
-        give(b->data, b->bytes);
+        release(b->data, b->bytes);
     }
     if (!data)
-        return refused(bytes, err);
+        return out_of_memory(bytes, err);
     b->data = data;
     b->bytes = bytes;
     return 0;

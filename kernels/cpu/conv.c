@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolutions by oneDNN, or by our own Winograd kernels where the table says so: activations in
- * the plan's fixed layout, weights in the layout that the pass wants, copied from and to the flat
- * vector at each use (they are small).
+ * Convolutions by oneDNN, or by our own algorithms if the table says so. Activations have the
+ * plan's fixed layout. Weights have the pass's layout and are copied from and to the flat vector at
+ * each use (they are small).
  *
- * oneDNN has only reference code, a hundred times slower, for fewer blocked input channels than a
- * block holds. It is told of a whole block there: the lanes beyond are 0 in the activations, and
- * the weights get zeros for them. It has no other for groups that are no whole blocks either: as
- * many of them as fill blocks are one group to it, whose weights are 0 between them. If it
- * has only reference code for another shape, one of our algorithms computes the pass
- * (conv_own.c). */
+ * For fewer blocked input channels than a block, oneDNN has only reference code, a hundred times
+ * slower. It then gets a whole block: the extra lanes are 0 in the activations, and the weights get
+ * zeros for them. The same holds for groups that are not whole blocks. Groups that together fill
+ * blocks are passed as one group, with zero weights between them. If oneDNN has only reference code
+ * for another shape, one of our algorithms computes the pass (conv_own.c). */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -25,19 +24,19 @@ struct pass {
 
 struct cpu_conv {
     struct cpu *be;
-    struct cpu_conv_shape s, told; /* and what oneDNN is told */
-    int merged;                    /* groups of s in one of told's */
+    struct cpu_conv_shape s, dnnl_shape; /* the convolution, and its shape as oneDNN gets it */
+    int merged;                          /* groups of s in one of dnnl_shape */
     struct pass pass[MC_N_PASSES];
     dnnl_memory_t bias;
     size_t work;
 };
 
-static int failed(struct mc_error *err, dnnl_status_t status, const char *what)
+static int failed(struct mc_error *err, dnnl_status_t status, const char *object)
 {
     if (status == dnnl_success)
         return 0;
     return mc_fail(err, status == dnnl_out_of_memory ? MC_ENOMEM : MC_EFAIL,
-                   "convolution: oneDNN cannot do %s (status %d)", what, (int)status);
+                   "convolution: oneDNN cannot do %s (status %d)", object, (int)status);
 }
 
 static void release_pass(struct pass *p)
@@ -51,13 +50,14 @@ static void release_pass(struct pass *p)
     dnnl_memory_destroy(p->scratch);
 }
 
-/* Input channels that oneDNN is told of. */
+/* Input channels that oneDNN gets. */
 static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass)
 {
     return s->ic < be->k->block && !cpu_is_plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
 }
 
-/* Groups that fill whole blocks, up to the padding that the activations have; else all in one. */
+/* Merges groups until they fill whole blocks, up to the padding of the activations; otherwise all
+ * of them. */
 static struct cpu_conv_shape merge(const struct cpu *be, const struct cpu_conv_shape *s,
                                    int *merged)
 {
@@ -113,12 +113,12 @@ static int describe(const struct cpu *be, const struct cpu_conv_shape *s, enum m
     return failed(err, st, "these shapes");
 }
 
-static dnnl_status_t memory(struct cpu *be, dnnl_memory_t *out, const dnnl_memory_desc_t *of)
+static dnnl_status_t memory(struct cpu *be, dnnl_memory_t *out, const dnnl_memory_desc_t *desc)
 {
-    return dnnl_memory_create(out, of, be->engine, DNNL_MEMORY_NONE);
+    return dnnl_memory_create(out, desc, be->engine, DNNL_MEMORY_NONE);
 }
 
-/* The reorder between flat and the pass's weights, the memories, the primitive. */
+/* Makes the reorder between flat and the pass's weights, the memories and the primitive. */
 static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
                      const struct descs *d, dnnl_query_t weights, int to_flat,
                      const dnnl_memory_desc_t *first, const dnnl_memory_desc_t *second,
@@ -148,7 +148,7 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum mc_pass pas
                                    const struct descs *d)
 {
     const dnnl_dims_t stride = {s->stride[0], s->stride[1]}, pad = {s->pad[0], s->pad[1]};
-    /* what the windows leave uncovered on the far side is negative padding there */
+    /* negative padding: pixels on the far side that no window covers */
     const dnnl_dims_t far = {(s->oh - 1) * s->stride[0] + s->kernel[0] - s->ih - s->pad[0],
                              (s->ow - 1) * s->stride[1] + s->kernel[1] - s->iw - s->pad[1]};
     const int training = s->backward_data || s->backward_weights;
@@ -164,7 +164,8 @@ static dnnl_status_t describe_pass(dnnl_convolution_desc_t *cd, enum mc_pass pas
         s->bias ? &d->bias : NULL, &d->dst, stride, pad, far);
 }
 
-/* The pass's primitive descriptor by the wanted algorithm, or directly where that cannot be had. */
+/* The pass's primitive descriptor by the requested algorithm, or by the direct one if that is not
+ * available. */
 static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum mc_pass pass,
                                  const struct cpu_conv_shape *s, const struct descs *d,
                                  dnnl_primitive_attr_t attr)
@@ -177,7 +178,7 @@ static dnnl_status_t create_pass(struct cpu *be, dnnl_primitive_desc_t *pd, enum
         dnnl_convolution_desc_t cd, hint_cd;
         dnnl_primitive_desc_t hint = NULL;
         st = describe_pass(&cd, pass, algs[i], s, d);
-        if (!st && pass != MC_PASS_FORWARD) { /* backward wants a forward of the same algorithm */
+        if (!st && pass != MC_PASS_FORWARD) { /* backward needs a forward of the same algorithm */
             st = describe_pass(&hint_cd, MC_PASS_FORWARD, algs[i], s, d);
             if (!st)
                 st = dnnl_primitive_desc_create(&hint, &hint_cd, attr, be->engine, NULL);
@@ -195,7 +196,7 @@ static const char *implementation(const_dnnl_primitive_desc_t pd)
     return dnnl_primitive_desc_query(pd, dnnl_query_impl_info_str, 0, &name) ? "" : name;
 }
 
-const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass)
+const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass)
 {
     const struct pass *p = &c->pass[pass];
     const_dnnl_primitive_desc_t pd;
@@ -205,7 +206,7 @@ const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass)
     return p->run && !dnnl_primitive_get_primitive_desc(p->run, &pd) ? implementation(pd) : "";
 }
 
-/* Makes one pass: our kernels compute it if the algorithm is ours or oneDNN has only reference
+/* Makes one pass. Our kernels compute it if the algorithm is ours or oneDNN has only reference
  * code. */
 static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t attr,
                     struct mc_error *err)
@@ -218,12 +219,12 @@ static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t
 
     if (cpu_own_fits(be, s, pass, s->algorithm[pass], &p->own))
         return 0;
-    int rc = describe(be, &c->told, pass, &d, err);
+    int rc = describe(be, &c->dnnl_shape, pass, &d, err);
     if (!rc)
         rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
     if (rc || !strncmp(implementation(pd), "ref", 3)) {
         dnnl_primitive_desc_destroy(pd);
-        if (!rc && !cpu_own_fits(be, s, pass, cpu_choose_instead(s), &p->own))
+        if (!rc && !cpu_own_fits(be, s, pass, cpu_choose_replacement(s), &p->own))
             (void)cpu_own_fits(be, s, pass, CPU_PRODUCTS, &p->own);
         return rc;
     }
@@ -231,7 +232,7 @@ static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t
                    pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
                    pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
                    pass == MC_PASS_DATA ? &d.src : &d.dst, err);
-    if (channels_in(be, &c->told, pass) != s->ic || c->merged > 1)
+    if (channels_in(be, &c->dnnl_shape, pass) != s->ic || c->merged > 1)
         p->padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
     dnnl_primitive_desc_destroy(pd);
     return rc;
@@ -249,17 +250,17 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         return mc_no_memory(err);
     c->be = be;
     c->s = *s;
-    c->told = merge(be, s, &c->merged);
+    c->dnnl_shape = merge(be, s, &c->merged);
     rc = failed(err, dnnl_primitive_attr_create(&attr), "attributes");
     if (!rc)
         rc = failed(err, dnnl_primitive_attr_set_scratchpad_mode(attr, dnnl_scratchpad_mode_user),
                     "attributes");
     for (enum mc_pass pass = 0; !rc && pass < MC_N_PASSES; pass++) {
-        const int wanted[] = {1, s->backward_data, s->backward_weights};
-        if (wanted[pass])
+        const int needed[] = {1, s->backward_data, s->backward_weights};
+        if (needed[pass])
             rc = new_pass(c, pass, attr, err);
     }
-    if (!rc && s->bias && !(rc = describe(be, &c->told, MC_PASS_FORWARD, &d, err)))
+    if (!rc && s->bias && !(rc = describe(be, &c->dnnl_shape, MC_PASS_FORWARD, &d, err)))
         rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
     for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++) {
         const size_t work =
@@ -291,7 +292,7 @@ size_t cpu_conv_work(const struct cpu_conv *c)
 
 static void point(struct cpu *be, dnnl_memory_t m, const void *at)
 {
-    /* oneDNN takes no const; a handle that is only an input is not written */
+    /* oneDNN accepts no const pointer; it does not write an input */
     cpu_check(be, dnnl_memory_set_data_handle(m, (void *)(uintptr_t)at));
 }
 
@@ -300,7 +301,7 @@ static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_a
     cpu_check(be, dnnl_primitive_execute(p, be->stream, n, args));
 }
 
-/* The pass's part of work: weights, flat weights with zeros, scratch. */
+/* Divides the pass's work memory: weights, flat weights with zeros, scratch. */
 static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
 {
     float *padded = (float *)work + p->weights_bytes / sizeof(float);
@@ -311,18 +312,19 @@ static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void 
     return padded;
 }
 
-/* Floats of an output channel's weights, (ic / groups, kernel), and of the padded row that holds
+/* Floats of an output channel's weights, (ic / groups, kernel), and of the padded row that contains
  * them. */
 static size_t row_of(const struct cpu_conv *c, const struct pass *p, size_t *wide)
 {
     const size_t window = (size_t)(c->s.kernel[0] * c->s.kernel[1]);
 
-    *wide = (size_t)(channels_in(c->be, &c->told, (enum mc_pass)(p - c->pass)) / c->told.groups) *
+    *wide = (size_t)(channels_in(c->be, &c->dnnl_shape, (enum mc_pass)(p - c->pass)) /
+                     c->dnnl_shape.groups) *
             window;
     return (size_t)(c->s.ic / c->s.groups) * window;
 }
 
-/* Where output channel o's weights lie among the padded ones. */
+/* Offset of output channel o's weights in the padded ones. */
 static size_t row_at(const struct cpu_conv *c, size_t o, size_t row, size_t wide)
 {
     return o * wide + o / (size_t)(c->s.oc / c->s.groups) % (size_t)c->merged * row;
@@ -334,7 +336,7 @@ static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, vo
     float *padded = place(c, p, flat, work);
 
     if (p->padded_bytes)
-        memset(padded, 0, (size_t)c->told.oc * wide * sizeof *flat);
+        memset(padded, 0, (size_t)c->dnnl_shape.oc * wide * sizeof *flat);
     for (size_t o = 0; p->padded_bytes && o < (size_t)c->s.oc; o++)
         memcpy(padded + row_at(c, o, row, wide), flat + o * row, row * sizeof *flat);
     execute(c->be, p->reorder, 2,
@@ -351,7 +353,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
         memcpy(flat + o * row, padded + row_at(c, o, row, wide), row * sizeof *flat);
 }
 
-/* oneDNN's primitive, its weights in place; bias may be NULL. */
+/* Runs oneDNN's primitive; the weights are in place; bias may be NULL. */
 static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const float *second,
                 const float *bias)
 {
@@ -374,7 +376,7 @@ static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const
                                 {DNNL_ARG_BIAS, c->bias}});
 }
 
-/* Forward, or the data's gradient. */
+/* Computes forward or the data's gradient. */
 static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, const float *weight,
                      const float *bias, float *to, void *work)
 {

@@ -5,11 +5,11 @@
 
 #include <string.h>
 
-/* Can our Winograd kernels do this pass? Then fill it in. */
+/* Fills *own and returns 1 if our Winograd kernels support this pass. */
 static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                          struct cpu_own *own)
 {
-    enum { CACHE = 384 << 10, MOST = 64 };
+    enum { CACHE = 384 << 10, MAX_ROWS = 64 };
     const size_t b = (size_t)be->k->block;
     const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
     const int data = pass == MC_PASS_DATA;
@@ -30,11 +30,11 @@ static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, e
     w->threads = be->base.threads;
     w->tiles_h = ((size_t)w->oh + 3) / 4;
     w->tiles_w = ((size_t)w->ow + 3) / 4;
-    for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MOST; rows++) {
+    for (size_t rows = 1; rows == 1 || rows * w->tiles_w <= MAX_ROWS; rows++) {
         struct cpu_wino more = *w;
         more.rows = rows;
         more.group = (rows * w->tiles_w + 15) / 16 * 16;
-        /* beyond the cache only to fill a group: its empty tiles are multiplied too */
+        /* exceed the cache only to fill a group: its empty tiles are multiplied too */
         if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE &&
             (rows - 1) * more.group >= rows * w->group)
             break;

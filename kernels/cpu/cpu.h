@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the CPU backend share: the backend, a plan and its nodes, convolutions.
+ * Types and functions that the files of the CPU backend share: the backend, a plan and its nodes,
+ * convolutions.
  *
  * A plan is a list of nodes in the graph's order. Each live node has a block of one arena for its
- * output and, with backward, one for the gradient of its output; blocks whose lives do not meet
- * share memory. Node i runs forward at time i and backward at time 2n - i. A ReLU that alone
- * follows a batch norm is done by it. No node's backward reads its own output, so that operations
- * that may work in place do. */
+ * output and, with backward, one for its output's gradient. Blocks share memory if their lifetimes
+ * do not overlap: node i runs forward at time i and backward at time 2n - i. A batch norm computes
+ * a ReLU that alone follows it. No node's backward reads its own output, so operations that can
+ * work in place do. */
 #ifndef MC_CPU_H
 #define MC_CPU_H
 
@@ -26,12 +27,12 @@ struct cpu {
     struct mc_backend base;
     dnnl_engine_t engine;
     dnnl_stream_t stream;
-    dnnl_status_t failed; /* the first that oneDNN gave (or we) while a plan ran; get() tells */
+    dnnl_status_t failed; /* first failure of oneDNN (or ours) while a plan ran; get() returns it */
     const struct cpu_kernels *k;
     double part[CPU_PARTS];
 };
 
-/* The entry points of struct mc_backend, in attack.c, backend_cpu.c, buffers.c, loss.c, norm.c,
+/* The functions of struct mc_backend, in attack.c, backend_cpu.c, buffers.c, loss.c, norm.c,
  * pixels.c, plan.c, run.c, soft_permutation.c. */
 MC_DECLARE_FUNCTIONS(cpu)
 
@@ -53,9 +54,9 @@ static inline double *cpu_doubles(struct mc_buf *b)
 }
 
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
- * Weights come from and go to the flat vector; the copies in oneDNN's layout live in `work`. */
+ * Weights are read from and written to the flat vector; copies in oneDNN's layout are in `work`. */
 struct cpu_conv;
-/* oneDNN's direct convolution, its Winograd, ours. The table chooses among these. The others
+/* oneDNN's direct convolution, its Winograd and ours: the table chooses among these. The others
  * replace oneDNN's reference code. */
 enum cpu_algorithm {
     CPU_DIRECT,
@@ -69,12 +70,12 @@ enum cpu_algorithm {
 struct cpu_conv_shape {
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
-    int plain_input, plain_grad; /* (N,C,H,W) rather than blocked; its gradient */
+    int plain_input, plain_grad; /* (N,C,H,W) rather than blocked: the input, its gradient */
     int bias;                    /* added by forward */
     int backward_data, backward_weights;
-    enum cpu_algorithm algorithm[MC_N_PASSES]; /* direct where this one cannot be had */
+    enum cpu_algorithm algorithm[MC_N_PASSES]; /* direct if this one is not available */
 };
-/* Does this pass see the input, or its gradient, as (N,C,H,W)? */
+/* Returns whether this pass reads or writes the input, or its gradient, as (N,C,H,W). */
 static inline int cpu_is_plain(const struct cpu_conv_shape *s, enum mc_pass pass)
 {
     return pass == MC_PASS_DATA ? s->plain_grad : s->plain_input;
@@ -98,9 +99,8 @@ static inline struct mc_window cpu_conv_window(const struct cpu_conv_shape *s)
 int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv **out,
                  struct mc_error *err);
 void cpu_conv_free(struct cpu_conv *c);
-/* Name of the implementation that computes a pass, ours or oneDNN's; "" if the pass is not
- * computed. */
-const char *cpu_conv_by(const struct cpu_conv *c, enum mc_pass pass);
+/* Name of the implementation of a pass, ours or oneDNN's; "" if the pass is not computed. */
+const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work);
@@ -115,7 +115,7 @@ struct cpu_own {
     struct cpu_wino wino;
     size_t weights_bytes, work_bytes; /* work_bytes: with the weights */
 };
-/* Fills *own if algorithm `by` is ours and fits this pass; returns whether. */
+/* Fills *own and returns 1 if algorithm `by` is ours and fits this pass, otherwise returns 0. */
 int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                  enum cpu_algorithm by, struct cpu_own *own);
 void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
@@ -136,14 +136,14 @@ void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
                   float *weight, float *y, void *work);
 
 /* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
- * From the committed table algorithms.tsv, which `make tune` writes: a line an instruction set,
- * pass and shape. What the table does not hold follows the rule that its shapes show: our Winograd
- * for 3x3 of stride 1 with channels and pixels enough, else direct. */
+ * The committed table algorithms.tsv, written by `make tune`, has one line per instruction set,
+ * pass and shape. Other shapes follow a rule: our Winograd for 3x3 of stride 1 with enough channels
+ * and pixels, otherwise direct. */
 void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
 /* Our algorithm that replaces oneDNN's reference code. If it does not fit, products do. */
-enum cpu_algorithm cpu_choose_instead(const struct cpu_conv_shape *s);
+enum cpu_algorithm cpu_choose_replacement(const struct cpu_conv_shape *s);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
 
@@ -158,7 +158,7 @@ struct cpu_arena {
     int failed; /* out of memory while blocks were added */
     unsigned char *data;
 };
-/* A new block's number; 0 is never used. */
+/* Returns the new block's number; 0 is never used. */
 size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to);
 void cpu_arena_extend(struct cpu_arena *a, size_t block, size_t from, size_t to);
 int cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
@@ -170,16 +170,16 @@ struct cpu_node {
     const struct mc_node *n;
     const struct mc_role *role;
     int plain;      /* (N,C,H,W), not blocked: pixels only */
-    int plain_grad; /* and its gradient; blocked where convolutions write it */
+    int plain_grad; /* the same for the gradient; blocked if convolutions write it */
 
-    size_t cb, hw, image, size;   /* channel blocks, pixels, floats an image, floats */
-    size_t grad_image, grad_size; /* of its gradient */
+    size_t cb, hw, image, size;   /* channel blocks, pixels, floats per image, floats */
+    size_t grad_image, grad_size; /* the gradient's */
     size_t out_block, grad_block, extra_block;
     float *out, *grad;
     float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
-    int32_t *where;  /* max pool */
-    int written;     /* backward: grad holds something */
-    int batch_stats; /* batch norm: the last forward used the batch's own */
+    int32_t *argmax; /* max pool: input pixel of each maximum */
+    int written;     /* backward: grad already holds a value */
+    int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
 };
 
@@ -189,7 +189,7 @@ struct mc_plan {
     size_t batch, valid;
     int backward, input_grad, train_only;
     struct cpu_node *nodes; /* g->n_nodes */
-    struct mc_role *roles;  /* the nodes' */
+    struct mc_role *roles;  /* the roles of the nodes */
     struct mc_tap_request *taps;
     size_t n_taps;
     struct cpu_arena arena;
@@ -197,13 +197,13 @@ struct mc_plan {
     void *work;            /* oneDNN's scratch, partial sums */
     float *tmp;            /* a second gradient, before it is added */
     int32_t *labels;       /* (B) */
-    int32_t *samples;      /* index into the source, -1 behind the last */
-    uint32_t *ids;         /* what its random numbers are keyed by */
+    int32_t *samples;      /* index into the source, -1 after the last */
+    uint32_t *ids;         /* keys of the samples' random numbers */
     float *loss, *correct; /* (B), main head */
     double objective;      /* sum over images and heads of the last forward */
     double *moments;
-    struct mc_ctl ctl; /* of the last load */
-    enum mc_mode mode; /* of the last forward */
+    struct mc_ctl ctl; /* those of the last load */
+    enum mc_mode mode; /* mode of the last forward */
 };
 
 static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const struct cpu_node *n)
@@ -212,7 +212,7 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
     return s;
 }
 
-/* Where channel ch of image i begins, and how far its pixels are apart. */
+/* Offset of channel ch of image i; *step is the distance between its pixels. */
 static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_node *c, size_t i,
                                     size_t ch, size_t *step)
 {
@@ -221,13 +221,13 @@ static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_no
     return i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
 }
 
-/* Of a plan's convolution; its algorithms are not chosen yet: direct. */
+/* The shape of a plan's convolution; its algorithms are not chosen yet: direct. */
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 
 /* Batch norm (norm.c). */
-/* Sum over images of part[n][cb][which of `of`][b] for channel c. */
+/* Sum over images of part[n][cb][index of `count`][b] for channel c. */
 double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
-                 size_t which, size_t of);
+                 size_t index, size_t count);
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc);
 void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams);
@@ -241,7 +241,7 @@ void cpu_plan_release(struct mc_plan *p);
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
 void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n, float *dx);
 
-/* Also from within a parallel loop. */
+/* May also be called in a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
 {
     if (!status)
@@ -251,7 +251,7 @@ static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
         cpu->failed = status;
 }
 
-/* c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
+/* c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': transposed. */
 static inline void cpu_gemm(struct cpu *cpu, char ta, char tb, size_t m, size_t n, size_t k,
                             const float *a, size_t lda, const float *b, size_t ldb, float beta,
                             float *c, size_t ldc)
@@ -260,7 +260,7 @@ static inline void cpu_gemm(struct cpu *cpu, char ta, char tb, size_t m, size_t 
                               (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)ldc));
 }
 
-/* OpenMP keeps the number of threads by calling thread: set it to the backend's. */
+/* OpenMP stores the number of threads per calling thread: sets it to the backend's. */
 void cpu_enter(const struct cpu *cpu);
 int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err);
 

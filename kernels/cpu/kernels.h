@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CPU backend's own kernels, one table an instruction set: the same source, kernels_*.h,
+ * The CPU backend's own kernels, one table per instruction set. The same source, kernels_*.h, is
  * compiled for AVX-512 (channels in blocks of 16), AVX2 (blocks of 8) and the portable baseline
- * (blocks of 8, whatever vectors the compiler has). backend_cpu.c picks the table at run time.
+ * (blocks of 8, the compiler's vectors). backend_cpu.c picks the table at run time.
  *
- * Activations lie as oneDNN's nChw16c or nChw8c: (N, C/b, H, W, b) with b channels in a block, the
- * last block padded with zeros. Letters: N images, of which the first `valid` count, CB channel
+ * Activations have oneDNN's layout nChw16c or nChw8c: (N, C/b, H, W, b) with b channels in a block,
+ * the last block padded with zeros. Letters: N images, of which the first `valid` count, CB channel
  * blocks, HW pixels. A vector "of channels" has CB * b floats.
  *
- * Sums are cut at images or at fixed chunks, never at threads, so that a kernel gives the same
- * bits at any number of threads; but for wino_grad (and oneDNN), where each thread has a sum of its
- * own: the number of threads is one of the backend's facts. */
+ * Sums are split at images or at fixed chunks, never at threads, so a kernel's bits do not depend
+ * on the number of threads. The exceptions are wino_grad and oneDNN, where each thread has its own
+ * sum. The number of threads is therefore one of the backend's facts. */
 #ifndef MC_CPU_KERNELS_H
 #define MC_CPU_KERNELS_H
 
@@ -24,30 +24,29 @@ struct cpu_shape {
     size_t n, valid, cb, hw;
 };
 
-/* What follows a normalisation: nothing (delta < 0), a ReLU (0) or Huber's ReLU (delta > 0). */
+/* Operation after a normalization: none (delta < 0), ReLU (0) or Huber's ReLU (delta > 0). */
 struct cpu_norm {
-    const float *mean, *scale, *beta; /* of channels: z = (x - mean) * scale + beta */
+    const float *mean, *scale, *beta; /* per channel: z = (x - mean) * scale + beta */
     float delta;
 };
 
-/* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels; so many rows of tiles are taken at a
- * time; group: their tiles, rounded up to a multiple of 16. */
+/* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels, `rows` rows of tiles at a time.
+ * group: the number of their tiles, rounded up to a multiple of 16. */
 struct cpu_wino {
     size_t n, icb, ocb, tiles_h, tiles_w, rows, group;
     int ih, iw, oh, ow, pad;
-    int threads; /* that work and du have room for */
+    int threads; /* capacity of work and du */
 };
-/* Blocks from one of the 36 planes to the next: odd, or all would fall into one set of the
- * cache. */
+/* Distance in blocks between the 36 planes: odd, or all would map to one set of the cache. */
 #define CPU_WINO_PLANE(cb, group) ((cb) * (group) + 1)
-/* Floats that one thread works in. */
+/* Floats of work per thread. */
 #define CPU_WINO_WORK(c, b)                                                                        \
     ((36 * (CPU_WINO_PLANE((c)->icb, (c)->group) + CPU_WINO_PLANE((c)->ocb, (c)->group)) +         \
       6 * (4 * (c)->tiles_w + 2)) *                                                                \
      (size_t)(b))
 
 /* A grid of pixels of a blocked activation: rows by cols, from pixel `first` in steps of `step`.
- * channels: with those of the last block's padding; width and hw: the image's. */
+ * channels: including the last block's padding; width and hw: the image's. */
 struct cpu_pixels {
     size_t channels, width, hw, rows, cols, first[2], step[2];
 };
@@ -58,8 +57,8 @@ struct cpu_kernels {
     const char *name;
     int block;
 
-    /* part[n][cb][2][b]: sums of x - first and of its square over the image's pixels; first is the
-     * batch's first pixel, so that little cancels. */
+    /* part[n][cb][2][b]: sums of x - first and of its square over the image's pixels. first is the
+     * batch's first pixel, which avoids cancellation. */
     void (*stats)(const struct cpu_shape *s, const float *x, float *part);
     /* y = act(z); pre (may be NULL) = z. y may be x. */
     void (*norm)(const struct cpu_shape *s, const float *x, const struct cpu_norm *m, float *pre,
@@ -76,33 +75,34 @@ struct cpu_kernels {
     void (*relu)(size_t n, const float *x, float delta, float *y);
     void (*relu_back)(size_t n, const float *x, const float *dy, float delta, float *dx);
     void (*add)(size_t n, const float *a, const float *b, float *y); /* y may be a */
-    /* y = op(x); of dy, dy times the slope at x. y may be x or dy. */
+    /* y = op(x); if dy is not NULL, dy times the slope at x. y may be x or dy. */
     void (*activation)(enum mc_op op, size_t n, const float *x, const float *dy, float *y);
-    /* y = x * f; an image's factors lie `image` floats behind the last one's (0: all images have
-     * the same), one of a channel (each 0) or of each of its pixels. y may be x. */
+    /* y = x * f. `image` is the distance in floats between the factors of two images (0: all images
+     * share them). Factors are per channel (each 0) or per channel and pixel. y may be x. */
     void (*mul)(const struct cpu_shape *s, const float *x, const float *f, size_t image, int each,
                 float *y);
     /* part[n][cb][b]: sums of x * dy over the image's pixels. */
     void (*dots)(const struct cpu_shape *s, const float *x, const float *dy, float *part);
-    /* Each pixel's c channels: y = z * w + b, z = (x - mean) / sigma; y may be x. w, b: of
-     * channels, 0 behind the last. */
+    /* For each pixel's c channels: y = z * w + b, z = (x - mean) / sigma; y may be x. w, b: of
+     * channels, 0 after the last. */
     void (*layer_norm)(const struct cpu_shape *s, size_t c, float eps, const float *x,
                        const float *w, const float *b, float *y);
-    /* part (NULL: not wanted)[n][cb][2][b]: sums of dy * z and of dy. dx (NULL) may be dy. */
+    /* part[n][cb][2][b] (NULL: not needed): sums of dy * z and of dy. dx (NULL: not needed) may be
+     * dy. */
     void (*layer_norm_back)(const struct cpu_shape *s, size_t c, float eps, const float *x,
                             const float *dy, const float *w, float *part, float *dx);
-    /* where[n][cb][pixel][b]: the input pixel that was the greatest; NULL: not wanted. */
+    /* argmax[n][cb][pixel][b]: input pixel of the maximum; NULL: not needed. */
     void (*max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x, float *y,
-                     int32_t *where);
+                     int32_t *argmax);
     void (*max_pool_back)(const struct cpu_shape *s, const struct mc_window *w, const float *dy,
-                          const int32_t *where, float *dx);
+                          const int32_t *argmax, float *dx);
     void (*avg_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
                      float *y);
     void (*avg_pool_back)(const struct cpu_shape *s, const struct mc_window *w, const float *dy,
                           float *dx);
 
     /* Winograd (kernels_winograd.h). u: 36 * IC * OC transformed weights, channels rounded up to
-     * blocks; work: CPU_WINO_WORK a thread; du: 36 * IC * OC a thread. */
+     * blocks; work: CPU_WINO_WORK per thread; du: 36 * IC * OC per thread. */
     void (*wino_weights_in)(const struct cpu_wino *c, size_t ic, size_t oc, int data,
                             const float *w, float *u);
     void (*wino_conv)(const struct cpu_wino *c, const float *x, const float *u, float *y,
@@ -112,19 +112,19 @@ struct cpu_kernels {
     void (*wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t oc, const float *du,
                              size_t threads, float *dw);
 
-    /* A depthwise convolution of n images of c channels; weight (c, kernel), bias (c) or NULL. With
-     * `data`: the input's gradient from the output's. depthwise_grad: the weights' gradient. */
+    /* A depthwise convolution of n images of c channels; weight (c, kernel), bias (c) or NULL. If
+     * `data`, computes the input's gradient from the output's. depthwise_grad: the weights'
+     * gradient. */
     void (*depthwise)(size_t n, size_t c, const struct mc_window *w, int data, const float *from,
                       const float *weight, const float *bias, float *to);
     void (*depthwise_grad)(size_t n, size_t c, const struct mc_window *w, const float *x,
                            const float *dy, float *dw);
 
-    /* Copies some pixels of n images to a matrix, one row per pixel; adds the rows to the
+    /* Copies a grid of pixels of n images to a matrix, one row per pixel; adds the rows to the
      * pixels. */
     void (*pixels_out)(const struct cpu_pixels *p, size_t n, const float *x, float *matrix);
     void (*pixels_add)(const struct cpu_pixels *p, size_t n, const float *matrix, float *x);
 
-    /* Flat vectors. */
     void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,
                 float coef, float momentum, float decay, int nesterov);
     void (*lincomb)(size_t n, float *dst, size_t k, const float *const *src, const float *coef);
@@ -133,8 +133,8 @@ struct cpu_kernels {
     void (*sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
                       const float *grad, float *x);
 
-    /* Joint moments, in float64, of two activations of the same shape, channels [c0, c0 + k) of
-     * each; work: CPU_MOMENTS_WORK(k) doubles; out: MC_MOMENTS_SIZE(k), overwritten. */
+    /* Joint moments, in float64, of channels [c0, c0 + k) of two activations of the same shape.
+     * work: CPU_MOMENTS_WORK(k) doubles; out: MC_MOMENTS_SIZE(k), overwritten. */
     void (*moments)(const struct cpu_shape *s, const float *x, const float *y, size_t c0, size_t k,
                     double *work, double *out);
 };
@@ -142,7 +142,7 @@ struct cpu_kernels {
 #define CPU_PARTS 4096
 #define CPU_MOMENTS_CHUNKS(k) ((k) <= 64 ? (size_t)8 : (k) <= 128 ? (size_t)4 : (size_t)1)
 #define CPU_MOMENTS_WORK(k) (CPU_MOMENTS_CHUNKS(k) * (4 * (size_t)(k) + (size_t)(k) * (size_t)(k)))
-#define CPU_MOMENTS_ROOM(k) (CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k)) /* and `out` */
+#define CPU_MOMENTS_ROOM(k) (CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k)) /* including `out` */
 
 extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_portable;
 

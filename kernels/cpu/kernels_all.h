@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One instruction set's kernels and their table: ISA and BLOCK are defined by isa_*.c. */
+ * One instruction set's kernels and their table. isa_*.c defines ISA and BLOCK. */
 #include "kernels/activation.h"
 #include "kernels/ball.h"
 #include "kernels/cpu/kernels.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Depthwise convolutions, and the copies from which products.c makes matrices of pixels, included
- * once per instruction set (see kernels.h). */
+ * Depthwise convolutions, and the pixel copies that products.c needs. Included once per instruction
+ * set (see kernels.h). */
 
-/* Sums of an image's outputs times the pixels that place (kh, kw) of their windows sees. */
+/* Sums of an image's outputs times the pixels under element (kh, kw) of their windows. */
 static inline vf window_dots(const struct mc_window *w, int kh, int kw, const vf *x, const vf *dy)
 {
     const struct mc_span rows = mc_window_outputs(w, 0, kh), cols = mc_window_outputs(w, 1, kw);
@@ -46,7 +46,7 @@ static void KERNEL(depthwise_grad)(size_t n, size_t c, const struct mc_window *w
         }
 }
 
-/* The weights of place t of a channel block, 0 after the last channel. */
+/* The weights of element t for a channel block, 0 after the last channel. */
 static inline vf depthwise_weights(size_t c, size_t block, size_t taps, size_t t, const float *w)
 {
     vf v = ZERO;
@@ -56,9 +56,9 @@ static inline vf depthwise_weights(size_t c, size_t block, size_t taps, size_t t
     return v;
 }
 
-/* Place t for one image of one channel block: y += weights * x; with `data`, x += weights * y. */
-static inline void depthwise_place(const struct mc_window *w, int t, vf weights, int data, vf *x,
-                                   vf *y)
+/* Element t for one image and channel block: y += weights * x; if `data`, x += weights * y. */
+static inline void depthwise_element(const struct mc_window *w, int t, vf weights, int data, vf *x,
+                                     vf *y)
 {
     const int kh = t / w->kernel[1], kw = t % w->kernel[1];
     const struct mc_span rows = mc_window_outputs(w, 0, kh), cols = mc_window_outputs(w, 1, kw);
@@ -91,7 +91,8 @@ static void KERNEL(depthwise)(size_t n, size_t c, const struct mc_window *w, int
         for (size_t t = 0; t < taps; t++) {
             const vf v = depthwise_weights(c, j, taps, t, weight);
             for (size_t i = 0; i < n; i++)
-                depthwise_place(w, (int)t, v, data, x + (i * cb + j) * in, y + (i * cb + j) * out);
+                depthwise_element(w, (int)t, v, data, x + (i * cb + j) * in,
+                                  y + (i * cb + j) * out);
         }
     }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Joint moments in float64, included once an instruction set (see kernels.h). The products of a
- * (tile of x's channels, tile of y's channels, chunk of images) are one task; the chunks and their
- * order depend on the shape alone, so the sums are the same at any number of threads. */
+ * Joint moments in float64, included once per instruction set (see kernels.h). A task is the
+ * products of a tile of x's channels, a tile of y's channels and a chunk of images. The chunks and
+ * their order depend only on the shape, so the sums do not depend on the number of threads. */
 
 enum {
     M_TILE = 64,                  /* channels of a tile */
@@ -11,7 +11,8 @@ enum {
     M_COLS = 2 * (BLOCK / 2)
 };
 
-/* Channels [c, c + k) of `pixels` pixels of image n from pixel p as doubles, M_TILE a pixel. */
+/* Packs channels [c, c + k) of `pixels` pixels of image n, from pixel p, as doubles, M_TILE per
+ * pixel. */
 static void pack_pixels(const struct cpu_shape *s, const float *x, size_t n, size_t p,
                         size_t pixels, size_t c, size_t k, double *to)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm and the ReLU behind it, layer norm, included once an instruction set (see
+ * Batch norm with the ReLU after it, and layer norm. Included once per instruction set (see
  * kernels.h). */
 
 static inline __attribute__((always_inline)) vf activate(vf z, float delta)
 {
-    /* written so that a NaN stays a NaN */
+    /* keeps NaN */
     vf y = (vf)((vi)z & ~(z <= 0.0f));
     if (delta > 0) {
         vi above = y > delta;
@@ -182,7 +182,7 @@ static void KERNEL(channel_sums)(const struct cpu_shape *s, const float *x, floa
         }
 }
 
-/* ---- layer norm: a pixel's blocks lie hw apart ----------------------------------------------- */
+/* ---- layer norm: a pixel's blocks are hw apart ---------------------------------------------- */
 
 static inline __attribute__((always_inline)) float lanes_sum(vf v)
 {
@@ -193,7 +193,7 @@ static inline __attribute__((always_inline)) float lanes_sum(vf v)
     return sum;
 }
 
-/* x - mean, but 0 in the lanes behind the last channel */
+/* x - mean, but 0 in the lanes after the last channel */
 static inline __attribute__((always_inline)) vf centred(vf x, float mean, size_t cb, size_t c)
 {
     vi m;
@@ -203,7 +203,7 @@ static inline __attribute__((always_inline)) vf centred(vf x, float mean, size_t
     return (vf)((vi)(x - mean) & m);
 }
 
-/* Of a pixel. Returns 1 / sigma. */
+/* Mean of a pixel's channels. Returns 1 / sigma. */
 static inline __attribute__((always_inline)) float
 layer_moments(const struct cpu_shape *s, size_t c, float eps, const vf *x, float *mean)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Activations, sums and pooling over blocked activations, included once an instruction set (see
+ * Activations, sums and pooling over blocked activations, included once per instruction set (see
  * kernels.h). */
 
 static void KERNEL(relu)(size_t n, const float *x, float delta, float *y)
@@ -24,9 +24,9 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
         ((vf *)y)[i] = ((const vf *)a)[i] + ((const vf *)b)[i];
 }
 
-/* op is a constant where this is inlined. */
+/* op is a constant after inlining. */
 static inline __attribute__((always_inline)) void
-activate_some(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+activate_range(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
 {
     if (dy) {
 #pragma omp simd
@@ -44,8 +44,8 @@ static void KERNEL(activation)(enum mc_op op, size_t n, const float *x, const fl
     enum { SOME = 4096 };
 #define ONE_OF(name)                                                                               \
     case MC_OP_##name:                                                                             \
-        activate_some(MC_OP_##name, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL,        \
-                      y + i);                                                                      \
+        activate_range(MC_OP_##name, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL,       \
+                       y + i);                                                                     \
         break
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i += SOME)
@@ -86,7 +86,7 @@ static void KERNEL(dots)(const struct cpu_shape *s, const float *x, const float 
 }
 
 static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *w, const float *x,
-                             float *y, int32_t *where)
+                             float *y, int32_t *argmax)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->n * s->cb; i++) {
@@ -105,14 +105,14 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *
                         index = (((vi)ZERO + (h * w->iw + c)) & m) | (index & ~m);
                     }
                 ((vf *)y)[at] = best;
-                if (where)
-                    ((vi *)where)[at] = index;
+                if (argmax)
+                    ((vi *)argmax)[at] = index;
             }
     }
 }
 
 static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct mc_window *w,
-                                  const float *dy, const int32_t *where, float *dx)
+                                  const float *dy, const int32_t *argmax, float *dx)
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->n * s->cb; i++) {
@@ -122,7 +122,7 @@ static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct mc_win
         for (size_t j = 0; j < ohw; j++) {
             const size_t at = (i * ohw + j) * BLOCK;
             for (size_t b = 0; b < BLOCK; b++)
-                p[(size_t)where[at + b] * BLOCK + b] += dy[at + b];
+                p[(size_t)argmax[at + b] * BLOCK + b] += dy[at + b];
         }
     }
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Arithmetic on flat vectors, included once an instruction set (see kernels.h). */
+ * Arithmetic on flat vectors, included once per instruction set (see kernels.h). */
 
 static void KERNEL(sgd)(size_t n, float *p, float *m, const float *grad, const float *point,
                         float lr, float coef, float momentum, float decay, int nesterov)

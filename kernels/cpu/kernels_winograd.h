@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * 3x3 convolutions of stride 1 by Winograd's F(4x4, 3x3) (Lavin and Gray, CVPR 2016), included once
- * an instruction set (see kernels.h). An output tile of 4x4 pixels takes 36 products a channel pair
- * instead of 144:
+ * per instruction set (see kernels.h). An output tile of 4x4 pixels needs 36 products per pair of
+ * channels instead of 144:
  *
  *     Y = A' [(G g G') . (B' d B)] A      dg = G' [(A dY A') . (B' d B)] G
  *
  * The interpolation points 0, +-5/8, +-3/2 and infinity lose less to rounding than the usual 0,
- * +-1,
- * +-2; every constant of A and B is exact. Tiles are taken in groups: all 36 transformed planes of
- * a group stay in the cache between the transforms and the products. */
+ * +-1, +-2; every constant of A and B is exact. Tiles are computed in groups: all 36 transformed
+ * planes of a group stay in the cache between the transforms and the products. */
 
 #define PA .625f
 #define PB 1.5f
 #define PA2 (PA * PA)
 #define PB2 (PB * PB)
 
-/* B' of six values `step` apart. */
+/* B' of six values with distance `step`. */
 static inline __attribute__((always_inline)) void wino_in(const vf *x, size_t step, vf *y,
                                                           size_t to)
 {
@@ -58,9 +57,9 @@ static inline __attribute__((always_inline)) void wino_spread(const vf *x, size_
     y[5 * to] = x3;
 }
 
-/* Transformed input of the tile rows [r0, r0 + rows): v[36][cb][tile][b], the 36 planes
- * CPU_WINO_PLANE blocks apart. First down the columns of a whole row of tiles, whose pixels lie one
- * behind the other in memory, then along the rows. */
+/* Transforms the input of tile rows [r0, r0 + rows) to v[36][cb][tile][b], planes CPU_WINO_PLANE
+ * blocks apart. First down the columns of a whole row of tiles, whose pixels are contiguous, then
+ * along the rows. */
 static void wino_load(const struct cpu_wino *c, const float *x, size_t r0, size_t rows, float *v,
                       float *strip)
 {
@@ -133,7 +132,7 @@ static inline __attribute__((always_inline)) void wino_product(size_t icb, size_
     }
 }
 
-/* The way back: along the rows of the tiles, then down their columns into the image. */
+/* The inverse transform: along the rows of the tiles, then down their columns into the image. */
 static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size_t rows, float *y,
                        float *strip)
 {
@@ -257,7 +256,7 @@ static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t r0, s
     }
 }
 
-/* du: threads times 36 * IC * OC, summed in the order of the threads by wino_weights_out. */
+/* du: threads times 36 * IC * OC; wino_weights_out sums them in the order of the threads. */
 static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const float *dy, float *du,
                               float *work)
 {
@@ -271,7 +270,7 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
         float *m = v + 36 * CPU_WINO_PLANE(c->icb, c->group) * BLOCK;
         float *strip = m + 36 * CPU_WINO_PLANE(c->ocb, c->group) * BLOCK, *sum = du + me * size;
         memset(sum, 0, size * sizeof *sum);
-        if (me == 0) /* OpenMP may have given fewer threads */
+        if (me == 0) /* OpenMP may have started fewer threads */
             memset(du + (size_t)omp_get_num_threads() * size, 0,
                    (size_t)(c->threads - omp_get_num_threads()) * size * sizeof *du);
 #pragma omp for schedule(static)
@@ -284,7 +283,7 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
     }
 }
 
-/* G: three values to six, and its transpose. */
+/* G: three values to six. wino_gt is its transpose. */
 static inline __attribute__((always_inline)) void wino_g(const vf *x, size_t step, vf *y, size_t to)
 {
     const float na = 1 / (2 * PA2 * (PA2 - PB2)), nb = 1 / (2 * PB2 * (PB2 - PA2));
@@ -309,8 +308,8 @@ static inline __attribute__((always_inline)) void wino_gt(const vf *x, size_t st
     y[2 * to] = PA2 * s1 + PB2 * s2 + x[5 * step];
 }
 
-/* u[36][ocb][IC][b] from OIHW weights; `data`: of the transposed convolution, whose inputs are the
- * weights' outputs and whose kernels are turned. */
+/* u[36][ocb][IC][b] from OIHW weights. If `data`, for the transposed convolution: its inputs are
+ * the weights' outputs and its kernels are rotated. */
 static void KERNEL(wino_weights_in)(const struct cpu_wino *c, size_t ic, size_t oc, int data,
                                     const float *w, float *u)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loss heads, and what a plan tells afterwards: metrics, outputs, joint moments. */
+ * Loss heads and the results that a plan offers: metrics, outputs, joint moments. */
 #include "kernels/cpu/cpu.h"
 
 #include <assert.h>
@@ -21,13 +21,13 @@ void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
         const float *x = in->out + i * in->image;
         const size_t label = (size_t)p->labels[i];
         size_t best = 0;
-        double sum = 0;
+        double total = 0;
         for (size_t j = 1; j < classes; j++)
             if (x[j] > x[best] || x[j] != x[j]) /* a NaN wins and stays, as in PyTorch */
                 best = j;
         for (size_t j = 0; j < classes; j++)
-            sum += exp((double)x[j] - (double)x[best]);
-        const double loss = log(sum) + (double)x[best] - (double)x[label];
+            total += exp((double)x[j] - (double)x[best]);
+        const double loss = log(total) + (double)x[best] - (double)x[label];
         p->objective += (double)c->n->loss_weight * loss;
         if (head) {
             p->loss[i] = (float)loss;
@@ -45,13 +45,13 @@ void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c, float *dx)
     for (size_t i = 0; i < p->valid; i++) {
         const float *x = in->out + i * in->image;
         const double weight = (double)c->n->loss_weight / (double)p->valid;
-        double sum = 0, top = (double)x[0];
+        double total = 0, top = (double)x[0];
         for (size_t j = 1; j < classes; j++)
             top = (double)x[j] > top ? (double)x[j] : top;
         for (size_t j = 0; j < classes; j++)
-            sum += exp((double)x[j] - top);
+            total += exp((double)x[j] - top);
         for (size_t j = 0; j < classes; j++) {
-            const double share = exp((double)x[j] - top) / sum;
+            const double share = exp((double)x[j] - top) / total;
             dx[i * in->image + j] =
                 (float)(weight * (share - (j == (size_t)p->labels[i] ? 1.0 : 0.0)));
         }
@@ -71,7 +71,8 @@ void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
     }
 }
 
-/* Channels [first, first + count) of a node's output as (B, count, H, W); masked images 0. */
+/* Copies channels [first, first + count) of a node's output to (B, count, H, W); masked images are
+ * 0. */
 static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
                      float *out)
 {
@@ -86,18 +87,18 @@ static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t f
         }
 }
 
-void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
+void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
 {
     float *to = cpu_floats(out);
     const struct cpu_node *logits = &p->nodes[p->g->logits];
 
-    switch (what) {
+    switch (kind) {
     case MC_OUT_LOGITS:
         copy_out(p, logits, 0, (size_t)logits->n->c, to);
         break;
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
-        memcpy(to, what == MC_OUT_LOSS ? p->loss : p->correct, p->batch * sizeof *to);
+        memcpy(to, kind == MC_OUT_LOSS ? p->loss : p->correct, p->batch * sizeof *to);
         break;
     case MC_OUT_TAP:
         copy_out(p, &p->nodes[p->taps[index].node], p->taps[index].offset, p->taps[index].count,
@@ -106,17 +107,17 @@ void cpu_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_
     }
 }
 
-/* acc += what channels [c0, c0 + k) of x and y, in blocks, have. work: CPU_MOMENTS_ROOM(k). */
+/* acc += moments of channels [c0, c0 + k) of the blocked x and y. work: CPU_MOMENTS_ROOM(k). */
 static void add_moments(const struct cpu_kernels *kernels, const struct cpu_shape *s,
                         const float *x, const float *y, size_t c0, size_t k, double *work,
                         struct mc_buf *acc)
 {
-    double *sum = cpu_doubles(acc), *own = work + CPU_MOMENTS_WORK(k);
+    double *total = cpu_doubles(acc), *sums = work + CPU_MOMENTS_WORK(k);
 
-    assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof *sum);
-    kernels->moments(s, x, y, c0, k, work, own);
+    assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof *total);
+    kernels->moments(s, x, y, c0, k, work, sums);
     for (size_t i = 0; i < MC_MOMENTS_SIZE(k); i++)
-        sum[i] += own[i];
+        total[i] += sums[i];
 }
 
 void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
@@ -132,9 +133,11 @@ void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_b
     add_moments(a->be->k, &s, x->out, y->out, t->offset, t->count, a->moments, acc);
 }
 
-#define MOMENTS_FLOATS ((size_t)16 << 20) /* of a network that are laid into blocks at once */
+#define MOMENTS_FLOATS                                                                             \
+    ((size_t)16 << 20) /* floats of a network that are converted to blocks at
+                          once */
 
-/* (n, k, hw) into blocks of b channels; `to` is zeroed. */
+/* Converts (n, k, hw) to blocks of b channels; `to` is zeroed. */
 static void into_blocks(const struct cpu_shape *s, size_t k, size_t b, const float *x, float *to)
 {
 #pragma omp parallel for schedule(static)

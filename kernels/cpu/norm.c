@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm of a plan: statistics by mode, the fused activation, gradients, re-estimation.
+ * A plan's batch norm: statistics by mode, the fused activation, gradients, re-estimation.
  *
- * A bias just before a batch norm is never added to the activation: it moves the mean and nothing
- * else, so the running mean gets it here. Its gradient is 0 when the batch's own statistics are
- * used (a constant is subtracted again), else scale * sum dz. */
+ * A bias just before a batch norm is never added to the activation: it only moves the mean, so it
+ * is added to the running mean here. Its gradient is 0 if the batch's statistics are used (a
+ * constant is subtracted again), otherwise scale * sum dz. */
 #include "kernels/cpu/cpu.h"
 
 #include <math.h>
@@ -12,12 +12,12 @@
 
 enum { MEAN, SCALE, BETA, K1, K2, INVSTD };
 
-static float *vector(const struct mc_plan *p, const struct cpu_node *n, int which)
+static float *vector(const struct mc_plan *p, const struct cpu_node *n, int index)
 {
-    return n->channels + (size_t)which * n->cb * (size_t)p->be->k->block;
+    return n->channels + (size_t)index * n->cb * (size_t)p->be->k->block;
 }
 
-/* The bias in front that the convolution or linear layer left to us, or NULL. */
+/* The bias before the batch norm that its convolution or linear layer skips, or NULL. */
 static const float *bias_before(const struct mc_plan *p, const struct cpu_node *n,
                                 const float *params)
 {
@@ -33,12 +33,12 @@ static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node 
 }
 
 double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
-                 size_t which, size_t of)
+                 size_t index, size_t count)
 {
     const size_t b = (size_t)p->be->k->block;
     double sum = 0;
     for (size_t i = 0; i < p->valid; i++)
-        sum += (double)part[((i * n->cb + c / b) * of + which) * b + c % b];
+        sum += (double)part[((i * n->cb + c / b) * count + index) * b + c % b];
     return sum;
 }
 

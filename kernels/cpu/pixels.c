@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From pixels to the plan's first activation and back: gather, augmentation, normalisation. */
+ * Pixels to the plan's first activation and back: gather, augmentation, normalization. */
 #include "kernels/augment.h"
 #include "kernels/cpu/cpu.h"
 
 #include <assert.h>
 #include <string.h>
 
-/* Inline for an `affine` that is known: the question would cost a tenth of the time without one. */
+/* Inline for a constant `affine`: testing it per pixel would cost a tenth of the time. */
 static inline __attribute__((always_inline)) void map_all(const struct mc_draw *d, int h, int w,
                                                           int affine, int32_t *from)
 {
@@ -16,7 +16,7 @@ static inline __attribute__((always_inline)) void map_all(const struct mc_draw *
             from[y * w + x] = mc_draw_source(d, affine, h, w, y, x);
 }
 
-/* Source pixel of every output pixel, or -1 (black). */
+/* The source pixel of every output pixel, or -1 (black). */
 static void map_pixels(const struct mc_draw *d, int h, int w, int32_t *from)
 {
     if (d->affine.on)
@@ -40,11 +40,11 @@ static void scaling_of(const struct mc_node *n, struct scaling *s)
     }
 }
 
-/* Where a batch's pixels go: the plan's first activation, or a buffer of (B,C,H,W). Channel c of
- * pixel q of an image is at c * channel + q * step of it. */
+/* Destination of a batch's pixels: the plan's first activation, or a buffer (B,C,H,W). Channel c of
+ * pixel q of an image is at c * channel + q * step. */
 struct picture {
     float *x;
-    size_t channels, pixels, image, channel, step; /* image: floats from one to the next */
+    size_t channels, pixels, image, channel, step; /* image: floats from one image to the next */
 };
 
 static struct picture picture_of(const struct mc_plan *p)
@@ -87,7 +87,7 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
 
 /* ---- colours ---- */
 
-/* Pixels as they are, in [0,1], to be normalised after their colours have changed. */
+/* Scales pixels to [0,1]; they are normalized after their colours change. */
 static void scaling_to_unit(struct scaling *s)
 {
     for (int c = 0; c < MC_MAX_CHANNELS_IN; c++) {
@@ -116,7 +116,7 @@ static void change_contrast(const struct picture *p, float f)
     for (size_t c = 0; c < p->channels; c++)
         for (size_t q = 0; q < p->pixels; q++) {
             float *x = &p->x[c * p->channel + q * p->step];
-            *x = mc_unit_of(f * *x + rest);
+            *x = mc_clamp(f * *x + rest, 0, 1);
         }
 }
 
@@ -126,7 +126,7 @@ static void change_saturation(const struct picture *p, float f)
         const float rest = (1 - f) * grey(p, q);
         for (size_t c = 0; c < 3; c++) {
             float *x = &p->x[c * p->channel + q * p->step];
-            *x = mc_unit_of(f * *x + rest);
+            *x = mc_clamp(f * *x + rest, 0, 1);
         }
     }
 }
@@ -151,8 +151,8 @@ static void normalise(const struct picture *p, const struct scaling *s)
 
 /* ---- entry points ---- */
 
-/* The loaded samples' pixels, as the source has them and the augmentation changes them. */
-static void take_pixels(struct mc_plan *p, const struct mc_source *src, const struct picture *all,
+/* Reads the loaded samples' pixels from the source and augments them. */
+static void read_pixels(struct mc_plan *p, const struct mc_source *src, const struct picture *all,
                         int normalised)
 {
     const struct cpu_node *c = &p->nodes[0];
@@ -176,7 +176,7 @@ static void take_pixels(struct mc_plan *p, const struct mc_source *src, const st
             continue;
         struct mc_draw d = {0};
         if (augments) {
-            d = mc_draw_of(a, &p->ctl, src->purpose, p->ids[i]);
+            d = mc_augment_draw(a, &p->ctl, src->purpose, p->ids[i]);
             map_pixels(&d, c->n->h, c->n->w, map);
         }
         load_image(p, &image, raw ? &unit : &scaling, src, i, augments ? map : NULL);
@@ -206,7 +206,7 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
             p->valid = i + 1;
         }
     }
-    take_pixels(p, src, &all, 1);
+    read_pixels(p, src, &all, 1);
 }
 
 void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
@@ -221,7 +221,7 @@ void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_
     assert(!memcmp(&p->ctl, ctl->data, sizeof p->ctl));
     assert(out->bytes >= p->batch * all.image * sizeof *all.x);
     (void)ctl;
-    take_pixels(p, src, &all, 0);
+    read_pixels(p, src, &all, 0);
 }
 
 void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: what is computed, what lives how long, where it lies, which primitives run. */
+ * Making a plan: which nodes run, the lifetime and place of each block, the primitives. */
 #include "kernels/cpu/cpu.h"
 
 static void shape_nodes(struct mc_plan *p)
@@ -10,7 +10,7 @@ static void shape_nodes(struct mc_plan *p)
 
     p->nodes[0].plain = 1;
     for (size_t t = 0; t < p->n_taps; t++)
-        if (p->taps[t].node == 0) /* moments want blocks */
+        if (p->taps[t].node == 0) /* moments need blocks */
             p->nodes[0].plain = 0;
     for (int i = 0; i < p->g->n_nodes; i++)
         for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
@@ -18,8 +18,8 @@ static void shape_nodes(struct mc_plan *p)
                 flat = 1;
             else if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op != MC_OP_CONV)
                 p->nodes[0].plain = 0;
-    /* oneDNN has only reference code for the gradient of a few plain channels; a flatten wants it
-     * as the pixels are */
+    /* oneDNN has only reference code for the gradient of a few plain channels; a flatten needs the
+     * pixels' layout */
     p->nodes[0].plain_grad = flat && p->nodes[0].plain;
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
@@ -32,14 +32,14 @@ static void shape_nodes(struct mc_plan *p)
     }
 }
 
-/* A flatten that moves nothing. */
+/* Returns whether a flatten moves nothing. */
 static int flatten_is_view(const struct mc_plan *p, int i)
 {
     const struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
     return c->n->op == MC_OP_FLATTEN && c->image == in->image && (in->plain || in->hw == 1);
 }
 
-/* Node i's output may be overwritten by its one user. */
+/* Returns whether node i's only user may overwrite its output. */
 static int exclusive(const struct mc_plan *p, int i)
 {
     while (p->nodes[i].role->users == 1 && !p->nodes[i].role->tapped) {
@@ -50,7 +50,7 @@ static int exclusive(const struct mc_plan *p, int i)
     return 0;
 }
 
-/* Does node i's backward read its input `k`'s output? */
+/* Returns whether the node's backward reads its input's output. */
 static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
@@ -59,14 +59,15 @@ static int backward_reads_input(const struct cpu_node *c)
             (mc_is_activation(c->n->op) && !c->role->done) || c->n->op == MC_OP_LOSS);
 }
 
-/* Of one input, whose memory its output may take, and its gradient that of the output's. */
+/* Operations on one input whose output may replace it in memory, and whose gradients may share
+ * too. */
 static int is_elementwise(enum mc_op op)
 {
     return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE ||
            mc_is_activation(op);
 }
 
-/* The input whose memory node i's output takes, or -1. */
+/* The input whose memory node i's output reuses, or -1. */
 static int output_in_place(const struct mc_plan *p, int i)
 {
     const struct cpu_node *c = &p->nodes[i];
@@ -82,11 +83,11 @@ static int output_in_place(const struct mc_plan *p, int i)
     return -1;
 }
 
-/* The user whose gradient's memory node i's gradient takes, or -1: the user must be i's only one
+/* The user whose gradient's memory node i's gradient reuses, or -1. The user must be i's only one
  * and elementwise; an add lends its memory to one input only. */
 static int grad_in_place(const struct mc_plan *p, int i)
 {
-    if (p->nodes[i].role->losers != 1)
+    if (p->nodes[i].role->loss_users != 1)
         return -1;
     for (int j = i + 1; j < p->g->n_nodes; j++) {
         const struct mc_node *u = p->nodes[j].n;
@@ -98,7 +99,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
             if (u->op != MC_OP_ADD)
                 return -1;
             for (int q = 0; q < k; q++)
-                if (p->nodes[u->in[q]].role->losers == 1 && p->nodes[u->in[q]].role->need_grad)
+                if (p->nodes[u->in[q]].role->loss_users == 1 && p->nodes[u->in[q]].role->need_grad)
                     return -1;
             return j;
         }
@@ -117,9 +118,9 @@ static void place_outputs(struct mc_plan *p)
             continue;
         const size_t born = c->role->done ? (size_t)c->n->in[0] : i;
         if (c->role->relu >= 0 && !c->role->tapped)
-            continue; /* the ReLU's output is the only one */
+            continue; /* only the ReLU's output exists */
         int from = output_in_place(p, (int)i);
-        if (c->role->done) { /* its batch norm writes here: in place of that one's input */
+        if (c->role->done) { /* its batch norm writes here, over its own input */
             from = c->n->in[0];
             from = p->nodes[from].role->tapped ? -1 : output_in_place(p, from);
         }
@@ -160,7 +161,7 @@ static void place_gradients(struct mc_plan *p)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
             c->grad_block = cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
-            if (c->role->losers > 1 && c->grad_size > tmp)
+            if (c->role->loss_users > 1 && c->grad_size > tmp)
                 tmp = c->grad_size;
         }
         cpu_arena_extend(a, c->grad_block, 2 * n - i,
@@ -200,7 +201,7 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
 static int place_work(struct mc_plan *p, struct mc_error *err)
 {
     const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes + 1;
-    /* load keeps there where each pixel comes from */
+    /* load stores the source of each pixel here */
     size_t bytes = p->batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
 
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -242,7 +243,7 @@ static void resolve(struct mc_plan *p)
         if (c->n->op == MC_OP_BATCHNORM)
             c->channels = cpu_arena_at(&p->arena, c->extra_block);
         else
-            c->where = cpu_arena_at(&p->arena, c->extra_block);
+            c->argmax = cpu_arena_at(&p->arena, c->extra_block);
     }
     p->work = cpu_arena_at(&p->arena, p->work_block);
     p->tmp = cpu_arena_at(&p->arena, p->tmp_block);

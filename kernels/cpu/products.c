@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A convolution of blocked activations as matrix products, one per place of its window.
+ * A convolution of blocked activations as matrix products, one per element of its window.
  *
- * A place pairs each output with one input pixel, or with none off the image. Those pixels are
- * copied to two matrices, one row per pair, so that padding costs nothing: a 3x3 window on 2x2
- * pixels takes 16 products of channels per image, not 36. Shapes for which oneDNN has only
- * reference code use it: small images, and most gradients before AVX2. */
+ * An element pairs each output with one input pixel, or with none outside the image. Those pixels
+ * are copied to two matrices, one row per pair, so that padding costs nothing: a 3x3 window on 2x2
+ * pixels needs 16 products of channels per image, not 36. It serves shapes for which oneDNN has
+ * only reference code: small images, and most gradients before AVX2. */
 #include "kernels/cpu/cpu.h"
 
 #include <string.h>
@@ -17,26 +17,26 @@ struct products {
     const struct cpu_conv_shape *s;
     enum mc_pass pass;
     struct mc_window window;
-    struct cpu_pixels in, out; /* the pairs of the place at hand */
+    struct cpu_pixels in, out; /* the pairs of the current element */
     size_t images;             /* per product */
-    float *weights;            /* one matrix per place: output channels by a group's inputs */
+    float *weights;            /* one matrix per element: output channels by a group's inputs */
     float *in_rows, *out_rows;
 };
 
-static size_t places(const struct cpu_conv_shape *s)
+static size_t elements(const struct cpu_conv_shape *s)
 {
     return (size_t)(s->kernel[0] * s->kernel[1]);
 }
 
-static size_t weights_of_place(const struct cpu_conv_shape *s)
+static size_t weights_per_element(const struct cpu_conv_shape *s)
 {
     return (size_t)s->oc * (size_t)(s->ic / s->groups);
 }
 
-/* Floats of the weights in work, whole cache lines; none if they already are one matrix. */
+/* Floats of the weights in work, rounded up to cache lines; 0 if they already are one matrix. */
 static size_t weights_room(const struct cpu_conv_shape *s)
 {
-    return places(s) > 1 ? (places(s) * weights_of_place(s) + 15) / 16 * 16 : 0;
+    return elements(s) > 1 ? (elements(s) * weights_per_element(s) + 15) / 16 * 16 : 0;
 }
 
 static void set_up(struct products *p, struct cpu *be, const struct cpu_conv_shape *s)
@@ -72,7 +72,7 @@ size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s)
     return (weights_room(s) + rows_room(&p, p.in.channels + p.out.channels)) * sizeof(float);
 }
 
-/* Sets the pairs of place t; returns how many an image has. */
+/* Sets the pairs of element t; returns their number per image. */
 static size_t pair(struct products *p, size_t t)
 {
     const int k[2] = {(int)t / p->s->kernel[1], (int)t % p->s->kernel[1]};
@@ -91,7 +91,7 @@ static size_t pair(struct products *p, size_t t)
     return count[0] * count[1];
 }
 
-/* Multiplies the `rows` pairs of place t, group by group. */
+/* Multiplies the `rows` pairs of element t, group by group. */
 static void multiply(const struct products *p, size_t t, size_t rows)
 {
     const size_t groups = (size_t)p->s->groups, ic = (size_t)p->s->ic / groups,
@@ -99,7 +99,7 @@ static void multiply(const struct products *p, size_t t, size_t rows)
 
     for (size_t g = 0; g < groups; g++) {
         float *x = p->in_rows + g * ic, *y = p->out_rows + g * oc;
-        float *w = p->weights + t * weights_of_place(p->s) + g * oc * ic;
+        float *w = p->weights + t * weights_per_element(p->s) + g * oc * ic;
         if (p->pass == MC_PASS_FORWARD)
             cpu_gemm(p->be, 'N', 'T', rows, oc, ic, x, lx, w, ic, 0, y, ly);
         else if (p->pass == MC_PASS_DATA)
@@ -109,7 +109,7 @@ static void multiply(const struct products *p, size_t t, size_t rows)
     }
 }
 
-/* Computes all places of all images. x, y: the activations or their gradients. */
+/* Computes all elements of all images. x, y: the activations or their gradients. */
 static void run(struct products *p, float *x, float *y)
 {
     const struct cpu_kernels *k = p->be->k;
@@ -118,7 +118,7 @@ static void run(struct products *p, float *x, float *y)
 
     for (size_t i = 0; i < n; i += p->images) {
         const size_t images = n - i < p->images ? n - i : p->images;
-        for (size_t t = 0; t < places(p->s); t++) {
+        for (size_t t = 0; t < elements(p->s); t++) {
             const size_t pairs = pair(p, t);
             if (!pairs)
                 continue;
@@ -135,16 +135,17 @@ static void run(struct products *p, float *x, float *y)
     }
 }
 
-/* Copies weights (output channels, a group's input channels, places) to one matrix per place, or
- * back. */
-static void transpose(const struct cpu_conv_shape *s, int to_places, float *weight, float *matrices)
+/* Copies weights (output channels, a group's input channels, elements) to one matrix per element,
+ * or back. */
+static void transpose(const struct cpu_conv_shape *s, int to_elements, float *weight,
+                      float *matrices)
 {
-    const size_t size = weights_of_place(s), all = places(s);
+    const size_t size = weights_per_element(s), all = elements(s);
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < size; i++)
         for (size_t t = 0; t < all; t++)
-            if (to_places)
+            if (to_elements)
                 matrices[t * size + i] = weight[i * all + t];
             else
                 weight[i * all + t] = matrices[t * size + i];
@@ -154,7 +155,7 @@ void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
                   float *weight, float *y, void *work)
 {
     struct products p;
-    const int apart = places(s) > 1;
+    const int apart = elements(s) > 1;
 
     set_up(&p, be, s);
     p.pass = pass;
@@ -164,7 +165,7 @@ void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
     /* products leave the padding of the rows unwritten */
     memset(p.in_rows, 0, rows_room(&p, p.in.channels + p.out.channels) * sizeof *x);
     if (pass == MC_PASS_WEIGHTS)
-        memset(p.weights, 0, places(s) * weights_of_place(s) * sizeof *weight);
+        memset(p.weights, 0, elements(s) * weights_per_element(s) * sizeof *weight);
     else if (apart)
         transpose(s, 1, weight, p.weights);
     run(&p, x, y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every kind of node forward and backward: what kernels/executor.h runs. */
+ * Every kind of node forward and backward, for kernels/executor.h. */
 #include "kernels/cpu/cpu.h"
 
 #include "libcommon/base/rng.h"
@@ -54,12 +54,12 @@ static void linear_backward(struct mc_plan *p, const struct cpu_node *c, const s
         memset(dx + i * in->image + k, 0, (in->image - k) * sizeof *dx);
 }
 
-/* The images' sums in p->work, which of `of`, of every channel. */
-static void totals(const struct mc_plan *p, const struct cpu_node *c, size_t which, size_t of,
+/* Sums of every channel over the images, from p->work; see cpu_total. */
+static void totals(const struct mc_plan *p, const struct cpu_node *c, size_t index, size_t count,
                    float *sums)
 {
     for (size_t j = 0; j < (size_t)c->n->c; j++)
-        sums[j] = (float)cpu_total(p, c, p->work, j, which, of);
+        sums[j] = (float)cpu_total(p, c, p->work, j, index, count);
 }
 
 static void conv_parameters(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
@@ -96,7 +96,7 @@ static void scale_parameters(struct mc_plan *p, const struct cpu_node *c, const 
 
 /* ---- moving channels ------------------------------------------------------------------------- */
 
-/* Copy `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
+/* Copies `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
 static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, float *dst, size_t ct,
                           const struct cpu_node *from, const float *src, size_t cf, size_t count)
 {
@@ -120,7 +120,7 @@ static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, fl
         }
 }
 
-/* The lanes behind the last channel are 0 in every blocked activation. */
+/* Zeroes the lanes after the last channel, as in every blocked activation. */
 static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, float *x)
 {
     const size_t b = (size_t)p->be->k->block, used = (size_t)c->n->c % b;
@@ -131,7 +131,7 @@ static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, flo
     }
 }
 
-/* Where a gradient is made that is added to what is there. */
+/* Where to compute a gradient that may have to be added. */
 static float *gradient(const struct mc_plan *p, const struct cpu_node *c, int add)
 {
     return add ? p->tmp : c->grad;
@@ -168,7 +168,7 @@ static void channels(struct mc_plan *p, struct cpu_node *whole, size_t at, struc
         add(p, part->grad_size, part->grad, dx, part->grad);
 }
 
-/* x times the node's other input, or what of it is the gradient of input k. */
+/* x times the node's other input; for backward, the gradient of input k. */
 static void product(const struct mc_plan *p, const struct cpu_node *c, int k, const float *x,
                     float *y)
 {
@@ -181,7 +181,7 @@ static void product(const struct mc_plan *p, const struct cpu_node *c, int k, co
         p->be->k->mul(&s, x, other->out, other->image, other->hw == c->hw, y);
 }
 
-/* Between a node's (C,H,W) and the row of C*H*W channels that a flatten makes of it. */
+/* Copies between a node's (C,H,W) and its row of C*H*W channels. */
 static void flatten(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
                     float *rows, float *image, int forward)
 {
@@ -203,11 +203,11 @@ static void flatten(struct mc_plan *p, const struct cpu_node *c, const struct cp
         clear_padding(p, in, image);
 }
 
-/* y = x * mask / (1 - drop); the mask is drawn again in the backward pass. */
+/* y = x * mask / (1 - drop); the backward pass draws the same mask again. */
 static void dropout(const struct mc_plan *p, const struct cpu_node *c, const float *x, float *y)
 {
     const float keep = 1 - c->n->drop, scale = keep > 0 ? 1 / keep : 0;
-    /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
+    /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 fill 32 bits: counters are unique */
     const uint32_t node = (uint32_t)(c->n - p->g->nodes) << 20;
 
     clear_padding(p, c, y);
@@ -272,7 +272,7 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
         product(p, c, 0, in->out, c->out);
         break;
     case MC_OP_MAXPOOL:
-        k->max_pool(&s, &w, in->out, c->out, c->where);
+        k->max_pool(&s, &w, in->out, c->out, c->argmax);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
@@ -352,7 +352,7 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, int i, const s
         product(p, c, i, c->grad, dx);
         break;
     case MC_OP_MAXPOOL:
-        k->max_pool_back(&s, &w, c->grad, c->where, dx);
+        k->max_pool_back(&s, &w, c->grad, c->argmax, dx);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Soft permutations of the parameter vector, and the gradient to their matrices.
+ * Soft permutations of the parameter vector, and the gradient of their matrices.
  *
- * Every use of a group is the same picture: `blocks` blocks of (K, m), `stride` floats apart. A use
- * on a tensor's rows is one block, its matrix products on all that lies behind a unit; a use on its
- * columns is a block a row. Columns are acted on first, from theta to `mid`, then rows, from mid to
- * the result; so a row's gradient is seen at mid, a column's through the rows' transposes.
+ * Every use of a group has the same form: `blocks` blocks of (K, m), `stride` floats apart. A use
+ * on a tensor's rows is one block: its matrix multiplies everything that belongs to a unit. A use
+ * on its columns has one block per row. Columns are multiplied first, from theta to `mid`, then
+ * rows, from mid to the result. A row's gradient is therefore taken at mid, a column's through the
+ * rows' transposes.
  *
- * The work is cut into parts that depend on the network alone, and each product runs in one
- * thread, so the results are the same bits at any number of threads. */
+ * The work is split into pieces that depend only on the network, and each product runs in one
+ * thread, so the results do not depend on the number of threads. */
 #include "kernels/cpu/cpu.h"
 
 #include "libcommon/assign/doubly_stochastic.h"
@@ -21,11 +22,11 @@
 #include <string.h>
 
 enum {
-    COLUMNS = 512, /* of a product that a part has, about */
-    ROWS = 64      /* of a matrix whose gradient is one thread's */
+    COLUMNS = 512, /* approximate columns of a product per piece */
+    ROWS = 64      /* rows of a matrix whose gradient one thread computes */
 };
 
-struct span { /* of parts: those of a use */
+struct span { /* the pieces of a use */
     size_t first, n;
 };
 
@@ -45,21 +46,21 @@ struct mc_soft_perm {
     const struct mc_symmetry *s;
     struct mc_soft_perm_plan plan;
     struct span *spans; /* (n_uses) */
-    struct set *sets;   /* of columns, then of rows */
+    struct set *sets;   /* the sets of columns, then those of rows */
     size_t n_parts, n_columns;
     struct band *bands;
     size_t n_bands;
-    float *mid, *back; /* (P): columns acted on; the gradient there */
-    float *pack;       /* two a thread, pack_floats each */
+    float *mid, *back; /* (P): after the columns; the gradient there */
+    float *pack;       /* two per thread, pack_floats each */
     size_t pack_floats;
     size_t projectors, projected; /* threads that project; doubles of the largest matrix */
-    double *project;              /* a matrix for each of them, then (n_groups) residuals */
+    double *project;              /* one matrix per projecting thread, then (n_groups) residuals */
 };
 
-/* ---- making one ------------------------------------------------------------------------------ */
+/* ---- construction --------------------------------------------------------------------------- */
 
-/* Cuts a use into parts; out may be NULL. Returns their number. */
-static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
+/* Splits a use into pieces; out may be NULL. Returns their number. */
+static size_t split(const struct mc_soft_perm_use *u, struct set *out)
 {
     const size_t blocks = u->blocks > 1 && u->m < COLUMNS ? COLUMNS / u->m : 1;
     const size_t columns = blocks > 1 ? u->m : COLUMNS;
@@ -73,19 +74,19 @@ static size_t cut(const struct mc_soft_perm_use *u, struct set *out)
     return n;
 }
 
-/* Neither one block, which lies as a matrix, nor blocks of one column, which lie as its
- * transpose. */
+/* Returns whether blocks must be packed. One block is already a matrix, and blocks of one column
+ * are its transpose. */
 static int packed(const struct set *p)
 {
     return p->blocks > 1 && p->n > 1;
 }
 
-static int plan_parts(struct mc_soft_perm *a, struct mc_error *err)
+static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
 {
     if (!(a->spans = malloc((a->plan.n_uses + 1) * sizeof *a->spans)))
         return mc_no_memory(err);
     for (size_t i = 0; i < a->plan.n_uses; i++)
-        a->n_parts += a->spans[i].n = cut(&a->plan.uses[i], NULL);
+        a->n_parts += a->spans[i].n = split(&a->plan.uses[i], NULL);
     a->sets = malloc((a->n_parts + 1) * sizeof *a->sets);
     if (!a->sets)
         return mc_no_memory(err);
@@ -95,7 +96,7 @@ static int plan_parts(struct mc_soft_perm *a, struct mc_error *err)
             if (a->plan.uses[i].dim != dim)
                 continue;
             a->spans[i].first = a->n_parts;
-            a->n_parts += cut(&a->plan.uses[i], a->sets + a->n_parts);
+            a->n_parts += split(&a->plan.uses[i], a->sets + a->n_parts);
         }
         if (dim)
             a->n_columns = a->n_parts;
@@ -105,7 +106,7 @@ static int plan_parts(struct mc_soft_perm *a, struct mc_error *err)
         const size_t need = packed(p) ? p->use->k * p->blocks * p->n : 0;
         a->pack_floats = need > a->pack_floats ? need : a->pack_floats;
     }
-    a->pack_floats = (a->pack_floats + 15) / 16 * 16 + 16; /* threads share no line */
+    a->pack_floats = (a->pack_floats + 15) / 16 * 16 + 16; /* so that threads share no cache line */
     return 0;
 }
 
@@ -134,7 +135,7 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
         for (size_t i = 0; i < size; i += ROWS)
             a->bands[a->n_bands++] = (struct band){k, i, i + ROWS < size ? ROWS : size - i};
     }
-    if ((rc = mc_soft_perm_plan(&a->plan, s, g, err)) || (rc = plan_parts(a, err)))
+    if ((rc = mc_soft_perm_plan(&a->plan, s, g, err)) || (rc = plan_pieces(a, err)))
         goto out;
     a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
@@ -164,19 +165,19 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
     free(a);
 }
 
-/* ---- one part -------------------------------------------------------------------------------- */
+/* ---- one piece ------------------------------------------------------------------------------ */
 
 static size_t place(const struct set *p)
 {
     return p->use->base + p->block * p->use->stride + p->at;
 }
 
-static float *pack_of(const struct mc_soft_perm *a, int which)
+static float *pack_of(const struct mc_soft_perm *a, int index)
 {
-    return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)which) * a->pack_floats;
+    return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)index) * a->pack_floats;
 }
 
-/* A part's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
+/* Packs a piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
 static void pack(const struct set *p, size_t row, size_t rows, const float *x, float *out)
 {
     const size_t m = p->n;
@@ -219,7 +220,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
     }
 }
 
-/* Rows of d += the products dy x^T of the part. */
+/* Rows of d += the products dy x^T of the piece. */
 static void outer(const struct mc_soft_perm *a, const struct set *p, const struct band *r,
                   const float *dy, const float *x, float *d)
 {
@@ -295,7 +296,8 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
         band_grad(a, &a->bands[i], cpu_const_floats(theta), dy, out);
 }
 
-/* One matrix; returns its residual, NaN (and NaN everywhere) where it is not finite. */
+/* Projects one matrix and returns its residual: NaN, with an all-NaN matrix, if a number is not
+ * finite. */
 static double project(struct mc_soft_perm *a, size_t group, size_t sweeps, float *matrix)
 {
     const size_t k = a->s->groups[group].size;

@@ -3,10 +3,10 @@
  * Convolutions of pixels, (N,C,H,W), as one matrix product per image.
  *
  * An image becomes a matrix with one row per weight of a window and one column per output pixel, 0
- * off the image. A block of output channels is a matrix of pixels by channels already. Shapes for
- * which oneDNN has only reference code use it: gray images with AVX2, all images before. Each
- * thread adds up the weight gradients of its images, so their bytes depend on the number of
- * threads, as with Winograd. */
+ * outside the image. A block of output channels already is a matrix of pixels by channels. It
+ * serves shapes for which oneDNN has only reference code: gray images with AVX2, all images before
+ * AVX2. Each thread adds up the weight gradients of its images, so their bytes depend on the number
+ * of threads, as with Winograd. */
 #include "kernels/cpu/cpu.h"
 
 #include <omp.h>
@@ -17,7 +17,7 @@ static size_t weights_of_output(const struct cpu_conv_shape *s)
     return (size_t)(s->ic / s->groups * s->kernel[0] * s->kernel[1]);
 }
 
-/* Floats of an unfolded image, whole cache lines. */
+/* Floats of an unfolded image, rounded up to cache lines. */
 static size_t image_room(const struct cpu_conv_shape *s)
 {
     const size_t rows = (size_t)(s->ic * s->kernel[0] * s->kernel[1]);
@@ -30,7 +30,7 @@ size_t cpu_unfolded_work(const struct cpu *be, const struct cpu_conv_shape *s, e
     return (image_room(s) + sums) * (size_t)be->base.threads * sizeof(float);
 }
 
-/* Copies the pixels of a channel that place k of the windows sees to a row. fold: adds the row to
+/* Copies to a row the channel's pixels under element k of the windows. If `fold`, adds the row to
  * the channel instead. */
 static void unfold_row(const struct mc_window *w, const int k[2], int fold, float *channel,
                        float *row)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adversarial examples in a ball about a batch's pixels: random starts, steps, the best of
- * restarts. Masked images stay as they are. */
+ * Adversarial examples in a ball around a batch's pixels: random starts, steps, the best of
+ * restarts. Masked images are unchanged. */
 #include "kernels/cuda/device.cuh"
 
 extern "C" {
@@ -23,7 +23,7 @@ static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, st
     }
 }
 
-/* A block an image. */
+/* One block per image. */
 static __global__ void start_l2(size_t image, struct cuda_rows r, struct mc_ball b,
                                 uint32_t restart, const float *clean, float *x)
 {
@@ -49,10 +49,10 @@ static __global__ void start_l2(size_t image, struct cuda_rows r, struct mc_ball
     }
     squares = block_sum(squares);
     const uint32_t bits =
-        mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, MC_BALL_LAST_BLOCK).v[0];
+        mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, MC_BALL_RADIUS_BLOCK).v[0];
     const float scale = mc_ball_radius(&b, image, squares, bits);
     for (size_t q = 4 * threadIdx.x; q < image; q += 4 * CUDA_THREADS)
-        for (size_t j = q; j < q + 4 && j < image; j++) /* a thread's own */
+        for (size_t j = q; j < q + 4 && j < image; j++) /* pixels of this thread */
             x[j] = mc_clamp(clean[j] + x[j] * scale, 0, 1);
 }
 
@@ -74,7 +74,7 @@ static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, str
     }
 }
 
-/* A block an image. */
+/* One block per image. */
 static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball b, float step,
                                const float *clean, const float *grad, float *x)
 {
@@ -89,12 +89,12 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball 
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         slope += (double)grad[q] * (double)grad[q];
     slope = block_sum(slope);
-    const double along = mc_ball_along(step, slope);
+    const double along = mc_ball_step_scale(step, slope);
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
     }
-    const float back = mc_ball_back(&b, block_sum(away));
+    const float back = mc_ball_projection(&b, block_sum(away));
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         x[q] = mc_clamp(clean[q] + back * x[q], 0, 1);
 }
@@ -109,7 +109,7 @@ void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_r
         LAUNCH_BLOCKS(be, step_l2, n, image, *r, *b, step, clean, grad, x);
 }
 
-/* A block an image. */
+/* One block per image. */
 static __global__ void keep(size_t image, struct cuda_rows r, int descend, const float *x,
                             float *best_loss, float *best)
 {
@@ -117,9 +117,9 @@ static __global__ void keep(size_t image, struct cuda_rows r, int descend, const
 
     if (i >= r.batch->valid)
         return;
-    const float loss = r.loss[i], kept = best_loss[i];
-    const int better = kept != kept || (descend ? loss < kept : loss > kept);
-    __syncthreads(); /* all have read it */
+    const float loss = r.loss[i], record = best_loss[i];
+    const int better = record != record || (descend ? loss < record : loss > record);
+    __syncthreads(); /* all threads have read it */
     if (threadIdx.x == 0 && better)
         best_loss[i] = loss;
     for (size_t q = threadIdx.x; better && q < image; q += CUDA_THREADS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA backend's entry point: which device, whether it can be had, its table of functions;
- * cuBLAS's products. */
+ * Opens the CUDA backend: finds the device, checks it, fills the table of functions. Also cuBLAS's
+ * products. */
 #include "kernels/cuda/cuda.h"
 
 #include "kernels/abi.h"
@@ -10,21 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A fixed workspace: cuBLAS then takes the same algorithm and gives the same bits every time. */
+/* A fixed workspace makes cuBLAS choose the same algorithm, and so the same bits, every time. */
 #define BLAS_WORK ((size_t)32 << 20)
 
-static void failed(struct cuda *be, enum mc_err code, const char *what, const char *why)
+static void failed(struct cuda *be, enum mc_err code, const char *operation, const char *reason)
 {
     if (be->failed)
         return;
     be->failed = code;
-    snprintf(be->why, sizeof be->why, "%s%s", what, why);
+    snprintf(be->reason, sizeof be->reason, "%s%s", operation, reason);
 }
 
-static void check(struct cuda *be, cudaError_t status, const char *what)
+static void check(struct cuda *be, cudaError_t status, const char *operation)
 {
     if (status != cudaSuccess)
-        failed(be, status == cudaErrorMemoryAllocation ? MC_ENOMEM : MC_EFAIL, what,
+        failed(be, status == cudaErrorMemoryAllocation ? MC_ENOMEM : MC_EFAIL, operation,
                cudaGetErrorString(status));
 }
 
@@ -35,12 +35,12 @@ void cuda_check(struct cuda *be, cudaError_t status)
 
 void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel)
 {
-    char what[80];
+    char operation[80];
 
     if (status == cudaSuccess)
         return;
-    snprintf(what, sizeof what, "%s: ", kernel);
-    check(be, status, what);
+    snprintf(operation, sizeof operation, "%s: ", kernel);
+    check(be, status, operation);
 }
 
 void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON])
@@ -55,14 +55,14 @@ void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON])
             *text = ' ';
 }
 
-void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *what)
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *operation)
 {
-    char why[CUDA_DNN_REASON];
+    char reason[CUDA_DNN_REASON];
 
     if (status == CUDNN_STATUS_SUCCESS || be->failed)
         return;
-    cuda_dnn_reason(status, why);
-    failed(be, MC_EFAIL, what, why);
+    cuda_dnn_reason(status, reason);
+    failed(be, MC_EFAIL, operation, reason);
 }
 
 static void check_blas(struct cuda *be, cublasStatus_t status)
@@ -74,13 +74,13 @@ static void check_blas(struct cuda *be, cublasStatus_t status)
 void (*cuda_watch)(struct cuda *be, const char *kernel, double bytes);
 static double moved;
 
-void cuda_moves(double bytes)
+void cuda_report_bytes(double bytes)
 {
     if (cuda_watch)
         moved = bytes;
 }
 
-void cuda_launched(struct cuda *be, const char *kernel)
+void cuda_report_launch(struct cuda *be, const char *kernel)
 {
     if (!cuda_watch)
         return;
@@ -95,10 +95,10 @@ int cuda_skips(const struct cuda *be)
 
 cudaStream_t cuda_stream(const struct cuda *be)
 {
-    return be->now;
+    return be->current;
 }
 
-struct cuda *cuda_entered(struct mc_backend *base)
+struct cuda *cuda_backend(struct mc_backend *base)
 {
     struct cuda *be = cuda_of(base);
 
@@ -116,41 +116,41 @@ int cuda_fork(struct cuda *be)
     if (cuda_watch)
         return 0;
     cuda_check(be, cudaEventRecord(be->forks, be->stream));
-    cuda_check(be, cudaStreamWaitEvent(be->beside, be->forks, 0));
+    cuda_check(be, cudaStreamWaitEvent(be->side, be->forks, 0));
     be->forked = 1;
     return 1;
 }
 
 void cuda_join(struct cuda *be)
 {
-    cuda_check(be, cudaEventRecord(be->joins, be->beside));
+    cuda_check(be, cudaEventRecord(be->joins, be->side));
     cuda_check(be, cudaStreamWaitEvent(be->stream, be->joins, 0));
     be->forked = 0;
 }
 
-void cuda_begin_beside(struct cuda *be)
+void cuda_begin_side(struct cuda *be)
 {
     if (cuda_fork(be))
-        be->now = be->beside;
+        be->current = be->side;
 }
 
-struct cuda *cuda_entered_beside(struct mc_backend *base)
+struct cuda *cuda_side_backend(struct mc_backend *base)
 {
     struct cuda *be = cuda_of(base);
 
     cuda_use(be);
     if (be->forked)
-        cuda_begin_beside(be);
+        cuda_begin_side(be);
     return be;
 }
 
-void cuda_end_beside(struct cuda *be)
+void cuda_end_side(struct cuda *be)
 {
-    be->now = be->stream;
+    be->current = be->stream;
 }
 
 /* ---- products ---------------------------------------------------------------------------------
- * cuBLAS counts by columns: our row-major c = a b is its c^T = b^T a^T. */
+ * cuBLAS matrices are column-major: our row-major c = a b is its c^T = b^T a^T. */
 
 static cublasOperation_t operation(char t)
 {
@@ -170,7 +170,7 @@ static cudaDataType data_type(enum cuda_type t)
     return t == CUDA_F16 ? CUDA_R_16F : t == CUDA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-/* The handle's mode is pedantic for the other products; what a sum is split into stays float32. */
+/* The handle's mode is pedantic for the other products. Partial sums stay float32. */
 void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
                   size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
                   float beta, enum cuda_type to, void *c, size_t ldc)
@@ -185,11 +185,12 @@ void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t
 
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, mode));
-    cuda_moves((double)((m * k + k * n) * cuda_type_size(type) + m * n * cuda_type_size(to)));
+    cuda_report_bytes(
+        (double)((m * k + k * n) * cuda_type_size(type) + m * n * cuda_type_size(to)));
     check_blas(be, cublasGemmEx(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k,
                                 &alpha, b, from, (int)ldb, a, from, (int)lda, &beta, c,
                                 data_type(to), (int)ldc, compute, CUBLAS_GEMM_DEFAULT));
-    cuda_launched(be, "cuBLAS product");
+    cuda_report_launch(be, "cuBLAS product");
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
 }
@@ -225,8 +226,8 @@ void cuda_close(struct mc_backend *base)
         (void)cudnnBackendDestroyDescriptor(be->properties);
     if (be->dnn)
         (void)cudnnDestroy(be->dnn);
-    if (be->dnn_beside)
-        (void)cudnnDestroy(be->dnn_beside);
+    if (be->dnn_side)
+        (void)cudnnDestroy(be->dnn_side);
     if (be->blas)
         (void)cublasDestroy(be->blas);
     (void)cudaFree(be->blas_work);
@@ -235,8 +236,8 @@ void cuda_close(struct mc_backend *base)
         (void)cudaEventDestroy(be->forks);
     if (be->joins)
         (void)cudaEventDestroy(be->joins);
-    if (be->beside)
-        (void)cudaStreamDestroy(be->beside);
+    if (be->side)
+        (void)cudaStreamDestroy(be->side);
     if (be->stream)
         (void)cudaStreamDestroy(be->stream);
     while (be->choices) {
@@ -255,8 +256,8 @@ static int find_device(int device, struct mc_error *err)
     if (rc != cudaSuccess)
         return mc_fail(err, MC_EFAIL, "cuda: no device: %s", cudaGetErrorString(rc));
     if (device >= n)
-        return mc_fail(err, MC_EFAIL, "cuda:%d: there %s %d device%s", device,
-                       n == 1 ? "is" : "are", n, n == 1 ? "" : "s");
+        return mc_fail(err, MC_EFAIL, "cuda:%d: no such device (%d device%s found)", device, n,
+                       n == 1 ? "" : "s");
     return 0;
 }
 
@@ -266,8 +267,8 @@ static int start(struct cuda *be, struct mc_error *err)
 
     cuda_check(be, cudaSetDevice(be->device));
     cuda_check(be, cudaStreamCreateWithFlags(&be->stream, cudaStreamNonBlocking));
-    cuda_check(be, cudaStreamCreateWithFlags(&be->beside, cudaStreamNonBlocking));
-    be->now = be->stream;
+    cuda_check(be, cudaStreamCreateWithFlags(&be->side, cudaStreamNonBlocking));
+    be->current = be->stream;
     cuda_check(be, cudaEventCreateWithFlags(&be->forks, cudaEventDisableTiming));
     cuda_check(be, cudaEventCreateWithFlags(&be->joins, cudaEventDisableTiming));
     if (!be->failed)
@@ -275,28 +276,28 @@ static int start(struct cuda *be, struct mc_error *err)
     if (!be->failed)
         cuda_check_dnn(be, cudnnSetStream(be->dnn, be->stream), "cuDNN: ");
     if (!be->failed)
-        cuda_check_dnn(be, cudnnCreate(&be->dnn_beside), "cuDNN: ");
+        cuda_check_dnn(be, cudnnCreate(&be->dnn_side), "cuDNN: ");
     if (!be->failed)
-        cuda_check_dnn(be, cudnnSetStream(be->dnn_beside, be->beside), "cuDNN: ");
+        cuda_check_dnn(be, cudnnSetStream(be->dnn_side, be->side), "cuDNN: ");
     if (!be->failed)
         cuda_check_dnn(be, cuda_describe_device(be), "cuDNN: ");
     if (!be->failed)
         check_blas(be, cublasCreate(&be->blas));
     if (be->failed)
-        return mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why);
-    int rc = cuda_take(be, BLAS_WORK, "cuBLAS", &be->blas_work, err);
+        return mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->reason);
+    int rc = cuda_alloc(be, BLAS_WORK, "cuBLAS", &be->blas_work, err);
     if (!rc)
-        rc = cuda_take(be, (CUDA_PARTS + 1) * sizeof *be->part, "partial sums", &part, err);
+        rc = cuda_alloc(be, (CUDA_PARTS + 1) * sizeof *be->part, "partial sums", &part, err);
     if (rc)
         return rc;
     be->part = part;
     check_blas(be, cublasSetStream(be->blas, be->stream));
     check_blas(be, cublasSetWorkspace(be->blas, be->blas_work, BLAS_WORK));
     check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
-    /* the first kernel of ours: is there code for this device? */
+    /* our first kernel: fails without code for this device */
     cuda_add_doubles(be, 1, be->part, be->part + 1);
     cuda_check(be, cudaStreamSynchronize(be->stream));
-    return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->why) : 0;
+    return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->reason) : 0;
 }
 
 static const struct mc_backend table = {
@@ -310,7 +311,8 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
     int rc = 0, runtime = 0, blas = 0;
 
     if (interface != MC_BACKEND_INTERFACE)
-        return mc_fail(err, MC_EFAIL, "cuda: the CUDA library was built for another version");
+        return mc_fail(err, MC_EFAIL,
+                       "cuda: the CUDA library belongs to another version of this program");
     if ((rc = find_device(device, err)))
         return rc;
     be = calloc(1, sizeof *be);
@@ -333,7 +335,7 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
              "cuda:%d, %.64s (%d.%d), CUDA %d.%d, cuDNN %zu, %s%s", device, prop.name, prop.major,
              prop.minor, runtime / 1000, runtime % 1000 / 10, cudnnGetVersion(),
              mc_precision_names[o->precision], o->any_order ? ", any-order" : "");
-    (void)cublasGetVersion(be->blas, &blas); /* fails without a handle only */
+    (void)cublasGetVersion(be->blas, &blas); /* fails only without a handle */
     mc_backend_fact(&be->base, "device", "cuda");
     mc_backend_fact(&be->base, "isa", "%s", be->kind);
     mc_backend_fact(&be->base, "multiprocessors", "%d", be->processors);
@@ -344,7 +346,8 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
         mc_backend_fact(&be->base, "precision", "%s", mc_precision_names[o->precision]);
     if (o->any_order)
         mc_backend_fact(&be->base, "deterministic", "no");
-    /* the last: a resumed run that differs is refused by the first difference, its cause */
+    /* Must be the last fact: a resumed run that differs is refused with its first difference, the
+     * cause. */
     be->algorithms = be->base.facts[be->base.n_facts].value;
     mc_backend_fact(&be->base, "algorithms", "%08x", 0u);
     *out = &be->base;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which of cuDNN's engines computes a pass of a convolution: the committed table's; else of those
- * that cuDNN's heuristics name the first that may be taken. Nothing is timed here: a timed choice
- * would change the bytes of a rerun. */
+ * The choice of a convolution pass's engine: the committed table's, or the first of cuDNN's
+ * heuristics that may be used. Nothing is timed here: a timed choice would change the bytes of a
+ * rerun. */
 #include "kernels/cuda/cuda.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@ const char *cuda_pass_name(int pass)
     return pass == CUDA_PASS_ADD ? "add" : mc_pass_name((enum mc_pass)pass);
 }
 
-/* ---- which may be taken ---------------------------------------------------------------------- */
+/* ---- allowed engines ------------------------------------------------------------------------- */
 
 #define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
 
@@ -33,7 +33,7 @@ const char *cuda_engine_proof(const struct cuda_engine *e)
                                              : "unproved";
 }
 
-/* cuDNN's default takes TF32 for float32. Fourier transforms take much memory; half precision has
+/* cuDNN's default uses TF32 for float32. Fourier transforms need much memory; half precision has
  * too few bits for Winograd's intermediate numbers. */
 int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
 {
@@ -46,7 +46,7 @@ int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
     if (!be->any_order)
         unfit |= NOTE(NONDETERMINISTIC);
     return !(e->notes & unfit) && (e->notes || e->shown || be->any_order) &&
-           e->work <= CUDA_MOST_WORK;
+           e->work <= CUDA_MAX_WORK;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -85,11 +85,11 @@ static int by_table(struct cuda_conv *c, int pass)
 
 int cuda_choose_untuned(struct cuda_conv *c, int pass)
 {
-    char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT];
+    char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT];
     int unfit = 0;
 
     for (int fallback = 0; fallback < 2; fallback++) {
-        const int n = cuda_engines_named(c, pass, fallback, list);
+        const int n = cuda_engine_candidates(c, pass, fallback, list);
         for (int i = 0; i < n; i++) {
             if (cuda_engine_make(c, pass, list[i]))
                 continue;
@@ -98,9 +98,9 @@ int cuda_choose_untuned(struct cuda_conv *c, int pass)
             unfit++;
         }
     }
-    if (unfit || !c->why[0])
-        snprintf(c->why, sizeof c->why, "of %d engines none may be taken", unfit);
-    cuda_engine_drop(&c->engines[pass]);
+    if (unfit || !c->reason[0])
+        snprintf(c->reason, sizeof c->reason, "none of %d engines may be used", unfit);
+    cuda_engine_release(&c->engines[pass]);
     return -1;
 }
 
@@ -113,18 +113,18 @@ int cuda_choose(struct cuda_conv *c, int pass)
     cuda_conv_text(&c->shape, shape);
     const int n = snprintf(line, sizeof line, "%s\t%s\t%d\t%s\t", key, cuda_pass_name(pass),
                            c->shape.n, shape);
-    c->why[0] = 0;
+    c->reason[0] = 0;
     while (choice && strncmp(choice->line, line, (size_t)n) != 0)
         choice = choice->next;
     if (choice)
         return cuda_engine_make(c, pass, choice->line + n);
     if (by_table(c, pass)) {
-        c->why[0] = 0;
+        c->reason[0] = 0;
         if (cuda_choose_untuned(c, pass))
             return -1;
     }
     if (!(choice = malloc(sizeof *choice))) {
-        snprintf(c->why, sizeof c->why, "out of memory");
+        snprintf(c->reason, sizeof c->reason, "out of memory");
         return -1;
     }
     snprintf(choice->line, sizeof choice->line, "%s%s", line, c->engines[pass].text);

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Convolution by cuDNN, each pass by the engine that choice.c chooses. */
+ * Convolution by cuDNN, each pass with the engine that choice.c chooses. */
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WHAT 240
+#define PASS_TEXT 240
 
-static void say(const struct cuda_conv *c, int pass, char what[WHAT])
+static void describe_pass(const struct cuda_conv *c, int pass, char text[PASS_TEXT])
 {
     static const char *const names[] = {[MC_PASS_FORWARD] = "forward",
                                         [MC_PASS_DATA] = "data gradient",
                                         [MC_PASS_WEIGHTS] = "weight gradient",
                                         [CUDA_PASS_ADD] = "added data gradient"};
     const struct cuda_conv_shape *s = &c->shape;
-    snprintf(what, WHAT, "%.95s%s%s of a convolution of %dx%dx%dx%d by %dx%d to %d channels%s",
+    snprintf(text, PASS_TEXT, "%.95s%s%s of a convolution of %dx%dx%dx%d by %dx%d to %d channels%s",
              s->node ? s->node : "", s->node ? ": " : "", names[pass], s->n, s->ic, s->ih, s->iw,
              s->kernel[0], s->kernel[1], s->oc, s->groups > 1 ? " in groups" : "");
 }
@@ -25,7 +25,7 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
                   struct mc_error *err)
 {
     struct cuda_conv *c = calloc(1, sizeof *c);
-    char what[WHAT];
+    char text[PASS_TEXT];
     int rc = 0;
 
     if (!c)
@@ -33,12 +33,12 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
     c->be = be;
     c->shape = *s;
     for (int pass = 0; !rc && pass < CUDA_N_PASSES; pass++) {
-        if (!s->wanted[pass] || !cuda_choose(c, pass))
+        if (!s->needed[pass] || !cuda_choose(c, pass))
             continue;
-        say(c, pass, what);
-        rc = mc_fail(err, MC_EFAIL, "%s: cuDNN has no %salgorithm in %s: %s%s", what,
+        describe_pass(c, pass, text);
+        rc = mc_fail(err, MC_EFAIL, "%s: cuDNN has no %salgorithm in %s: %s%s", text,
                      be->any_order ? "" : "deterministic ", mc_precision_names[be->precision],
-                     c->why, s->type == CUDA_F32 ? "" : " (--precision f32 may have one)");
+                     c->reason, s->type == CUDA_F32 ? "" : " (--precision f32 may have one)");
     }
     if (rc)
         cuda_conv_free(c);
@@ -51,11 +51,11 @@ void cuda_conv_free(struct cuda_conv *c)
 {
     if (!c)
         return;
-    /* cuDNN unloads the code that it compiled for a plan with the plan */
+    /* cuDNN unloads a plan's compiled code together with the plan */
     (void)cudaStreamSynchronize(c->be->stream);
-    (void)cudaStreamSynchronize(c->be->beside);
+    (void)cudaStreamSynchronize(c->be->side);
     for (int pass = 0; pass < CUDA_N_PASSES; pass++)
-        cuda_engine_drop(&c->engines[pass]);
+        cuda_engine_release(&c->engines[pass]);
     free(c);
 }
 
@@ -70,28 +70,28 @@ size_t cuda_conv_work(const struct cuda_conv *c, int weights)
 }
 
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
-                   const void *work, int beside)
+                   const void *work, int side)
 {
     static const char *const calls[] = {[MC_PASS_FORWARD] = "cuDNN forward",
                                         [MC_PASS_DATA] = "cuDNN data",
                                         [MC_PASS_WEIGHTS] = "cuDNN weights",
                                         [CUDA_PASS_ADD] = "cuDNN add"};
-    char what[WHAT], in[WHAT + 10];
+    char text[PASS_TEXT], message[PASS_TEXT + 10];
 
     assert(c->engines[pass].plan);
-    cuda_moves((double)cuda_type_size(c->shape.type) *
-               ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
-                    (pass == CUDA_PASS_ADD ? 2 : 1) +
-                (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
-                (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
-                    c->shape.kernel[1]));
-    beside = beside && cuda_fork(c->be);
-    const cudnnStatus_t rc = cuda_engine_run(beside ? c->be->dnn_beside : c->be->dnn,
-                                             &c->engines[pass], x, weight, y, work);
-    cuda_launched(c->be, calls[pass]);
+    cuda_report_bytes((double)cuda_type_size(c->shape.type) *
+                      ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
+                           (pass == CUDA_PASS_ADD ? 2 : 1) +
+                       (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
+                       (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
+                           c->shape.kernel[1]));
+    side = side && cuda_fork(c->be);
+    const cudnnStatus_t rc =
+        cuda_engine_run(side ? c->be->dnn_side : c->be->dnn, &c->engines[pass], x, weight, y, work);
+    cuda_report_launch(c->be, calls[pass]);
     if (rc == CUDNN_STATUS_SUCCESS)
         return;
-    say(c, pass, what);
-    snprintf(in, sizeof in, "%s: cuDNN: ", what);
-    cuda_check_dnn(c->be, rc, in);
+    describe_pass(c, pass, text);
+    snprintf(message, sizeof message, "%s: cuDNN: ", text);
+    cuda_check_dnn(c->be, rc, message);
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Half precision's copies of a plan's weights: which parameter each is of. The optimiser's own stay
- * float32, in PyTorch's order. */
+ * Half precision's copies of a plan's weights, and the parameter of each copied number. The
+ * optimizer's own weights stay float32, in PyTorch's order. */
 #include "kernels/cuda/cuda.h"
 
 #include <stdlib.h>
 
-/* Tensor cores want each tensor at a multiple of 16 bytes; memory likes lines. */
+/* Tensor cores need each tensor at a multiple of 16 bytes; memory is faster with whole lines. */
 #define ALIGN 64 /* numbers */
 
 static int has_copy(const struct cuda_node *c, int convs)
@@ -14,7 +14,7 @@ static int has_copy(const struct cuda_node *c, int convs)
     return c->role->live && c->n->op == (convs ? MC_OP_CONV : MC_OP_LINEAR);
 }
 
-/* Channels that a filter has, and how many of them are the network's. */
+/* Channels of a filter; *own: those that belong to the network. */
 static size_t filter_channels(const struct mc_plan *p, const struct cuda_node *c, size_t *own)
 {
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
@@ -52,7 +52,7 @@ void cuda_copies_place(struct mc_plan *p)
         }
 }
 
-/* (O,I,H,W) -> (O,H,W,I), with channels that are none behind the network's. */
+/* (O,I,H,W) -> (O,H,W,I), with padding channels after the network's. */
 static void fill_conv(const struct mc_plan *p, const struct cuda_node *c, uint32_t *param)
 {
     const size_t h = (size_t)c->n->kernel[0], w = (size_t)c->n->kernel[1];

@@ -1,16 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the files of the CUDA backend share: the backend, a plan and its nodes, convolutions.
+ * Types and functions that the files of the CUDA backend share: the backend, a plan and its nodes,
+ * convolutions.
  *
- * C files decide what runs in which order; the .cu files hold the kernels and the functions that
- * launch them (kernels.h). All work goes to one stream, so what is launched later sees what was
- * launched before, but for weights' gradients and what metrics() and then sumsq() add, which a
- * backward pass does not wait for before it ends; and only put() and get() wait. An activation lies
- * as (N,C,H,W) float32, or (N,H,W,C) in half precision. Every live node has memory of its own for
- * its output and, with backward, for its output's gradient; but a batch norm does the ReLU that
- * alone follows it, and an addition between them; the gradient of one of an addition's inputs may
- * lie in the addition's; and what a batch norm makes for a concatenation alone lies there. How many
- * images of a batch count is known on the device alone (struct cuda_batch). */
+ * C files decide what runs in which order. The .cu files hold the kernels and the functions that
+ * launch them (kernels.h). All work goes to one stream and runs in order, with two exceptions on a
+ * side stream: weights' gradients, and the sums of metrics() and the sumsq() after it. A backward
+ * pass waits for these only at its end. Only put() and get() wait for the device.
+ *
+ * Activations are (N,C,H,W) float32, or (N,H,W,C) in half precision. Every live node has its own
+ * memory for its output and, with backward, for its output's gradient. There are three exceptions.
+ * A batch norm computes the ReLU that alone follows it, and an addition between them. An addition
+ * may share its gradient's memory with one of its inputs. A batch norm whose output only a
+ * concatenation reads writes it there. The number of images in a batch is known only on the device
+ * (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -27,79 +30,78 @@ struct cuda {
     enum mc_precision precision;
     char kind[16]; /* "sm_90" */
     int processors;
-    int any_order;               /* convolutions may add in any order */
-    cudaStream_t stream, beside; /* what runs beside the other work, from a fork to a join */
+    int any_order;             /* convolutions may add in any order */
+    cudaStream_t stream, side; /* side: concurrent work, from a fork to a join */
     cudaEvent_t forks, joins;
-    int forked;       /* something may be beside */
-    cudaStream_t now; /* that kernels are launched on */
-    cudnnHandle_t dnn, dnn_beside;
+    int forked;           /* work may be on the side stream */
+    cudaStream_t current; /* kernels are launched on it */
+    cudnnHandle_t dnn, dnn_side;
     cudnnBackendDescriptor_t properties; /* the device's, for cuDNN */
     cublasHandle_t blas;
     void *blas_work;
-    double *part;                /* CUDA_PARTS, of a flat vector's sums, and a counter */
-    struct cuda_choice *choices; /* made so far */
-    uint32_t chosen;             /* the sum of their lines' hashes: the same in any order; */
-    char *algorithms;            /* and as text, the fact of that name */
-    unsigned given_back;         /* how often memory was: what was captured may mean it */
-    int direct;                  /* something could not be captured, `describe` says why */
-    enum mc_err failed;          /* the first failure while work was given to the device; */
-    char why[MC_CUDA_REASON];    /* get() tells */
+    double *part;                /* CUDA_PARTS partial sums of a flat vector, and a counter */
+    struct cuda_choice *choices; /* all choices so far */
+    uint32_t chosen;             /* sum of the hashes of their lines, which does not depend on
+                                    their order; */
+    char *algorithms;            /* and as text: the fact "algorithms" */
+    unsigned frees;              /* number of frees: a captured graph may refer to freed memory */
+    int direct;                  /* a capture failed; `describe` contains the reason */
+    enum mc_err failed;          /* the first failure of queued work, and */
+    char reason[MC_CUDA_REASON]; /* its reason; get() returns both */
 };
 
-/* What cuDNN says of a failure: the status, and of version 9 its last message. */
+/* cuDNN's description of a failure: the status and, from version 9 on, its last message. */
 #define CUDA_DNN_REASON 240
 void cuda_dnn_reason(cudnnStatus_t status, char text[CUDA_DNN_REASON]);
 
-/* ---- engines (engines.c): cuDNN's -------------------------------------------------------------
- * What computes a pass of a convolution: a number of cuDNN's and the values of its knobs, which
- * mean something in one version of cuDNN alone. */
-enum {
-    CUDA_PASS_ADD = MC_N_PASSES,
-    CUDA_N_PASSES
-}; /* beside mc_pass: the data's gradient, added */
-enum { CUDA_ENGINE_TEXT = 160, CUDA_MOST_ENGINES = 64 };
-#define CUDA_MOST_WORK ((size_t)512 << 20) /* scratch memory of one */
+/* ---- cuDNN's engines (engines.c) ---------------------------------------------------------------
+ * An engine computes a pass of a convolution. It is a number and the values of its knobs. Both have
+ * a meaning in one version of cuDNN only. */
+enum { CUDA_PASS_ADD = MC_N_PASSES, CUDA_N_PASSES }; /* after mc_pass: the data's gradient, added */
+enum { CUDA_ENGINE_TEXT = 160, CUDA_MAX_ENGINES = 64 };
+#define CUDA_MAX_WORK ((size_t)512 << 20) /* scratch memory of one engine */
 
 struct cuda_engine {
     char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2 */
-    unsigned notes;                /* a bit for each of cuDNN's numerical notes that it has */
-    int shown;                     /* it has none, and a device gave equal bytes with it */
+    unsigned notes;                /* one bit for each of its numerical notes in cuDNN */
+    int shown;                     /* it has no notes, and a device returned equal bytes with it */
     size_t work;                   /* bytes */
-    cudnnBackendDescriptor_t plan; /* NULL: there is none */
+    cudnnBackendDescriptor_t plan; /* NULL: none */
 };
 struct cuda_conv_shape {
-    const char *node;    /* of the graph, for messages; NULL: none */
+    const char *node;    /* name in the graph, for messages; NULL: none */
     enum cuda_type type; /* float32: NCHW, OIHW; else NHWC, OHWI */
     int n, ic, ih, iw, oc, oh, ow;
     int kernel[2], stride[2], pad[2], groups;
-    int wanted[CUDA_N_PASSES];
+    int needed[CUDA_N_PASSES];
 };
 struct cuda_conv {
     struct cuda *be;
     struct cuda_conv_shape shape;
     struct cuda_engine engines[CUDA_N_PASSES];
-    char why[CUDA_DNN_REASON]; /* what cuDNN first said of an engine that it refused */
+    char reason[CUDA_DNN_REASON]; /* cuDNN's first reason for refusing an engine */
 };
 
-/* be->properties, of the device of be->dnn. */
+/* Sets be->properties, those of be->dnn's device. */
 cudnnStatus_t cuda_describe_device(struct cuda *be);
-/* What the heuristics name for a pass, best first, or what they fall back to; how many. */
-int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
-                       char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT]);
-/* Makes c->engines[pass] ready. -1: cuDNN refuses, and c->why tells why. */
+/* Lists the engines that the heuristics, or their fallback, name for a pass, best first. Returns
+ * their number. */
+int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
+                           char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT]);
+/* Prepares c->engines[pass]. Returns -1, and sets c->reason, if cuDNN refuses. */
 int cuda_engine_make(struct cuda_conv *c, int pass, const char *text);
-void cuda_engine_drop(struct cuda_engine *e);
+void cuda_engine_release(struct cuda_engine *e);
 cudnnStatus_t cuda_engine_run(cudnnHandle_t dnn, const struct cuda_engine *e, const void *x,
                               const void *weight, const void *y, const void *work);
 
 /* ---- the choice of engines (choice.c) ----------------------------------------------------------
- * Sums are in a fixed order, unless `any_order`. */
+ * Sums have a fixed order, unless `any_order`. */
 enum {
     CUDA_TABLE_KEY = 64,
     CUDA_CHOICE_LINE = CUDA_TABLE_KEY + MC_SHAPE_TEXT + 32 + CUDA_ENGINE_TEXT
 };
-/* The engine of a pass, a batch and a shape: the table's key, PASS, BATCH, SHAPE and ENGINE,
- * tab-separated. A backend chooses once, so all equal convolutions have the same engine. */
+/* The engine of a pass, batch and shape: table key, PASS, BATCH, SHAPE and ENGINE, tab-separated. A
+ * backend chooses once, so that equal convolutions have the same engine. */
 struct cuda_choice {
     struct cuda_choice *next;
     char line[CUDA_CHOICE_LINE];
@@ -107,14 +109,14 @@ struct cuda_choice {
 /* kernels/cuda/plans.tsv; tests set their own. */
 extern const char *cuda_plan_table;
 const char *cuda_pass_name(int pass);
-/* Makes c->engines[pass] ready. -1: there is none for the shape, and c->why tells why. */
+/* Prepares c->engines[pass]. Returns -1, and sets c->reason, if no engine supports the shape. */
 int cuda_choose(struct cuda_conv *c, int pass);
-/* What it is where the table has no entry. */
+/* The choice for shapes without an entry in the table. */
 int cuda_choose_untuned(struct cuda_conv *c, int pass);
-/* May it be taken, by its notes and its memory? */
+/* Returns whether the engine's notes and memory allow its use. */
 int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
-/* What is known of the order of its sums: "noted", that it is fixed, by cuDNN's notes; "unordered",
- * that it is not; without notes "shown", by a device, or "unproved". */
+/* Proof that the engine's sums have a fixed order. By cuDNN's notes: "noted" (fixed) or "unordered"
+ * (not fixed). Without notes: "shown" (by a device) or "unproved". */
 const char *cuda_engine_proof(const struct cuda_engine *e);
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
@@ -123,18 +125,18 @@ void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KE
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err);
 void cuda_conv_free(struct cuda_conv *c);
-/* Bytes: of the weights' gradient, or of the other passes. */
+/* Bytes of scratch for the weights' gradient, or for the other passes. */
 size_t cuda_conv_work(const struct cuda_conv *c, int weights);
-/* y, dx or dweight is what a wanted pass makes of the other two. beside: what
- * is asked for later does not wait for it until cuda_join; it has scratch memory of its own. */
+/* Computes y, dx or dweight of a needed pass from the other two. side: later work does not wait for
+ * it until cuda_join; it needs its own scratch memory. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
-                   const void *work, int beside);
+                   const void *work, int side);
 
-/* ---- products (backend_cuda.c): cuBLAS's -------------------------------------------------------
- * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': lies transposed. */
+/* ---- products by cuBLAS (backend_cuda.c) -------------------------------------------------------
+ * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': transposed. */
 void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
                size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
-/* Of a plan's layers, in its precision: c (m,n) = alpha a b + beta c, of the type `to`. */
+/* A layer's product in the plan's precision: c (m,n) = alpha a b + beta c, of type `to`. */
 void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
                   size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
                   float beta, enum cuda_type to, void *c, size_t ldc);
@@ -149,25 +151,25 @@ struct cuda_node {
     const struct mc_node *n;
     const struct mc_role *role;
 
-    uint32_t hw, stored; /* pixels, and channels that lie there: of the graph's pixels maybe more */
+    uint32_t hw, stored; /* pixels, and stored channels: for the graph's pixels maybe more than c */
     size_t size;         /* numbers: B * stored * hw */
     void *out, *grad;
     void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
     struct cuda_norm norm;  /* batch and layer norm */
-    void *where;            /* max pool */
-    int written;            /* backward: grad holds something */
-    int batch_stats;        /* batch norm: the last forward used the batch's own */
+    void *argmax;           /* max pool */
+    int written;            /* backward: grad already holds a value */
+    int batch_stats;        /* batch norm: the last forward used the batch's statistics */
     struct cuda_conv *conv;
-    struct cuda_node *whole; /* a concatenation: output and gradient lie in its, */
+    struct cuda_node *whole; /* the concatenation that contains its output and gradient, */
     size_t at;               /* from this channel on */
 };
 
 /* Half precision: the weights of a plan's convolutions as (O,H,W,I), then of its linear layers. */
 struct cuda_copies {
-    size_t n, convs;       /* numbers, and of them convolutions' */
-    unsigned char *weight; /* (n), made by every forward */
+    size_t n, convs;       /* numbers, and those of convolutions */
+    unsigned char *weight; /* (n), written by every forward */
     unsigned char *grad;   /* (convs) */
-    uint32_t *param;       /* (n): the parameter each is a copy of, or CUDA_NO_PARAM */
+    uint32_t *param;       /* (n): parameter that each number copies, or CUDA_NO_PARAM */
 };
 
 struct mc_plan {
@@ -176,26 +178,26 @@ struct mc_plan {
     size_t batch;
     enum cuda_type type;
     struct cuda_loss_scale *loss_scale; /* f16, on the device; else NULL */
-    const float *scale;                 /* of it, that of the backward pass that runs; NULL: 1 */
-    const float *pixels_scale;          /* and that of the pixels' gradient that lies there */
-    struct mc_buf state;                /* of it, what a checkpoint holds */
+    const float *scale;                 /* the current backward pass's scale; NULL: 1 */
+    const float *pixels_scale;          /* scale of the pixels' gradient in memory */
+    struct mc_buf state;                /* the part of loss_scale that a checkpoint stores */
     int backward, input_grad, train_only;
     struct cuda_node *nodes; /* g->n_nodes */
-    struct mc_role *roles;   /* the nodes' */
+    struct mc_role *roles;   /* the roles of the nodes */
     struct mc_tap_request *taps;
     size_t n_taps;
-    unsigned char *data; /* all its device memory */
+    unsigned char *data; /* all device memory of the plan */
     size_t bytes;
     struct cuda_rows rows;
     struct cuda_scaling scaling;
     struct cuda_copies copies;
     void *work;                  /* cuDNN's scratch, */
-    void *work_beside;           /* and that of weights' gradients */
+    void *side_work;             /* and that of weights' gradients */
     double *part;                /* partial sums of channels */
-    struct cuda_partial partial; /* the same, and counters: for sums that the last block ends */
+    struct cuda_partial partial; /* the same, and counters: for sums that the last block finishes */
     double *moments;             /* a batch's, then activations as doubles */
-    size_t chunk;                /* doubles of those of each network */
-    enum mc_mode mode;           /* of the last forward */
+    size_t chunk;                /* doubles of those activations per network */
+    enum mc_mode mode;           /* mode of the last forward */
 };
 
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
@@ -212,7 +214,7 @@ static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const s
                            .batch = p->rows.batch};
     return s;
 }
-/* The same as (N,C,HW). */
+/* The packed shape (N,C,HW). */
 static inline struct cuda_shape cuda_channels_first(const struct cuda_shape *s)
 {
     struct cuda_shape first = *s;
@@ -235,20 +237,20 @@ static inline enum cuda_type cuda_type_of(const struct cuda *be)
            : be->precision == MC_PRECISION_F16 ? CUDA_F16
                                                : CUDA_F32;
 }
-/* Tensor cores want channels by eights, of which an image has fewer: a convolution's pixels. */
+/* Tensor cores need channels in eights; an image has fewer: pads a convolution's pixels. */
 static inline int cuda_pixel_channels(enum cuda_type t, int c)
 {
     return t == CUDA_F32 ? c : (c + 7) / 8 * 8;
 }
 
-/* Whether a node's numbers lie as (N,C*H*W). */
+/* Returns whether a node's numbers are ordered as (N,C*H*W). */
 static inline int cuda_flat(const struct mc_plan *p, const struct cuda_node *c)
 {
     return p->type == CUDA_F32 || c->hw == 1 || c->n->c == 1;
 }
 
 /* copies.c */
-/* Counts them, then says where each node's lie, once `weight` and `grad` are given. */
+/* Counts the copies; if `weight` and `grad` are set, assigns each node its slice. */
 void cuda_copies_place(struct mc_plan *p);
 int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the device */
 
@@ -256,42 +258,44 @@ int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the 
 int cuda_plan_place(struct mc_plan *p, struct mc_error *err);
 void cuda_plan_release(struct mc_plan *p);
 
-/* outside.c */
-/* Images of k channels of hw pixels whose activations become doubles at a time, of n. */
+/* batch.c */
+/* The number of images, of n with k channels of hw pixels, that are converted to doubles at
+ * once. */
 size_t cuda_moments_images(size_t n, size_t k, size_t hw);
 
 /* buffers.c */
-/* A copy from the host's memory, which may change when it returns. */
+/* Copies from host memory, which may change after it returns. */
 void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes);
-/* Zeroed device memory; `what` names it. MC_ENOMEM with the bytes needed and free. */
-int cuda_take(struct cuda *be, size_t bytes, const char *what, void **out, struct mc_error *err);
+/* Allocates zeroed device memory; `name` is for the message. MC_ENOMEM with the bytes needed and
+ * free. */
+int cuda_alloc(struct cuda *be, size_t bytes, const char *name, void **out, struct mc_error *err);
 void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes);
-/* Back, when all that uses it has ended. NULL is fine. */
-void cuda_give_back(struct cuda *be, void *p);
+/* Frees memory once all work that uses it has ended. NULL is fine. */
+void cuda_release(struct cuda *be, void *p);
 
-/* What is given to be->beside then comes behind all that was given to be->stream; and what is given
- * to be->stream then, behind all that was given to be->beside. 0: there is no fork, as somebody
- * times what runs, one after the other. */
+/* The side stream then waits for all earlier work of the main stream (cuda_fork), or the reverse
+ * (cuda_join). cuda_fork returns 0 if it does not fork because the caller times kernels one by
+ * one. */
 int cuda_fork(struct cuda *be);
 void cuda_join(struct cuda *be);
 
-/* What is launched from here to cuda_end_beside goes on beside what comes next, until a join. */
-void cuda_begin_beside(struct cuda *be);
+/* Work launched until cuda_end_side runs concurrently with later work, until a join. */
+void cuda_begin_side(struct cuda *be);
 
-/* The current device is a thread's: every entry point sets it. */
+/* Sets the current device, which belongs to the calling thread: every entry point does this. */
 static inline void cuda_use(struct cuda *be)
 {
     cuda_check(be, cudaSetDevice(be->device));
 }
-/* And all but metrics(), sumsq() and backward() wait for what is beside. */
+/* All entry points but metrics(), sumsq() and backward() also wait for the side stream. */
 static inline void cuda_enter(struct cuda *be)
 {
     cuda_use(be);
     if (be->forked)
         cuda_join(be);
 }
-/* what: was to be done */
-void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *what);
+/* operation: for the message */
+void cuda_check_dnn(struct cuda *be, cudnnStatus_t status, const char *operation);
 
 static inline struct cuda *cuda_of(struct mc_backend *be)
 {

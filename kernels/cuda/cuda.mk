@@ -30,7 +30,7 @@ CUDA_COMMON := $(patsubst %,$(BUILD)/%.o,libcommon/base/alloc libcommon/base/err
 all: $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn))
 
 no-cudnn:
-	@echo "  no CUDA backend: nvcc is here, cudnn.h of 9.8 or later is not (CUDNN=FOLDER: its include and lib lie there)"
+	@echo "  CUDA backend skipped: cudnn.h of 9.8 or later is missing (CUDNN=FOLDER with its include and lib)"
 
 # -fmad=false: the device must not contract a product and a sum. A kernel's arithmetic is then IEEE's, operation by operation.
 NVCCFLAGS ?= -O3 -lineinfo

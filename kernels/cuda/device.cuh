@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kernels are written with: launches, loops over elements, sums of a block. The same
- * source is compiled for the host by tests/emulation, which gives its own launches; so a kernel
- * says nothing that only nvcc understands but CUDA's names.
+ * Tools for kernels: launches, loops over elements, sums over a block. tests/emulation compiles the
+ * same source for the host, with its own launches. Apart from CUDA's names, kernels therefore use
+ * nothing that only nvcc understands.
  *
  * LAUNCH: threads that do not wait for each other. LAUNCH_BLOCKS: threads of a block that do.
  *
  * A kernel on activations is a template over their type T, which it reads and writes as float
- * (value, set), and mostly over packs of W of them that lie together. */
+ * (value, set), and mostly over packs of W contiguous numbers. */
 #ifndef MC_CUDA_DEVICE_CUH
 #define MC_CUDA_DEVICE_CUH
 
@@ -21,31 +21,31 @@ extern "C" {
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
-#define CUDA_MOST_THREADS 128 /* of a block; a power of two */
+#define CUDA_MAX_THREADS 128 /* per block; a power of two */
 #define CUDA_MAX_BLOCKS 65536
 
 #ifdef MC_EMULATED
 #include "tests/emulation/emulate.h"
 #else
-#define CUDA_THREADS CUDA_MOST_THREADS
+#define CUDA_THREADS CUDA_MAX_THREADS
 #define LAUNCH(be, kernel, blocks, ...)                                                            \
     do {                                                                                           \
         kernel<<<(unsigned)(blocks), CUDA_THREADS, 0, cuda_stream(be)>>>(__VA_ARGS__);             \
         cuda_check_kernel(be, cudaGetLastError(), #kernel);                                        \
-        cuda_launched(be, #kernel);                                                                \
+        cuda_report_launch(be, #kernel);                                                           \
     } while (0)
 #define LAUNCH_BLOCKS LAUNCH
 #endif
 
-/* A kernel whose first argument is the number n of elements that it does EACH of. */
+/* Launches a kernel whose first argument is the number n of elements for its EACH loop. */
 #define LAUNCH_EACH(be, kernel, n, ...)                                                            \
     do {                                                                                           \
         if ((n) > 0)                                                                               \
             LAUNCH(be, kernel, cuda_blocks(n), n, __VA_ARGS__);                                    \
     } while (0)
 
-/* The loop of a thread over its elements. i has n's type: 32 bits suffice for activations and
- * divide faster. */
+/* A thread's loop over its elements. i has n's type: 32 bits suffice for activations and divide
+ * faster. */
 #define EACH(i, n)                                                                                 \
     for (decltype(n) i = (decltype(n))blockIdx.x * blockDim.x + threadIdx.x; i < (n);              \
          i += (decltype(n))gridDim.x * blockDim.x)
@@ -56,13 +56,13 @@ static inline size_t cuda_blocks(size_t n)
     return blocks < CUDA_MAX_BLOCKS ? blocks : CUDA_MAX_BLOCKS;
 }
 
-/* The sum of x over the threads of the block whose number is the same modulo `lanes`, a power of
- * two, by halves: for all of them. */
+/* Sum of x over the threads of the block with the same number modulo `lanes`, a power of two. Added
+ * by halves; every thread gets its sum. */
 static __device__ inline double lane_sum(double x, unsigned lanes)
 {
-    __shared__ double part[CUDA_MOST_THREADS];
+    __shared__ double part[CUDA_MAX_THREADS];
 
-    __syncthreads(); /* the last sum has been read */
+    __syncthreads(); /* the previous sum was read */
     part[threadIdx.x] = x;
     __syncthreads();
     for (unsigned rest = CUDA_THREADS / 2; rest >= lanes; rest /= 2) {
@@ -78,7 +78,7 @@ static __device__ inline double block_sum(double x)
     return lane_sum(x, 1);
 }
 
-/* The whole block: both sums of channel c, from its parts. */
+/* Both sums of channel c from its parts, by the whole block. */
 static __device__ inline void channel_sums(const double *part, uint32_t parts, uint32_t c,
                                            double *a, double *b)
 {
@@ -91,16 +91,16 @@ static __device__ inline void channel_sums(const double *part, uint32_t parts, u
     *b = block_sum(*b);
 }
 
-/* Is the block the last of `blocks` to come here? It sees what the others wrote before. *came is 0
- * before and after. */
-static __device__ inline int comes_last(uint32_t *came, uint32_t blocks)
+/* Returns whether the block is the last of `blocks` to arrive; it then sees the others' writes.
+ * *arrived is 0 before and after. */
+static __device__ inline int is_last_block(uint32_t *arrived, uint32_t blocks)
 {
     __shared__ int last;
 
     __threadfence();
     __syncthreads();
     if (threadIdx.x == 0)
-        last = atomicInc(came, blocks - 1) == blocks - 1;
+        last = atomicInc(arrived, blocks - 1) == blocks - 1;
     __syncthreads();
     if (last)
         __threadfence();
@@ -124,7 +124,7 @@ static __device__ inline float value(__nv_bfloat16 x)
     return __bfloat162float(x);
 }
 
-/* To the nearest; what is too large becomes infinite. */
+/* Rounds to nearest; too large numbers become infinite. */
 static __device__ inline void set(float *to, float x)
 {
     *to = x;
@@ -145,12 +145,12 @@ template <class T> static __device__ inline void set_or_add(T *to, int add, floa
     set(to, add ? value(*to) + x : x);
 }
 
-/* What a thread loads and stores at once. */
+/* The numbers that a thread loads and stores at once. */
 template <class T, int W> struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16) pack {
     T v[W];
 };
 
-/* `...` with T for the type t; and with P for its packs, wide or of one. */
+/* Compiles `...` with T for type t; WITH_PACKS also with P for its packs, wide or of one. */
 #define WITH_TYPE(t, ...)                                                                          \
     do {                                                                                           \
         if ((t) == CUDA_F32) {                                                                     \
@@ -179,19 +179,19 @@ static inline uint32_t cuda_pack(enum cuda_type t)
     return (uint32_t)(16 / cuda_type_size(t));
 }
 
-/* Whether a pointer may be one to packs. NULL may. */
+/* Returns whether a pointer may point to packs. NULL may. */
 static inline int cuda_aligned(const void *p)
 {
     return (uintptr_t)p % 16 == 0;
 }
 
-/* Whether a packed shape's packs hold one channel's pixels, or one pixel's channels. */
+/* Returns whether a packed shape's packs hold one channel's pixels, or one pixel's channels. */
 static inline int cuda_wide(const struct cuda_shape *s)
 {
     return (s->channel == 1 ? s->c : s->hw) % cuda_pack(s->type) == 0;
 }
 
-/* The ReLU or Huber's; a NaN stays one. */
+/* ReLU or Huber's; NaN stays NaN. */
 static __device__ inline float activate(float z, float delta)
 {
     float y = z <= 0 ? 0 : z;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuDNN's graphs: a pass of a convolution as a graph of one operation, the engines that cuDNN's
- * heuristics name for it, one of them made ready for the device, and its run. */
+ * cuDNN's graphs: a convolution pass as a graph of one operation, the engines that cuDNN's
+ * heuristics name for it, preparing one of them, and running it. */
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>
@@ -10,21 +10,21 @@
 #include <stdlib.h>
 
 /* ---- cuDNN's descriptors ----------------------------------------------------------------------
- * A first refusal stays, and nothing more is asked. */
+ * After a first refusal, nothing more is requested. */
 
-enum { MOST_KNOBS = CUDNN_KNOB_TYPE_COUNTS, MOST_PARTS = CUDA_MOST_ENGINES + 16 };
+enum { MAX_KNOBS = CUDNN_KNOB_TYPE_COUNTS, MAX_PARTS = CUDA_MAX_ENGINES + 16 };
 
 struct parts {
     cudnnStatus_t refused;
     int n;
-    cudnnBackendDescriptor_t made[MOST_PARTS];
+    cudnnBackendDescriptor_t made[MAX_PARTS];
 };
 
 static cudnnBackendDescriptor_t begin(struct parts *p, cudnnBackendDescriptorType_t type)
 {
     cudnnBackendDescriptor_t d = NULL;
 
-    assert(p->n < MOST_PARTS);
+    assert(p->n < MAX_PARTS);
     if (!p->refused)
         p->refused = cudnnBackendCreateDescriptor(type, &d);
     if (d)
@@ -57,22 +57,22 @@ static void end(struct parts *p, cudnnBackendDescriptor_t d)
         p->refused = cudnnBackendFinalize(d);
 }
 
-/* How many values came, `most` at most. */
+/* Reads up to `limit` values; returns their number. */
 static int64_t get(struct parts *p, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
-                   cudnnBackendAttributeType_t type, int64_t most, void *values)
+                   cudnnBackendAttributeType_t type, int64_t limit, void *values)
 {
     int64_t n = 0;
 
     if (!p->refused)
-        p->refused = cudnnBackendGetAttribute(d, name, type, most, &n, values);
-    return p->refused ? 0 : n < most ? n : most;
+        p->refused = cudnnBackendGetAttribute(d, name, type, limit, &n, values);
+    return p->refused ? 0 : n < limit ? n : limit;
 }
 
-static cudnnStatus_t drop(struct parts *p)
+static cudnnStatus_t release(struct parts *p)
 {
     while (p->n > 0)
         (void)cudnnBackendDestroyDescriptor(p->made[--p->n]);
-    (void)cudaGetLastError(); /* a refusal is no later launch's failure */
+    (void)cudaGetLastError(); /* a refusal must not become a later launch's failure */
     return p->refused;
 }
 
@@ -88,14 +88,14 @@ cudnnStatus_t cuda_describe_device(struct cuda *be)
 
 /* ---- a pass's graph -------------------------------------------------------------------------- */
 
-enum { X = 'x', W = 'w', Y = 'y' }; /* the tensors' numbers */
+enum { X = 'x', W = 'w', Y = 'y' }; /* tensor numbers */
 
 static const struct operation {
     cudnnBackendDescriptorType_t type;
     cudnnBackendAttributeName_t x, w, y, convolution, alpha, beta;
     float adds;
 } operations[CUDA_N_PASSES] = {
-#define NAME(kind, what) CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##what
+#define NAME(kind, attribute) CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##attribute
 #define OPERATION(type, kind, x, w, y, adds)                                                       \
     {                                                                                              \
         CUDNN_BACKEND_OPERATION_CONVOLUTION_##type##_DESCRIPTOR, NAME(kind, x), NAME(kind, w),     \
@@ -107,7 +107,7 @@ static const struct operation {
     [MC_PASS_WEIGHTS] = OPERATION(BACKWARD_FILTER, BWD_FILTER, X, DW, DY, 0),
 };
 
-/* Packed, in the order of the plan's activations; memory lies at multiples of 16 bytes. */
+/* Packed, in the order of the plan's activations; memory is aligned to 16 bytes. */
 static cudnnBackendDescriptor_t tensor(struct parts *p, enum cuda_type type, int64_t number,
                                        int64_t n, int64_t c, int64_t h, int64_t w)
 {
@@ -130,7 +130,7 @@ static cudnnBackendDescriptor_t tensor(struct parts *p, enum cuda_type type, int
 static cudnnBackendDescriptor_t convolution(struct parts *p, const struct cuda_conv_shape *s)
 {
     const int64_t pad[] = {s->pad[0], s->pad[1]}, stride[] = {s->stride[0], s->stride[1]};
-    const int64_t one[] = {1, 1};
+    const int64_t unit[] = {1, 1};
     const cudnnDataType_t sums = CUDNN_DATA_FLOAT;
     const cudnnConvolutionMode_t mode = CUDNN_CROSS_CORRELATION;
     cudnnBackendDescriptor_t d = begin(p, CUDNN_BACKEND_CONVOLUTION_DESCRIPTOR);
@@ -140,7 +140,7 @@ static cudnnBackendDescriptor_t convolution(struct parts *p, const struct cuda_c
     set(p, d, CUDNN_ATTR_CONVOLUTION_CONV_MODE, CUDNN_TYPE_CONVOLUTION_MODE, 1, &mode);
     set(p, d, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, CUDNN_TYPE_INT64, 2, pad);
     set(p, d, CUDNN_ATTR_CONVOLUTION_POST_PADDINGS, CUDNN_TYPE_INT64, 2, pad);
-    set(p, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, one);
+    set(p, d, CUDNN_ATTR_CONVOLUTION_DILATIONS, CUDNN_TYPE_INT64, 2, unit);
     set(p, d, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, CUDNN_TYPE_INT64, 2, stride);
     end(p, d);
     return d;
@@ -150,7 +150,7 @@ static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int 
 {
     const struct operation *o = &operations[pass];
     const struct cuda_conv_shape *s = &c->shape;
-    const float one = 1;
+    const float unit = 1;
     const cudnnBackendDescriptor_t x = tensor(p, s->type, X, s->n, s->ic, s->ih, s->iw);
     const cudnnBackendDescriptor_t w =
         tensor(p, s->type, W, s->oc, s->ic / s->groups, s->kernel[0], s->kernel[1]);
@@ -162,7 +162,7 @@ static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int 
     set_parts(p, d, o->w, 1, &w);
     set_parts(p, d, o->y, 1, &y);
     set_parts(p, d, o->convolution, 1, &conv);
-    set(p, d, o->alpha, CUDNN_TYPE_FLOAT, 1, &one);
+    set(p, d, o->alpha, CUDNN_TYPE_FLOAT, 1, &unit);
     set(p, d, o->beta, CUDNN_TYPE_FLOAT, 1, &o->adds);
     end(p, d);
     cudnnBackendDescriptor_t all = begin(p, CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR);
@@ -172,21 +172,21 @@ static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int 
     return all;
 }
 
-/* ---- what the heuristics name ---------------------------------------------------------------- */
+/* ---- the heuristics' candidates -------------------------------------------------------------- */
 
-/* "", if it cannot be told. */
+/* Writes the engine's text, or "" if cuDNN cannot describe it. */
 static void write_text(cudnnBackendDescriptor_t config, char text[CUDA_ENGINE_TEXT])
 {
     struct parts p = {0};
-    cudnnBackendDescriptor_t knobs[MOST_KNOBS], engine = begin(&p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    cudnnBackendDescriptor_t knobs[MAX_KNOBS], engine = begin(&p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     int64_t number = -1;
 
-    for (int k = 0; k < MOST_KNOBS; k++)
+    for (int k = 0; k < MAX_KNOBS; k++)
         knobs[k] = begin(&p, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
     get(&p, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine);
     get(&p, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &number);
     const int64_t n = get(&p, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
-                          CUDNN_TYPE_BACKEND_DESCRIPTOR, MOST_KNOBS, knobs);
+                          CUDNN_TYPE_BACKEND_DESCRIPTOR, MAX_KNOBS, knobs);
     size_t length = (size_t)snprintf(text, CUDA_ENGINE_TEXT, "%" PRId64, number);
     for (int64_t k = 0; k < n && length < CUDA_ENGINE_TEXT; k++) {
         cudnnBackendKnobType_t kind = CUDNN_KNOB_TYPE_COUNTS;
@@ -196,17 +196,17 @@ static void write_text(cudnnBackendDescriptor_t config, char text[CUDA_ENGINE_TE
         length += (size_t)snprintf(text + length, CUDA_ENGINE_TEXT - length, "%c%d=%" PRId64,
                                    k ? ',' : ':', (int)kind, value);
     }
-    if (drop(&p) || length >= CUDA_ENGINE_TEXT)
+    if (release(&p) || length >= CUDA_ENGINE_TEXT)
         text[0] = 0;
 }
 
-int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
-                       char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT])
+int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
+                           char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
 {
     const cudnnBackendHeurMode_t mode = fallback ? CUDNN_HEUR_MODE_FALLBACK : CUDNN_HEUR_MODE_A;
     struct parts p = {0};
     const cudnnBackendDescriptor_t all = graph(&p, c, pass);
-    cudnnBackendDescriptor_t configs[CUDA_MOST_ENGINES];
+    cudnnBackendDescriptor_t configs[CUDA_MAX_ENGINES];
     cudnnBackendDescriptor_t d = begin(&p, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     int n = 0;
 
@@ -214,17 +214,17 @@ int cuda_engines_named(struct cuda_conv *c, int pass, int fallback,
     set(&p, d, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1, &mode);
     set_parts(&p, d, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, 1, &c->be->properties);
     end(&p, d);
-    for (int i = 0; i < CUDA_MOST_ENGINES; i++)
+    for (int i = 0; i < CUDA_MAX_ENGINES; i++)
         configs[i] = begin(&p, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     const int64_t found = get(&p, d, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                              CUDA_MOST_ENGINES, configs);
+                              CUDA_MAX_ENGINES, configs);
     for (int64_t i = 0; i < found; i++) {
         write_text(configs[i], list[n]);
         n += list[n][0] != 0;
     }
-    if (p.refused && !c->why[0])
-        cuda_dnn_reason(p.refused, c->why);
-    drop(&p);
+    if (p.refused && !c->reason[0])
+        cuda_dnn_reason(p.refused, c->reason);
+    release(&p);
     return n;
 }
 
@@ -235,7 +235,7 @@ static cudnnBackendDescriptor_t engine_with(struct parts *p, const struct cuda *
                                             unsigned *notes)
 {
     cudnnBackendNumericalNote_t list[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
-    cudnnBackendDescriptor_t knobs[MOST_KNOBS], engine = begin(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    cudnnBackendDescriptor_t knobs[MAX_KNOBS], engine = begin(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     char *at = NULL;
     int64_t n = 0;
 
@@ -243,7 +243,7 @@ static cudnnBackendDescriptor_t engine_with(struct parts *p, const struct cuda *
     set_number(p, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, strtoll(text, &at, 10));
     set_parts(p, engine, CUDNN_ATTR_ENGINE_DEVICEPROP, 1, &be->properties);
     end(p, engine);
-    for (; (*at == ':' || *at == ',') && n < MOST_KNOBS; n++) {
+    for (; (*at == ':' || *at == ',') && n < MAX_KNOBS; n++) {
         const cudnnBackendKnobType_t kind = (cudnnBackendKnobType_t)strtol(at + 1, &at, 10);
         knobs[n] = begin(p, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
         set(p, knobs[n], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &kind);
@@ -268,7 +268,7 @@ int cuda_engine_make(struct cuda_conv *c, int pass, const char *text)
     struct cuda_engine *e = &c->engines[pass];
     struct parts p = {0};
 
-    cuda_engine_drop(e);
+    cuda_engine_release(e);
     const cudnnBackendDescriptor_t all = graph(&p, c, pass);
     const cudnnBackendDescriptor_t config = engine_with(&p, c->be, &all, text, &e->notes);
     cudnnBackendDescriptor_t plan = begin(&p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -279,20 +279,20 @@ int cuda_engine_make(struct cuda_conv *c, int pass, const char *text)
     end(&p, plan);
     get(&p, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1, &work);
     if (p.refused) {
-        if (!c->why[0])
-            cuda_dnn_reason(p.refused, c->why);
-        drop(&p);
+        if (!c->reason[0])
+            cuda_dnn_reason(p.refused, c->reason);
+        release(&p);
         return -1;
     }
-    p.n--; /* the plan stays; it needs none of the others */
-    drop(&p);
+    p.n--; /* the plan stays; it needs no other descriptor */
+    release(&p);
     e->plan = plan;
     e->work = (size_t)work;
     snprintf(e->text, sizeof e->text, "%s", text);
     return 0;
 }
 
-void cuda_engine_drop(struct cuda_engine *e)
+void cuda_engine_release(struct cuda_engine *e)
 {
     if (e->plan)
         (void)cudnnBackendDestroyDescriptor(e->plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Softmax cross-entropy heads and what is counted of them, in float64. */
+ * Softmax cross-entropy heads and their metrics, in float64. */
 #include "kernels/cuda/device.cuh"
 
 static __global__ void begin_forward(size_t n, struct cuda_rows r, const struct mc_ctl *ctl)
@@ -16,53 +16,53 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
     LAUNCH_EACH(be, begin_forward, (size_t)1, *r, ctl);
 }
 
-#define SIDE (CUDA_THREADS < 32 ? CUDA_THREADS : 32) /* threads of an image: a warp */
+#define IMAGE_THREADS (CUDA_THREADS < 32 ? CUDA_THREADS : 32) /* a warp */
 
-/* For the threads of an image, of its logits x: the greatest, of which the lowest index wins and a
- * NaN stays, as in PyTorch, and the sum of exp(x - top), of SIDE partial sums by halves. The whole
- * block. */
+/* Softmax of an image's logits x, for its threads: the maximum (the lowest index wins a tie; a NaN
+ * stays, as in PyTorch), and the sum of exp(x - top), of IMAGE_THREADS partial sums by halves. The
+ * whole block calls it. */
 struct softmax {
     float top;
     uint32_t best;
     double sum;
 };
 template <class T>
-static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int there)
+static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int valid)
 {
-    __shared__ struct softmax part[CUDA_MOST_THREADS];
-    const uint32_t side = threadIdx.x % SIDE;
-    struct softmax *mine = &part[threadIdx.x], s = {-INFINITY, classes, 0};
+    __shared__ struct softmax part[CUDA_MAX_THREADS];
+    const uint32_t side = threadIdx.x % IMAGE_THREADS;
+    struct softmax *own = &part[threadIdx.x], s = {-INFINITY, classes, 0};
 
-    for (uint32_t j = side; there && j < classes; j += SIDE) {
+    for (uint32_t j = side; valid && j < classes; j += IMAGE_THREADS) {
         const float v = value(x[j]);
         if (v > s.top || v != v || s.best == classes) {
             s.top = v;
             s.best = j;
         }
     }
-    __syncthreads(); /* the last has been read */
-    *mine = s;
+    __syncthreads(); /* the previous values were read */
+    *own = s;
     __syncthreads();
-    for (uint32_t rest = SIDE / 2; rest >= 1; rest /= 2) {
+    for (uint32_t rest = IMAGE_THREADS / 2; rest >= 1; rest /= 2) {
         if (side < rest) {
-            const struct softmax o = mine[rest];
-            if (o.best < classes && (o.top > mine->top || o.top != o.top || mine->best == classes ||
-                                     (o.top == mine->top && o.best < mine->best))) {
-                mine->top = o.top;
-                mine->best = o.best;
+            const struct softmax o = own[rest];
+            if (o.best < classes && (o.top > own->top || o.top != o.top || own->best == classes ||
+                                     (o.top == own->top && o.best < own->best))) {
+                own->top = o.top;
+                own->best = o.best;
             }
         }
         __syncthreads();
     }
     s = part[threadIdx.x - side];
-    for (uint32_t j = side; there && j < classes; j += SIDE)
+    for (uint32_t j = side; valid && j < classes; j += IMAGE_THREADS)
         s.sum += exp((double)value(x[j]) - (double)s.top);
     __syncthreads();
-    mine->sum = s.sum;
+    own->sum = s.sum;
     __syncthreads();
-    for (uint32_t rest = SIDE / 2; rest >= 1; rest /= 2) {
+    for (uint32_t rest = IMAGE_THREADS / 2; rest >= 1; rest /= 2) {
         if (side < rest)
-            mine->sum += mine[rest].sum;
+            own->sum += own[rest].sum;
         __syncthreads();
     }
     s.sum = part[threadIdx.x - side].sum;
@@ -72,15 +72,15 @@ static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int th
 /* The last block adds the objective. Moves the logits once. */
 template <class T>
 static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
-                              int main_head, double weight, uint32_t *came)
+                              int main_head, double weight, uint32_t *arrived)
 {
-    const uint32_t i = blockIdx.x * (CUDA_THREADS / SIDE) + threadIdx.x / SIDE;
+    const uint32_t i = blockIdx.x * (CUDA_THREADS / IMAGE_THREADS) + threadIdx.x / IMAGE_THREADS;
     const T *x = logits + i * classes;
     const int counts = i < n && i < r.batch->valid;
     const struct softmax s = softmax_of(x, classes, counts);
     double sum = 0;
 
-    if (i < n && threadIdx.x % SIDE == 0) {
+    if (i < n && threadIdx.x % IMAGE_THREADS == 0) {
         const uint32_t label = (uint32_t)r.labels[i];
         const double loss = counts ? log(s.sum) + (double)s.top - (double)value(x[label]) : 0.0;
         r.head[i] = loss;
@@ -89,7 +89,7 @@ static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, str
             r.correct[i] = counts && s.best == label && s.top == s.top ? 1.0f : 0.0f;
         }
     }
-    if (!comes_last(came, gridDim.x))
+    if (!is_last_block(arrived, gridDim.x))
         return;
     for (uint32_t k = threadIdx.x; k < n; k += CUDA_THREADS)
         sum += r.head[k];
@@ -100,30 +100,30 @@ static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, str
 
 static size_t image_blocks(size_t n)
 {
-    return (n * SIDE + CUDA_THREADS - 1) / CUDA_THREADS;
+    return (n * IMAGE_THREADS + CUDA_THREADS - 1) / CUDA_THREADS;
 }
 
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight, uint32_t *came)
+               const struct cuda_rows *r, int main_head, double weight, uint32_t *arrived)
 {
-    cuda_moves((double)(n * classes * cuda_type_size(t)));
+    cuda_report_bytes((double)(n * classes * cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_BLOCKS(be, losses, image_blocks(n), (uint32_t)n, (uint32_t)classes,
-                               (const T *)logits, *r, main_head, weight, came));
+                               (const T *)logits, *r, main_head, weight, arrived));
 }
 
-/* Moves the logits and dx once, and dx twice where it adds. */
+/* Moves the logits and dx once, and dx twice if it adds. */
 template <class T>
 static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
                                  double weight, const float *scale, int add, T *dx)
 {
-    const uint32_t i = blockIdx.x * (CUDA_THREADS / SIDE) + threadIdx.x / SIDE;
+    const uint32_t i = blockIdx.x * (CUDA_THREADS / IMAGE_THREADS) + threadIdx.x / IMAGE_THREADS;
     const T *x = logits + i * classes;
     const int counts = i < n && i < r.batch->valid;
     const struct softmax s = softmax_of(x, classes, counts);
 
     if (scale)
         weight *= (double)*scale;
-    for (uint32_t j = threadIdx.x % SIDE; i < n && j < classes; j += SIDE) {
+    for (uint32_t j = threadIdx.x % IMAGE_THREADS; i < n && j < classes; j += IMAGE_THREADS) {
         float g = 0;
         if (counts) {
             const double share = exp((double)value(x[j]) - (double)s.top) / s.sum;
@@ -137,7 +137,7 @@ static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, 
 void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
                     const struct cuda_rows *r, double weight, const float *scale, int add, void *dx)
 {
-    cuda_moves((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
+    cuda_report_bytes((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_BLOCKS(be, loss_back, image_blocks(n), (uint32_t)n, (uint32_t)classes,
                                (const T *)logits, *r, weight, scale, add, (T *)dx));
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * f16's loss scale: gradients of parameters without it, and what it becomes. */
+ * f16's loss scale: removes it from the parameters' gradients, and updates it. */
 #include "kernels/cuda/device.cuh"
 
 #include <cassert>
@@ -20,39 +20,40 @@ static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_los
 }
 
 /* Moves grad twice. The last block changes the scale. */
-static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *scale, uint32_t *came)
+static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *scale,
+                               uint32_t *arrived)
 {
-    const float most = 1 << 24, was = scale->scale;
+    const float limit = 1 << 24, old = scale->scale;
     const int overflow = (int)scale->overflow;
 
     EACH (i, n) {
         FOUR g = grad[i];
         for (int j = 0; j < 4; j++)
-            g.v[j] = !overflow ? g.v[j] / was : was > 1 ? NAN : INFINITY;
+            g.v[j] = !overflow ? g.v[j] / old : old > 1 ? NAN : INFINITY;
         grad[i] = g;
     }
-    if (!comes_last(came, gridDim.x) || threadIdx.x)
+    if (!is_last_block(arrived, gridDim.x) || threadIdx.x)
         return;
-    scale->last = was;
+    scale->last = old;
     scale->overflow = 0;
     if (overflow) {
-        scale->scale = was > 2 ? was / 2 : 1;
+        scale->scale = old > 2 ? old / 2 : 1;
         scale->steps = 0;
     } else if (++scale->steps >= CUDA_SCALE_STEPS) {
-        scale->scale = was < most ? 2 * was : most;
+        scale->scale = old < limit ? 2 * old : limit;
         scale->steps = 0;
     }
 }
 
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
-                           uint32_t *came)
+                           uint32_t *arrived)
 {
     const size_t blocks = cuda_blocks(n / 4);
 
     assert(n % 4 == 0);
-    cuda_moves(4. * (double)n);
+    cuda_report_bytes(4. * (double)n);
     LAUNCH_EACH(be, find_overflow, n / 4, (const FOUR *)grad, scale);
-    cuda_moves(8. * (double)n);
+    cuda_report_bytes(8. * (double)n);
     LAUNCH_BLOCKS(be, unscale, blocks < CUDA_SUM_BLOCKS ? blocks : CUDA_SUM_BLOCKS, n / 4,
-                  (FOUR *)grad, scale, came);
+                  (FOUR *)grad, scale, arrived);
 }

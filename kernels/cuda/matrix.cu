@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices of permutation groups: blocks laid side by side, and the projection to the doubly
+ * Matrices of permutation groups: blocks packed side by side, and the projection to the doubly
  * stochastic ones, sweep by sweep as in libcommon/assign/doubly_stochastic.c. */
 #include "kernels/cuda/device.cuh"
 
@@ -33,7 +33,7 @@ void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const 
     LAUNCH_EACH(be, project_begin, p->k * p->k, *p, matrix);
 }
 
-/* Block i: row i becomes max(0, .); a NaN stays. */
+/* Block i: row i becomes max(0, .); NaN stays. */
 static __global__ void clear_negative(struct cuda_projection p)
 {
     double *row = p.p + (size_t)blockIdx.x * p.k, sum = 0;
@@ -48,7 +48,7 @@ static __global__ void clear_negative(struct cuda_projection p)
         p.row[blockIdx.x] = sum - 1;
 }
 
-/* Block b: columns from b * COLUMNS on, several rows of them at a time. */
+/* Block b: columns from b * COLUMNS on, several of their rows at a time. */
 enum { COLUMNS = 8 };
 static __global__ void sum_columns(struct cuda_projection p)
 {
@@ -62,10 +62,10 @@ static __global__ void sum_columns(struct cuda_projection p)
         p.col[j] = sum - 1;
 }
 
-/* For all threads of the block; fmax takes no notice of a NaN. */
+/* Result for all threads of the block; fmax ignores NaN. */
 static __device__ double block_max(double x)
 {
-    __shared__ double part[CUDA_MOST_THREADS];
+    __shared__ double part[CUDA_MAX_THREADS];
 
     part[threadIdx.x] = x;
     __syncthreads();
@@ -77,7 +77,7 @@ static __device__ double block_max(double x)
     return part[0];
 }
 
-/* One block: the rows' excess, the greatest residual, whether all is finite. */
+/* One block: the rows' excess, the maximum residual, and whether all are finite. */
 static __global__ void sum_up(struct cuda_projection p)
 {
     double excess = 0, worst = 0;
@@ -92,7 +92,7 @@ static __global__ void sum_up(struct cuda_projection p)
         return;
     p.total[0] = excess;
     p.total[1] = worst;
-    if (excess - excess != 0 || worst - worst != 0) /* infinite or a NaN */
+    if (excess - excess != 0 || worst - worst != 0) /* infinite or NaN */
         p.total[2] = 1;
 }
 

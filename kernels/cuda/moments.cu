@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the joint moments need beside a product in float64. */
+ * Kernels that the joint moments need in addition to a float64 product. */
 #include "kernels/cuda/device.cuh"
 
 template <class T>

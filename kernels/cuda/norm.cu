@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm with the ReLU behind it, and an addition between them: a channel's sums, of which the
- * last block makes its vectors, then elementwise. A bias in front moves the mean and nothing else
- * (cpu/norm.c). */
+ * Batch norm with the ReLU after it and an addition between them. First each channel's sums, from
+ * which the last block computes its vectors; then elementwise work. A bias before it only moves the
+ * mean (cpu/norm.c). */
 #include "kernels/cuda/walk.cuh"
 
-/* A channel's vectors from its batch's sums of d = x - first and d^2, or of the running
+/* A channel's vectors, from the batch's sums of d = x - first and d^2, or from the running
  * statistics. */
 static __device__ void prepare(const struct cuda_shape &s, uint32_t c, double first, double sum,
                                double sq, const struct cuda_norm_args &a, const struct cuda_norm &m)
@@ -58,7 +58,7 @@ static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, con
             ab[(LAST ? W : 1) + k] += d * d;
         }
     }
-    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double sq) {
+    end_sums(l, ab, o.part, o.arrived, [&](uint32_t c, double sum, double sq) {
         prepare(l.s, c, (double)value(x[c * l.s.channel]), sum, sq, a, m);
     });
 }
@@ -70,8 +70,8 @@ static __global__ void norm_prepare(uint32_t n, struct cuda_shape s, struct cuda
         prepare(s, c, 0, 0, 0, a, m);
 }
 
-/* Where numbers of the shape itself lie. */
-static struct cuda_place own(const struct cuda_shape *s)
+/* The layout of the shape's own numbers. */
+static struct cuda_place place_of(const struct cuda_shape *s)
 {
     const struct cuda_place p = {s->image, s->pixel};
     return p;
@@ -81,13 +81,13 @@ void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *
                        const struct cuda_norm_args *a, const struct cuda_norm *m,
                        const struct cuda_partial *o)
 {
-    const struct cuda_place p = own(s);
+    const struct cuda_place p = place_of(s);
 
     if (a->mode == MC_MODE_EVAL) {
         LAUNCH_EACH(be, norm_prepare, s->c, *s, *a, *m);
         return;
     }
-    cuda_moves(cuda_bytes(s));
+    cuda_report_bytes(cuda_bytes(s));
     WITH_LAYOUT(walks_wide(s, x, &p), s, CUDA_SUM_BLOCKS,
                 LAUNCH_BLOCKS(be, norm_sums, l.tiles() * l.parts, l, p, (const T *)x, *a, *m, *o));
 }
@@ -122,11 +122,11 @@ static __global__ void norm_apply(layout<T, W, LAST> l, struct cuda_place px, co
 void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
                      const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y)
 {
-    const struct cuda_place p = own(s), py = own(d);
+    const struct cuda_place p = place_of(s), py = place_of(d);
     const int wide = walks_wide(s, x, &p) && walks_wide(s, plus, &p) && walks_wide(s, y, &py);
 
-    cuda_moves(cuda_bytes(s) * (2 + (pre != NULL) + (plus != NULL)));
-    WITH_LAYOUT(wide, s, CUDA_MOST_BLOCKS,
+    cuda_report_bytes(cuda_bytes(s) * (2 + (pre != NULL) + (plus != NULL)));
+    WITH_LAYOUT(wide, s, CUDA_LAUNCH_BLOCKS,
                 LAUNCH(be, norm_apply, l.tiles() * l.parts, l, p, (const T *)x, (const T *)plus, *m,
                        (T *)pre, py, (T *)y));
 }
@@ -159,7 +159,7 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
                 back = activate_back(plus ? z + value(more.v[j]) : z, back, m.delta);
             }
             set(&v.v[j], counts ? back : 0);
-            if (!counts) /* what an image holds that does not count need not be finite */
+            if (!counts) /* an image that does not count may hold numbers that are not finite */
                 continue;
             back = dz ? value(v.v[j]) : back;
             ab[k] += (double)back;
@@ -168,7 +168,7 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
         if (dz)
             w.store(dz, px, v);
     }
-    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double dot) {
+    end_sums(l, ab, o.part, o.arrived, [&](uint32_t c, double sum, double dot) {
         const double count = (double)l.s.batch->valid * (double)l.s.hw;
         const int whole = g.batch_stats && l.s.batch->valid;
         const double inv = (double)m.inv[c];
@@ -188,16 +188,16 @@ void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const v
                             const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
                             const struct cuda_partial *o)
 {
-    const struct cuda_place p = own(s), py = own(d);
+    const struct cuda_place p = place_of(s), py = place_of(d);
     const int wide = walks_wide(s, x, &p) && walks_wide(s, plus, &p) && walks_wide(s, dy, &py);
 
-    cuda_moves(cuda_bytes(s) * (2 + (plus != NULL) + (dz != NULL)));
+    cuda_report_bytes(cuda_bytes(s) * (2 + (plus != NULL) + (dz != NULL)));
     WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
                 LAUNCH_BLOCKS(be, norm_back_sums, l.tiles() * l.parts, l, p, (const T *)x,
                               (const T *)plus, py, (const T *)dy, *m, *g, (T *)dz, *o));
 }
 
-/* Moves x, dy and dx once, and dx twice where it adds. */
+/* Moves x, dy and dx once, and dx twice if it adds. */
 template <class T, int W, int LAST>
 static __global__ void norm_back(layout<T, W, LAST> l, struct cuda_place px, const T *x,
                                  struct cuda_place py, const T *dy, struct cuda_norm m, int add,
@@ -230,11 +230,11 @@ void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                     const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
                     void *dx)
 {
-    const struct cuda_place p = own(s), py = own(d);
+    const struct cuda_place p = place_of(s), py = place_of(d);
     const int wide = walks_wide(s, x, &p) && walks_wide(s, dy, &py) && walks_wide(s, dx, &p);
 
-    cuda_moves(cuda_bytes(s) * (add ? 4 : 3));
-    WITH_LAYOUT(wide, s, CUDA_MOST_BLOCKS,
+    cuda_report_bytes(cuda_bytes(s) * (add ? 4 : 3));
+    WITH_LAYOUT(wide, s, CUDA_LAUNCH_BLOCKS,
                 LAUNCH(be, norm_back, l.tiles() * l.parts, l, p, (const T *)x, py, (const T *)dy,
                        *m, add, (T *)dx));
 }
@@ -270,7 +270,7 @@ void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *s
     LAUNCH_EACH(be, pool_moments, c, pixels, sum, sq, images, mean, var);
 }
 
-/* ---- layer norm: a thread a pixel ------------------------------------------------------------ */
+/* ---- layer norm: one thread per pixel -------------------------------------------------------- */
 
 template <class T>
 static __global__ void layer_norm(uint32_t n, struct cuda_shape s, double eps, const T *x,

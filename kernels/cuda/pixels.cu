@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch from the data set: its samples, gather, augmentation (backend.h defines it),
- * normalisation; one block an image. */
+ * A batch from the data set: samples, gather, augmentation (see backend.h), normalization; one
+ * block per image. */
 #include "kernels/cuda/device.cuh"
 
 extern "C" {
@@ -18,14 +18,14 @@ static __device__ void change_saturation(float *x, int c, float f)
     const float rest = (1 - f) * grey(x, c);
 
     for (int k = 0; c == 3 && k < 3; k++)
-        x[k] = mc_unit_of(f * x[k] + rest);
+        x[k] = mc_clamp(f * x[k] + rest, 0, 1);
 }
 
-struct take {
+struct batch_args {
     const void *images;
     const int32_t *order, *labels;
     uint32_t base;
-    const struct mc_ctl *ctl; /* NULL: the batch is begun */
+    const struct mc_ctl *ctl; /* NULL: the batch has begun */
     int bytes;                /* uint8 pixels, not float32 */
     struct mc_augment augment;
     int augments, colours;
@@ -34,9 +34,8 @@ struct take {
     int normalise;
 };
 
-/* Output pixel q of the image whose numbers begin at `at`: C of them, normalised unless colours
- * are to change first. */
-static __device__ void fetch(const struct take *t, const struct cuda_scaling *s,
+/* Reads output pixel q of the image at `at`: C numbers, normalized unless colours change first. */
+static __device__ void fetch(const struct batch_args *t, const struct cuda_scaling *s,
                              const struct mc_draw *d, size_t at, int q, float *x)
 {
     const int from =
@@ -57,8 +56,9 @@ static __device__ void fetch(const struct take *t, const struct cuda_scaling *s,
         change_saturation(x, t->c, d->saturation);
 }
 
-/* The whole block: what change of contrast adds, by the image's mean grey. */
-static __device__ float contrast_rest(const struct take *t, const struct cuda_scaling *s,
+/* The constant that a change of contrast adds, from the image's mean grey. The whole block calls
+ * it. */
+static __device__ float contrast_rest(const struct batch_args *t, const struct cuda_scaling *s,
                                       const struct mc_draw *d, size_t at)
 {
     const int hw = t->h * t->w;
@@ -72,10 +72,10 @@ static __device__ float contrast_rest(const struct take *t, const struct cuda_sc
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
 }
 
-/* The whole block i: sample i of the row; block 0 counts those of the batch, which are in front of
- * the first -1, too. */
-static __device__ void begin_image(const struct take *t, uint32_t n, const struct cuda_rows *r,
-                                   uint32_t i)
+/* Reads sample i of the row; the whole block i calls it. Block 0 also counts the batch's samples,
+ * which precede the first -1. */
+static __device__ void begin_image(const struct batch_args *t, uint32_t n,
+                                   const struct cuda_rows *r, uint32_t i)
 {
     const int32_t *row = t->order + (size_t)t->ctl->row * n;
     double count = 0;
@@ -97,7 +97,7 @@ static __device__ void begin_image(const struct take *t, uint32_t n, const struc
 }
 
 template <class T>
-static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct cuda_rows r,
+static __global__ void read_pixels(struct batch_args t, struct cuda_shape sh, struct cuda_rows r,
                                    struct cuda_scaling s, T *out)
 {
     __shared__ struct mc_draw draw;
@@ -109,7 +109,7 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     if (t.ctl)
         begin_image(&t, sh.n, &r, i);
     __syncthreads();
-    if (r.samples[i] < 0) { /* the whole block */
+    if (r.samples[i] < 0) { /* for the whole block */
         for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
             for (int k = 0; k < t.c; k++)
                 set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);
@@ -117,7 +117,7 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     }
     const size_t at = (size_t)r.samples[i] * (size_t)(t.c * hw);
     if (threadIdx.x == 0 && t.augments)
-        draw = mc_draw_of(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose, r.ids[i]);
+        draw = mc_augment_draw(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose, r.ids[i]);
     __syncthreads();
     const struct mc_draw d = draw;
     if (t.colours && t.augment.contrast > 0)
@@ -125,7 +125,7 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS) {
         fetch(&t, &s, &d, at, q, x);
         for (int k = 0; t.colours && t.augment.contrast > 0 && k < t.c; k++)
-            x[k] = mc_unit_of(d.contrast * x[k] + rest);
+            x[k] = mc_clamp(d.contrast * x[k] + rest, 0, 1);
         if (t.colours && !d.saturation_first && t.augment.saturation > 0)
             change_saturation(x, t.c, d.saturation);
         for (int k = 0; k < t.c; k++) {
@@ -135,11 +135,11 @@ static __global__ void take_pixels(struct take t, struct cuda_shape sh, struct c
     }
 }
 
-void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
+void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
                       int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
                       const struct cuda_scaling *s, int normalise, void *out)
 {
-    struct take t = {};
+    struct batch_args t = {};
 
     t.images = src->images->data;
     t.order = (const int32_t *)src->order->data;
@@ -157,11 +157,11 @@ void cuda_take_pixels(struct cuda *be, const struct mc_source *src, const struct
     t.h = h;
     t.w = w;
     t.normalise = normalise;
-    cuda_moves((double)sh->n * sh->c * sh->hw * (t.bytes ? 1 : 4) + cuda_bytes(sh));
-    WITH_TYPE(sh->type, LAUNCH_BLOCKS(be, take_pixels, sh->n, t, *sh, *r, *s, (T *)out));
+    cuda_report_bytes((double)sh->n * sh->c * sh->hw * (t.bytes ? 1 : 4) + cuda_bytes(sh));
+    WITH_TYPE(sh->type, LAUNCH_BLOCKS(be, read_pixels, sh->n, t, *sh, *r, *s, (T *)out));
 }
 
-/* Where number `at` of (N,C,HW) lies, its image and its channel. */
+/* Offset of number `at` of (N,C,HW), its image and its channel. */
 static __device__ inline uint32_t place_of(const struct cuda_shape *s, uint32_t at, uint32_t *image,
                                            uint32_t *channel)
 {

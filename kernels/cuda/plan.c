@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: where things lie. A node has memory of its own, but for parts of a concatenation
+ * Making a plan: the layout of memory. A node has its own memory, except parts of a concatenation
  * and gradients that an addition passes on. */
 #include "kernels/cuda/cuda.h"
 
-/* At first: float16 ends at 6e-8, and a batch's mean shares a gradient of 1 among its images. */
+/* The initial scale: float16 ends at 6e-8, and a batch's mean splits a gradient of 1 among its
+ * images. */
 #define F16_LOSS_SCALE 1024
 
-/* Is there something in the gradient of its input when a backward pass comes to it? */
+/* Returns whether its input's gradient already holds a value when a backward pass reaches the
+ * node. */
 static int adds(const struct mc_plan *p, const struct cuda_node *c)
 {
     for (const struct cuda_node *later = c + 1; later < p->nodes + p->g->n_nodes; later++)
@@ -28,7 +30,7 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
         .n = (int)p->batch,
         .ic = (int)in->stored,
         MC_CONV_SIZES(in->n, n),
-        .wanted = {[MC_PASS_FORWARD] = 1,
+        .needed = {[MC_PASS_FORWARD] = 1,
                    [MC_PASS_DATA] = data && !adds(p, c),
                    [CUDA_PASS_ADD] = data && adds(p, c),
                    [MC_PASS_WEIGHTS] = back},
@@ -36,7 +38,7 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
     return cuda_conv_new(p->be, &s, &c->conv, err);
 }
 
-/* ---- memory: counted with data NULL, then given out ------------------------------------------ */
+/* ---- memory: counted with data NULL, then assigned ------------------------------------------- */
 
 struct places {
     unsigned char *data;
@@ -62,13 +64,13 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
     if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
-    else if (!c->whole && (!hidden || c->role->tapped)) /* else the ReLU's output is the only one */
+    else if (!c->whole && (!hidden || c->role->tapped)) /* else only the ReLU's output exists */
         c->out = place(m, c->size * cuda_type_size(p->type));
     if (c->role->need_grad && c->role->relu < 0 && c->role->shares < 0 && !c->whole)
         c->grad = place(m, c->size * cuda_type_size(p->type));
     if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach) {
         const struct mc_window w = mc_window_of(p->nodes[c->n->in[0]].n, c->n);
-        c->where = place(m, c->size * cuda_index_size(&w));
+        c->argmax = place(m, c->size * cuda_index_size(&w));
     }
     if (c->n->op == MC_OP_LAYERNORM) {
         c->norm.mean = place(m, p->batch * c->hw * sizeof(float));
@@ -83,11 +85,11 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     }
 }
 
-/* In what others have, which is placed by now; a concatenation's may be an addition's. */
-static void place_in_others(struct mc_plan *p)
+/* Nodes in others' memory, which is placed before; a concatenation's may be an addition's. */
+static void place_shared(struct mc_plan *p)
 {
     for (int i = p->g->n_nodes - 1; i >= 0; i--)
-        if (p->roles[i].shares >= 0) /* an addition's, whose own may lie in another's */
+        if (p->roles[i].shares >= 0) /* an addition's, which may itself be in another's */
             p->nodes[i].grad = p->nodes[p->roles[i].shares].grad;
     for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++) {
         if (!c->whole || !p->data)
@@ -100,7 +102,7 @@ static void place_in_others(struct mc_plan *p)
 
 static void place_all(struct mc_plan *p, struct places *m)
 {
-    size_t work = 0, beside = 0, parts = 0, moments = 0, channels = 1;
+    size_t work = 0, side = 0, parts = 0, moments = 0, channels = 1;
 
     p->chunk = 0;
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -108,8 +110,8 @@ static void place_all(struct mc_plan *p, struct places *m)
         place_node(p, &p->nodes[i], m);
         if (c->conv && cuda_conv_work(c->conv, 0) > work)
             work = cuda_conv_work(c->conv, 0);
-        if (c->conv && cuda_conv_work(c->conv, 1) > beside)
-            beside = cuda_conv_work(c->conv, 1);
+        if (c->conv && cuda_conv_work(c->conv, 1) > side)
+            side = cuda_conv_work(c->conv, 1);
         if (c->role->live) {
             const struct cuda_shape s = cuda_node_shape(p, c);
             const size_t sums = s.c * cuda_sum_parts(&s), own = cuda_partial_size(&s);
@@ -120,7 +122,7 @@ static void place_all(struct mc_plan *p, struct places *m)
             }
         }
     }
-    place_in_others(p);
+    place_shared(p);
     for (size_t t = 0; t < p->n_taps; t++) {
         const struct mc_tap_request *tap = &p->taps[t];
         const size_t hw = p->nodes[tap->node].hw;
@@ -134,10 +136,10 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->copies.param = place(m, p->copies.n * sizeof *p->copies.param);
     cuda_copies_place(p);
     p->work = place(m, work);
-    p->work_beside = place(m, beside);
+    p->side_work = place(m, side);
     p->part = place(m, parts * 2 * sizeof *p->part);
     p->partial.part = p->part;
-    p->partial.came = place(m, channels * sizeof *p->partial.came);
+    p->partial.arrived = place(m, channels * sizeof *p->partial.arrived);
     p->moments = place(m, (moments + 2 * p->chunk) * sizeof *p->moments);
     if (p->type == CUDA_F16)
         p->loss_scale = place(m, sizeof *p->loss_scale);
@@ -151,7 +153,7 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->scaling.byte = place(m, (MC_MAX_CHANNELS_IN + 1) * 256 * sizeof(float));
 }
 
-/* The numbers that pixels become, as the CPU computes them. */
+/* The values of pixels, computed as on the CPU. */
 static void fill_scaling(struct mc_plan *p)
 {
     const struct mc_node *n = p->nodes[0].n;
@@ -170,7 +172,7 @@ static void fill_scaling(struct mc_plan *p)
     cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, byte, sizeof byte);
 }
 
-/* Only a convolution can be given more channels than there are: its weights for them are 0. */
+/* Only a convolution can accept extra channels: its weights for them are 0. */
 static uint32_t stored_channels(const struct mc_plan *p, int node)
 {
     const int c = p->nodes[node].n->c;
@@ -185,7 +187,7 @@ static uint32_t stored_channels(const struct mc_plan *p, int node)
     return (uint32_t)cuda_pixel_channels(p->type, c);
 }
 
-/* What a node holds; its kernels count in 32 bits, and cuDNN in 31. */
+/* Sizes of a node. Kernels count in 32 bits, cuDNN in 31. */
 static int measure(struct mc_plan *p, int node, struct mc_error *err)
 {
     struct cuda_node *c = &p->nodes[node];
@@ -194,12 +196,13 @@ static int measure(struct mc_plan *p, int node, struct mc_error *err)
     c->stored = stored_channels(p, node);
     c->size = p->batch * c->stored * c->hw;
     if (c->role->live && c->size > INT32_MAX)
-        return mc_fail(err, MC_EUSAGE, "%s: %zu images are %zu numbers, and a CUDA plan holds %d",
+        return mc_fail(err, MC_EUSAGE,
+                       "%s: %zu images need %zu numbers (at most %d: use a smaller batch)",
                        c->n->name, p->batch, c->size, INT32_MAX);
     return 0;
 }
 
-/* A batch norm writes anywhere; what nobody else reads, where it is read. */
+/* A batch norm can write anywhere: its output goes into a concatenation that alone reads it. */
 static void find_whole(struct mc_plan *p, struct cuda_node *whole)
 {
     size_t at = 0;
@@ -237,7 +240,7 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
     cuda_copies_place(p);
     place_all(p, &m);
     p->bytes = m.at;
-    rc = cuda_take(p->be, p->bytes, "a plan", &data, err);
+    rc = cuda_alloc(p->be, p->bytes, "a plan", &data, err);
     if (rc)
         return rc;
     p->data = data;
@@ -254,7 +257,7 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
 
 void cuda_plan_release(struct mc_plan *p)
 {
-    cuda_give_back(p->be, p->data);
+    cuda_release(p->be, p->data);
 }
 
 size_t cuda_plan_bytes(const struct mc_plan *p)

@@ -23,12 +23,12 @@ static int whole_packs(enum cuda_type t, size_t n)
     return n % cuda_pack(t) == 0;
 }
 
-/* Of a vector of n in packs P. */
+/* Number of packs P in a vector of n. */
 #define PACKS(n) (uint32_t)((n) / (sizeof(P) / sizeof(T)))
 
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y)
 {
-    cuda_moves(2. * (double)n * (double)cuda_type_size(t));
+    cuda_report_bytes(2. * (double)n * (double)cuda_type_size(t));
     WITH_PACKS(t, whole_packs(t, n), LAUNCH_EACH(be, relu, PACKS(n), (const P *)x, delta, (P *)y));
 }
 
@@ -48,7 +48,7 @@ static __global__ void relu_back(uint32_t n, const pack<T, W> *x, const pack<T, 
 void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
                     float delta, int add, void *dx)
 {
-    cuda_moves((add ? 4. : 3.) * (double)n * (double)cuda_type_size(t));
+    cuda_report_bytes((add ? 4. : 3.) * (double)n * (double)cuda_type_size(t));
     WITH_PACKS(
         t, whole_packs(t, n),
         LAUNCH_EACH(be, relu_back, PACKS(n), (const P *)x, (const P *)dy, delta, add, (P *)dx));
@@ -90,7 +90,7 @@ void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
                                    learned, add, (T *)y));
 }
 
-/* A block a channel of an image. */
+/* One block per channel of an image. */
 template <class T>
 static __global__ void dots(struct cuda_shape s, const T *x, const T *dy, struct cuda_shape d,
                             int add, T *dx)
@@ -126,7 +126,7 @@ static __global__ void add_two(uint32_t n, const pack<T, W> *a, const pack<T, W>
 
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y)
 {
-    cuda_moves(3. * (double)n * (double)cuda_type_size(t));
+    cuda_report_bytes(3. * (double)n * (double)cuda_type_size(t));
     WITH_PACKS(t, whole_packs(t, n),
                LAUNCH_EACH(be, add_two, PACKS(n), (const P *)a, (const P *)b, (P *)y));
 }
@@ -147,7 +147,7 @@ static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bi
 
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y)
 {
-    cuda_moves(2 * cuda_bytes(s));
+    cuda_report_bytes(2 * cuda_bytes(s));
     WITH_PACKS(s->type, cuda_wide(s),
                LAUNCH_EACH(be, add_bias, PACKS(s->n * s->image), *s, bias, (P *)y));
 }
@@ -174,13 +174,13 @@ void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, c
 {
     const int wide = whole_packs(t, count) && whole_packs(t, from_row) && whole_packs(t, to_row) &&
                      cuda_aligned(from) && cuda_aligned(to);
-    cuda_moves((add ? 3. : 2.) * (double)(n * count) * (double)cuda_type_size(t));
+    cuda_report_bytes((add ? 3. : 2.) * (double)(n * count) * (double)cuda_type_size(t));
     WITH_PACKS(t, wide,
                LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from,
                            PACKS(from_row), add, (P *)to, PACKS(to_row)));
 }
 
-/* Where element i of those that lie packed as s says is in another shape of as many. */
+/* Offset in shape d of element i of the packed shape s. */
 static __device__ uint32_t place_in(const struct cuda_shape *s, uint32_t i,
                                     const struct cuda_shape *d)
 {
@@ -199,13 +199,13 @@ static __global__ void reorder(uint32_t n, struct cuda_shape s, const T *from, s
 void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
                   const struct cuda_shape *d, int add, void *to)
 {
-    cuda_moves((add ? 3 : 2) * cuda_bytes(d));
+    cuda_report_bytes((add ? 3 : 2) * cuda_bytes(d));
     WITH_TYPE(d->type,
               LAUNCH_EACH(be, reorder, d->n * d->image, *s, (const T *)from, *d, add, (T *)to));
 }
 
-/* The mask is drawn again in the backward pass: a number is a function of its counter, which is
- * that of an element's place in (C,H,W). */
+/* The backward pass draws the same mask again: a number depends only on its counter, which is the
+ * element's position in (C,H,W). */
 template <class T>
 static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
                                uint32_t counter, float keep, float scale, const T *x, int add, T *y)
@@ -223,8 +223,8 @@ void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda
 {
     const float keep = 1 - drop;
 
-    cuda_moves((add ? 3 : 2) * cuda_bytes(s));
-    /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 are 32 bits together: no counter comes twice */
+    cuda_report_bytes((add ? 3 : 2) * cuda_bytes(s));
+    /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 fill 32 bits: counters are unique */
     WITH_TYPE(s->type, LAUNCH_EACH(be, dropout, s->n * s->image, *s, *r, node << 20, keep,
                                    keep > 0 ? 1 / keep : 0, (const T *)x, add, (T *)y));
 }

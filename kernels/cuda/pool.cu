@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pooling. The way back asks for each input pixel which windows it lies in, in their order, so that
- * nothing is added atomically. */
+ * Pooling. The backward pass finds, for each input pixel, the windows that contain it, in order, so
+ * that nothing is added atomically. */
 #include "kernels/cuda/device.cuh"
 
-/* Of pixel i: the output places whose windows may hold it. */
+/* The outputs whose windows may contain pixel i. */
 static __device__ struct mc_span windows_with(const struct mc_window *w, int axis, int i)
 {
     const int in = axis ? w->iw : w->ih, out = axis ? w->ow : w->oh;
@@ -22,8 +22,7 @@ static __device__ struct mc_span windows_with(const struct mc_window *w, int axi
     return s;
 }
 
-/* Element i of those that lie as s says: its image and channel's first pixel in d, and its
- * pixel. */
+/* For element i in the layout of s: the offset in d of its image and channel, and its pixel. */
 static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t i,
                                            const struct cuda_shape *d, uint32_t *pixel)
 {
@@ -31,8 +30,8 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     return i / s->image * d->image + i / s->channel % s->c * d->channel;
 }
 
-/* `...` with T, and with P for packs of it: half precision's channels by eights
- * where they are such, of the shapes s and d; else one by one. */
+/* Compiles `...` with T, and with P for packs of it: of 8 channels in half precision if the
+ * channels of s and d allow it, else of 1. */
 #define WITH_CHANNELS(s, d, ...)                                                                   \
     do {                                                                                           \
         if ((s)->type != CUDA_F32 && (s)->c % 8 == 0 && (s)->pixel % 8 == 0 &&                     \
@@ -43,7 +42,7 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     } while (0)
 #define PACKS(s) ((s)->n * (s)->image / (uint32_t)(sizeof(P) / sizeof(T)))
 
-/* `...` with I, the type of a pixel's place in its window: a byte where all places fit. */
+/* Compiles `...` with I, the type of an index within a window: a byte if all indexes fit. */
 #define WITH_INDEX(w, ...)                                                                         \
     do {                                                                                           \
         if (cuda_index_size(w) == 1) {                                                             \
@@ -60,7 +59,7 @@ size_t cuda_index_size(const struct mc_window *w)
     return w->kernel[0] * w->kernel[1] <= 256 ? sizeof(uint8_t) : sizeof(int32_t);
 }
 
-/* Of pixel i along an axis, in the window of output place o. */
+/* Index along an axis of pixel i in output o's window. */
 static __device__ inline int in_window(const struct mc_window *w, int axis, int i, int o)
 {
     return i + w->pad[axis] - o * w->stride[axis];
@@ -72,10 +71,10 @@ template <class T, int W> static __device__ inline pack<T, W> load(const T *x)
     return *(const pack<T, W> *)x;
 }
 
-/* Moves x, y and where once. */
+/* Moves x, y and argmax once. */
 template <class T, int W, class I>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct mc_window w, const T *x, pack<T, W> *y, I *where)
+                                struct mc_window w, const T *x, pack<T, W> *y, I *argmax)
 {
     EACH (i, n) {
         uint32_t q;
@@ -90,37 +89,37 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
             at.v[j] = first;
         for (int a = h.from; a < h.to; a++)
             for (int b = v.from; b < v.to; b++) {
-                const I here =
+                const I index =
                     (I)(in_window(&w, 0, a, row) * w.kernel[1] + in_window(&w, 1, b, column));
                 const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
                 for (int j = 0; j < W; j++) {
                     const float z = value(u.v[j]);
-                    if (z > value(best.v[j]) || z != z) { /* a NaN stays, as in PyTorch */
+                    if (z > value(best.v[j]) || z != z) { /* NaN stays, as in PyTorch */
                         best.v[j] = u.v[j];
-                        at.v[j] = here;
+                        at.v[j] = index;
                     }
                 }
             }
         y[i] = best;
-        if (where)
-            *(pack<I, W> *)(where + i * W) = at;
+        if (argmax)
+            *(pack<I, W> *)(argmax + i * W) = at;
     }
 }
 
 void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                   const struct mc_window *w, const void *x, void *y, void *where)
+                   const struct mc_window *w, const void *x, void *y, void *argmax)
 {
-    cuda_moves(cuda_bytes(s) + cuda_bytes(d) +
-               (where ? (double)cuda_index_size(w) * d->n * d->c * d->hw : 0));
+    cuda_report_bytes(cuda_bytes(s) + cuda_bytes(d) +
+                      (argmax ? (double)cuda_index_size(w) * d->n * d->c * d->hw : 0));
     WITH_INDEX(w, WITH_CHANNELS(s, d,
                                 LAUNCH_EACH(be, max_pool, PACKS(d), *s, *d, *w, (const T *)x,
-                                            (P *)y, (I *)where)));
+                                            (P *)y, (I *)argmax)));
 }
 
-/* Moves dy, where and dx once, and dx twice where it adds. */
+/* Moves dy, argmax and dx once, and dx twice if it adds. */
 template <class T, int W, class I>
 static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                     struct mc_window w, const T *dy, const I *where, int add,
+                                     struct mc_window w, const T *dy, const I *argmax, int add,
                                      pack<T, W> *dx)
 {
     EACH (i, n) {
@@ -133,11 +132,11 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
             for (int b = v.from; b < v.to; b++) {
                 const uint32_t from = plane + (uint32_t)(a * w.ow + b) * d.pixel;
                 const pack<T, W> g = load<T, W>(dy + from);
-                const pack<I, W> k = load<I, W>(where + from);
-                const int here =
+                const pack<I, W> k = load<I, W>(argmax + from);
+                const int index =
                     in_window(&w, 0, row, a) * w.kernel[1] + in_window(&w, 1, column, b);
                 for (int j = 0; j < W; j++)
-                    sum[j] += (int)k.v[j] == here ? value(g.v[j]) : 0;
+                    sum[j] += (int)k.v[j] == index ? value(g.v[j]) : 0;
             }
         pack<T, W> to = {};
         if (add)
@@ -149,14 +148,14 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
 }
 
 void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
-                        const struct mc_window *w, const void *dy, const void *where, int add,
+                        const struct mc_window *w, const void *dy, const void *argmax, int add,
                         void *dx)
 {
-    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) +
-               (double)cuda_index_size(w) * d->n * d->c * d->hw);
+    cuda_report_bytes(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d) +
+                      (double)cuda_index_size(w) * d->n * d->c * d->hw);
     WITH_INDEX(w, WITH_CHANNELS(s, d,
                                 LAUNCH_EACH(be, max_pool_back, PACKS(s), *s, *d, *w, (const T *)dy,
-                                            (const I *)where, add, (P *)dx)));
+                                            (const I *)argmax, add, (P *)dx)));
 }
 
 template <class T>
@@ -179,7 +178,7 @@ static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
 void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                    const struct mc_window *w, const void *x, void *y)
 {
-    cuda_moves(cuda_bytes(s) + cuda_bytes(d));
+    cuda_report_bytes(cuda_bytes(s) + cuda_bytes(d));
     WITH_TYPE(s->type,
               LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
 }
@@ -207,7 +206,7 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
 void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struct cuda_shape *d,
                         const struct mc_window *w, const void *dy, int add, void *dx)
 {
-    cuda_moves(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d));
+    cuda_report_bytes(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d));
     WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
                                    add, (T *)dx));
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work that comes again and again, captured in CUDA graphs: a launch of a graph costs the host
- * about what one kernel's does. The first time work runs as it is, so that what the libraries do
- * once (loading code, choosing it) is done outside a capture; and always where CUDA waits for each
- * launch (CUDA_LAUNCH_BLOCKING), as a failure in a graph names no kernel. */
+ * Repeated work, captured in CUDA graphs: launching a graph costs the host about as much as one
+ * kernel. The first time, work runs directly, so that one-time work of the libraries (loading and
+ * choosing code) stays outside a capture. Under CUDA_LAUNCH_BLOCKING it always runs directly: a
+ * failure in a graph names no kernel. */
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>
@@ -11,17 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of the longer graph: works, and what they may make together; CUDA holds all nodes on the
- * device. */
-#define SEVERAL 8
-#define MOST_NODES 65536
+/* The long graph: number of works, and limit of their nodes. CUDA holds all nodes on the device. */
+#define LONG_WORKS 8
+#define MAX_NODES 65536
 
 struct mc_capture {
-    unsigned given_back; /* the backend's, when it began */
-    int warm;            /* ran as it is */
-    int direct;          /* always runs as it is: it could not be captured */
-    size_t steps;        /* of `several`; 0: not yet known */
-    cudaGraphExec_t one, several;
+    unsigned frees; /* the backend's, at the beginning */
+    int warm;       /* has run directly */
+    int direct;     /* always runs directly: capturing failed */
+    size_t steps;   /* works in `longer`; 0: not yet known */
+    cudaGraphExec_t one, longer;
 };
 
 static void destroy(struct cuda *be, cudaGraphExec_t *graph)
@@ -36,13 +35,13 @@ static void forget(struct cuda *be, struct mc_capture *r)
     if (r->one) /* it may be running */
         cuda_check(be, cudaStreamSynchronize(be->stream));
     destroy(be, &r->one);
-    destroy(be, &r->several);
-    *r = (struct mc_capture){.given_back = be->given_back};
+    destroy(be, &r->longer);
+    *r = (struct mc_capture){.frees = be->frees};
 }
 
-/* A failure in a capture is no failure of the work: it is forgotten, and if not one step could be
- * captured said in `describe`. */
-static void give_up(struct cuda *be, struct mc_capture *r, cudaError_t why)
+/* Clears a failure in a capture: it is not a failure of the work. If not even one step could be
+ * captured, adds the reason to `describe`. */
+static void abandon(struct cuda *be, struct mc_capture *r, cudaError_t reason)
 {
     char *text = be->base.describe;
     const size_t length = strlen(text);
@@ -52,34 +51,34 @@ static void give_up(struct cuda *be, struct mc_capture *r, cudaError_t why)
         r->direct = 1;
         if (!be->direct)
             snprintf(text + length, sizeof be->base.describe - length, ", steps not captured: %s",
-                     be->failed ? be->why : cudaGetErrorString(why));
+                     be->failed ? be->reason : cudaGetErrorString(reason));
         be->direct = 1;
     }
     r->steps = 1;
     be->failed = 0;
-    be->why[0] = 0;
+    be->reason[0] = 0;
 }
 
-/* Thread-local: a call that has no place in a capture fails, unless it is another thread's. A
- * stream whose capture failed is one like before when the capture has ended. */
+/* The mode is thread-local: a call that is invalid in a capture fails, but not for other threads.
+ * After a failed capture has ended, the stream works as before. */
 static cudaError_t capture(struct cuda *be, size_t steps, void (*work)(void *), void *arg,
                            cudaGraph_t *graph)
 {
     cudaError_t rc;
 
-    cuda_enter(be); /* what is beside is not of the capture */
+    cuda_enter(be); /* the capture must not include earlier side work, */
     rc = cudaStreamBeginCapture(be->stream, cudaStreamCaptureModeThreadLocal);
     if (rc != cudaSuccess)
         return rc;
     for (size_t i = 0; i < steps; i++)
         work(arg);
-    cuda_enter(be); /* and nothing is beside behind it */
+    cuda_enter(be); /* nor leave any running */
     return cudaStreamEndCapture(be->stream, graph);
 }
 
-/* 0: `steps` works are *out. */
-static int take_down(struct cuda *be, struct mc_capture *r, size_t steps, void (*work)(void *),
-                     void *arg, cudaGraphExec_t *out)
+/* Captures `steps` works in *out. Returns 0, or -1 if it failed. */
+static int make_graph(struct cuda *be, struct mc_capture *r, size_t steps, void (*work)(void *),
+                      void *arg, cudaGraphExec_t *out)
 {
     cudaGraph_t graph = NULL;
     size_t nodes = 0;
@@ -95,17 +94,17 @@ static int take_down(struct cuda *be, struct mc_capture *r, size_t steps, void (
         (void)cudaGraphDestroy(graph);
     if (rc == cudaSuccess && !be->failed) {
         if (!r->steps)
-            r->steps = nodes * SEVERAL <= MOST_NODES ? SEVERAL : 1;
+            r->steps = nodes * LONG_WORKS <= MAX_NODES ? LONG_WORKS : 1;
         return 0;
     }
     if (*out)
         (void)cudaGraphExecDestroy(*out);
     *out = NULL;
-    give_up(be, r, rc);
+    abandon(be, r, rc);
     return -1;
 }
 
-/* The graph for `left` works, and how many it does. NULL: none; one is to be run as it is. */
+/* The graph for `left` works, and the number of works in it. NULL: run one directly. */
 static cudaGraphExec_t graph_for(struct cuda *be, struct mc_capture *r, size_t left,
                                  void (*work)(void *), void *arg, size_t *steps)
 {
@@ -116,14 +115,14 @@ static cudaGraphExec_t graph_for(struct cuda *be, struct mc_capture *r, size_t l
         r->warm = 1;
         return NULL;
     }
-    if (!r->one && take_down(be, r, 1, work, arg, &r->one))
+    if (!r->one && make_graph(be, r, 1, work, arg, &r->one))
         return NULL;
     if (r->steps == 1 || left < r->steps)
         return r->one;
-    if (!r->several && take_down(be, r, r->steps, work, arg, &r->several))
+    if (!r->longer && make_graph(be, r, r->steps, work, arg, &r->longer))
         return r->one;
     *steps = r->steps;
-    return r->several;
+    return r->longer;
 }
 
 void cuda_repeat(struct mc_backend *base, struct mc_capture **capture, size_t times,
@@ -134,22 +133,22 @@ void cuda_repeat(struct mc_backend *base, struct mc_capture **capture, size_t ti
 
     cuda_enter(be);
     if (!*capture && (*capture = calloc(1, sizeof **capture)))
-        (*capture)->given_back = be->given_back;
+        (*capture)->frees = be->frees;
     if (*capture)
         r = *capture;
-    /* memory that it uses may be others' by now */
-    if (r != &none && r->given_back != be->given_back)
+    /* memory that the graph uses may have been reused since */
+    if (r != &none && r->frees != be->frees)
         forget(be, r);
     for (size_t done = 0, steps = 1; done < times; done += steps) {
         const cudaGraphExec_t graph = graph_for(be, r, times - done, work, arg, &steps);
-        const unsigned given_back = be->given_back;
+        const unsigned frees = be->frees;
         if (graph)
             cuda_check(be, cudaGraphLaunch(graph, be->stream));
         else
             work(arg);
-        /* what work frees, a graph of it would use */
-        assert(be->given_back == given_back);
-        (void)given_back;
+        /* a graph of work that frees memory would use freed memory */
+        assert(be->frees == frees);
+        (void)frees;
     }
 }
 

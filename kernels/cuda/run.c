@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every kind of node forward and backward: what kernels/executor.h runs. */
+ * Every kind of node forward and backward, for kernels/executor.h. */
 #include "kernels/cuda/cuda.h"
 
 #define BACKEND_NORM_ADDS 1
@@ -34,7 +34,7 @@ static void conv_parameters(struct mc_plan *p, const struct cuda_node *c,
 {
     void *dweight = c->dweight ? c->dweight : (void *)(dparams + c->n->weight.offset);
 
-    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->work_beside, 1);
+    cuda_conv_run(c->conv, MC_PASS_WEIGHTS, in->out, dweight, c->grad, p->side_work, 1);
     bias_gradient(p, c, dparams);
 }
 
@@ -67,13 +67,13 @@ static void linear_backward(struct mc_plan *p, const struct cuda_node *c,
                  adds ? 1.0f : 0.0f, p->type, in->grad, k);
 }
 
-/* Of a batch norm: the ReLU done with it, or itself. */
+/* The ReLU that a batch norm computes, or the batch norm. */
 static const struct cuda_node *last_of(const struct mc_plan *p, const struct cuda_node *c)
 {
     return c->role->relu >= 0 ? &p->nodes[c->role->relu] : c;
 }
 
-/* What it adds in front of that. */
+/* The input that it adds before that ReLU, or NULL. */
 static const void *added(const struct mc_plan *p, const struct cuda_node *c)
 {
     return c->role->sum >= 0 ? p->nodes[c->role->other].out : NULL;
@@ -154,7 +154,7 @@ static void scale_parameters(struct mc_plan *p, const struct cuda_node *c,
     cuda_sums_to_floats(p->be, &s, p->part, dparams + c->n->weight.offset);
 }
 
-/* ---- layers without -------------------------------------------------------------------------- */
+/* ---- layers without parameters --------------------------------------------------------------- */
 
 static void add(struct mc_plan *p, size_t n, const void *a, const void *b, void *y)
 {
@@ -167,14 +167,14 @@ static void move(struct mc_plan *p, size_t n, const void *from, int adds, void *
         cuda_copy_rows(p->be, p->type, 1, n, from, 0, adds, to, 0);
 }
 
-/* Rows of an image's channels, or of a pixel's. */
+/* Copies rows of an image's channels, or of a pixel's. */
 static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, struct cuda_node *part,
                      int backward, int adds)
 {
     const size_t each = p->type == CUDA_F32 ? whole->hw : 1, rows = p->batch * (whole->hw / each);
     const size_t count = part->stored * each, row = whole->stored * each;
 
-    if (part->whole) /* it lies there */
+    if (part->whole) /* it is already there */
         return;
     if (!backward)
         cuda_copy_rows(p->be, p->type, rows, count, part->out, count, 0,
@@ -184,7 +184,7 @@ static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, stru
                        row, adds, part->grad, count);
 }
 
-/* x times the node's other input, or what of it is the gradient of input k. */
+/* x times the node's other input; for backward, the gradient of input k. */
 static void product(struct mc_plan *p, const struct cuda_node *c, int k, const void *x, int adds,
                     void *y)
 {
@@ -246,7 +246,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         product(p, c, 0, in->out, 0, c->out);
         break;
     case MC_OP_MAXPOOL:
-        cuda_max_pool(p->be, &s, &d, &w, in->out, c->out, c->where);
+        cuda_max_pool(p->be, &s, &d, &w, in->out, c->out, c->argmax);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
@@ -263,7 +263,7 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         break;
     case MC_OP_LOSS:
         cuda_loss(p->be, p->type, p->batch, (size_t)in->n->c, in->out, &p->rows,
-                  mc_is_main(p->g, c->n), (double)c->n->loss_weight, p->partial.came);
+                  mc_is_main(p->g, c->n), (double)c->n->loss_weight, p->partial.arrived);
         break;
     default:
         if (mc_is_activation(c->n->op))
@@ -276,7 +276,7 @@ static void begin_backward(struct mc_plan *p, float *dparams)
 {
     struct cuda_loss_scale *s = p->loss_scale;
 
-    cuda_use(p->be); /* metrics may go on beside it */
+    cuda_use(p->be); /* metrics may still run on the side stream */
     if (s) {
         p->scale = dparams ? &s->scale : &s->pixels;
         p->pixels_scale = dparams ? &s->last : &s->pixels;
@@ -334,7 +334,7 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
         product(p, c, i, c->grad, adds, dx);
         break;
     case MC_OP_MAXPOOL:
-        cuda_max_pool_back(p->be, &s, &d, &w, c->grad, c->where, adds, dx);
+        cuda_max_pool_back(p->be, &s, &d, &w, c->grad, c->argmax, adds, dx);
         break;
     case MC_OP_AVGPOOL:
     case MC_OP_ADAPTPOOL:
@@ -367,7 +367,7 @@ static void end_backward(struct mc_plan *p, float *dparams)
         cuda_copy_gradients(p->be, p->type, p->copies.convs, p->copies.grad, p->copies.param,
                             dparams);
     if (dparams && p->loss_scale && p->g->P)
-        cuda_finish_gradients(p->be, p->g->P, dparams, p->loss_scale, p->partial.came);
+        cuda_finish_gradients(p->be, p->g->P, dparams, p->loss_scale, p->partial.arrived);
 }
 
 #include "kernels/executor.h"

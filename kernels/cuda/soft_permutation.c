@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Soft permutations of the parameter vector, and the gradient to their matrices:
- * the CPU's (cpu/soft_permutation.c), a use at a time. */
+ * Soft permutations of the parameter vector, and the gradient of their matrices: as
+ * cpu/soft_permutation.c, one use at a time. */
 #include "kernels/cuda/cuda.h"
 
 #include "libcommon/graph/soft_permutation.h"
@@ -16,13 +16,12 @@ struct mc_soft_perm {
     const struct mc_symmetry *s;
     struct mc_soft_perm_plan plan;
     void *data;          /* on the device: */
-    float *mid, *back;   /* (P): columns acted on; the gradient there */
+    float *mid, *back;   /* (P): after the columns; the gradient there */
     float *left, *right; /* a use's blocks side by side */
     struct cuda_projection project;
 };
 
-/* Device memory of a soft permutation: the vectors, the packed blocks, the largest matrix in
- * float64. */
+/* Device memory of a soft permutation: vectors, packed blocks, the largest matrix in float64. */
 static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
@@ -32,10 +31,10 @@ static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_err
         packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
-    doubles = (doubles + 31) / 32 * 32; /* what lies behind them is aligned as they are */
+    doubles = (doubles + 31) / 32 * 32; /* keeps the memory after them aligned */
     floats = 2 * a->g->P + 2 * packed;
-    int rc = cuda_take(a->be, doubles * sizeof(double) + floats * sizeof(float),
-                       "a soft permutation", &a->data, err);
+    int rc = cuda_alloc(a->be, doubles * sizeof(double) + floats * sizeof(float),
+                        "a soft permutation", &a->data, err);
     if (rc)
         return rc;
     a->project.p = a->data;
@@ -76,7 +75,7 @@ void cuda_soft_perm_free(struct mc_soft_perm *a)
     if (!a)
         return;
     cuda_enter(a->be);
-    cuda_give_back(a->be, a->data);
+    cuda_release(a->be, a->data);
     mc_soft_perm_plan_release(&a->plan);
     free(a);
 }

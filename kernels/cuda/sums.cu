@@ -1,44 +1,44 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sums over a channel's elements, each block a part of the pixels, and the parts by another kernel
- * or the block that comes last, in an order of their own. Channels first, a block sums one channel;
- * channels last, a pixel's channels side by side. */
+ * Sums over a channel's elements. Each block sums some of the pixels; another kernel, or the last
+ * block, adds these parts in a fixed order. Channels first, a block sums one channel; channels
+ * last, a pixel's channels side by side. */
 #include "kernels/cuda/walk.cuh"
 
-/* Channels last: the channels that a block sums side by side, a pack or 1 by each of `lanes`
- * threads; a power of two. */
+/* Channels last: the number of threads side by side, a power of two. Each sums a pack of channels,
+ * or one. */
 static uint32_t lanes_of(const struct cuda_shape *s, int wide)
 {
-    const uint32_t want = wide ? s->c / cuda_pack(s->type) : s->c;
+    const uint32_t needed = wide ? s->c / cuda_pack(s->type) : s->c;
     uint32_t lanes = 1;
 
-    while (lanes < want && lanes < 32 && lanes < CUDA_THREADS)
+    while (lanes < needed && lanes < 32 && lanes < CUDA_THREADS)
         lanes *= 2;
     return lanes;
 }
 
-/* Enough blocks for a large device's processors, of enough numbers to be worth one each. */
+/* Enough blocks for a large device, each with enough numbers to be worth it. */
 size_t cuda_sum_parts(const struct cuda_shape *s)
 {
     const size_t side = s->channel == 1 ? (s->c < 128 ? s->c : 128) : 1;
     const size_t parts = ((size_t)s->n * s->hw * side + 2047) / 2048;
-    const size_t most = CUDA_MAX_PARTS;
-    return parts < 1 ? 1 : parts < most ? parts : most;
+    const size_t limit = CUDA_MAX_PARTS;
+    return parts < 1 ? 1 : parts < limit ? parts : limit;
 }
 
 struct sum_args {
-    enum cuda_sum what;
+    enum cuda_sum kind;
     struct cuda_norm m;
     uint32_t parts;
 };
 
-/* What element x of pixel p (of all images) adds. */
+/* The terms of element x at pixel p (counted over all images). */
 static __device__ inline void sum_terms(const struct sum_args *t, uint32_t p, float x, float dy,
                                         double *a, double *b)
 {
-    if (t->what == CUDA_SUM_PRODUCT) {
+    if (t->kind == CUDA_SUM_PRODUCT) {
         *a += (double)x * (double)dy;
-    } else if (t->what == CUDA_SUM_LAYER) {
+    } else if (t->kind == CUDA_SUM_LAYER) {
         *a += (double)dy;
         *b += (double)dy * (double)((x - t->m.mean[p]) * t->m.inv[p]);
     } else {
@@ -47,7 +47,7 @@ static __device__ inline void sum_terms(const struct sum_args *t, uint32_t p, fl
     }
 }
 
-/* Of `all` things, those of the part that lie in front of `counted`: [from, to). */
+/* The elements [from, to) of the part, out of `all`, that precede `counted`. */
 static __device__ inline void segment(uint32_t all, uint32_t part, uint32_t parts, uint32_t counted,
                                       uint32_t *from, uint32_t *to)
 {
@@ -56,7 +56,7 @@ static __device__ inline void segment(uint32_t all, uint32_t part, uint32_t part
     *to = *to < counted ? *to : counted;
 }
 
-/* Block (c, part): of a channel's N * HW pixels in packs. */
+/* Block (c, part): some of a channel's N * HW pixels, in packs. */
 template <class T, int W>
 static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const pack<T, W> *x,
                                   const pack<T, W> *dy, double *out)
@@ -81,19 +81,19 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
     }
 }
 
-/* Block (tile of lanes * W channels, part): of N * HW pixels, the threads of a lane in turns. */
+/* Block (tile of lanes * W channels, part): some of N * HW pixels; a lane's threads take turns. */
 template <class T, int W>
 static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t lanes,
                                 const pack<T, W> *x, const pack<T, W> *dy, double *out)
 {
     const uint32_t part = blockIdx.x % t.parts, side = threadIdx.x % lanes;
     const uint32_t c = (blockIdx.x / t.parts * lanes + side) * W, pixel = s.pixel / W;
-    const int mine = c < s.c; /* of the last tile, not all channels are */
+    const int in_range = c < s.c; /* the last tile may have fewer channels */
     uint32_t from, to;
     double a[W] = {}, b[W] = {};
 
     segment(s.n * s.hw, part, t.parts, s.batch->valid * s.hw, &from, &to);
-    for (uint32_t e = from + threadIdx.x / lanes; mine && e < to; e += CUDA_THREADS / lanes) {
+    for (uint32_t e = from + threadIdx.x / lanes; in_range && e < to; e += CUDA_THREADS / lanes) {
         const pack<T, W> u = x[e * pixel + c / W], g = dy ? dy[e * pixel + c / W] : u;
         for (int j = 0; j < W; j++)
             sum_terms(&t, e, value(u.v[j]), value(g.v[j]), &a[j], &b[j]);
@@ -101,22 +101,22 @@ static __global__ void sum_rows(struct cuda_shape s, struct sum_args t, uint32_t
     for (int j = 0; j < W; j++) {
         a[j] = lane_sum(a[j], lanes);
         b[j] = lane_sum(b[j], lanes);
-        if (mine && threadIdx.x < lanes) {
+        if (in_range && threadIdx.x < lanes) {
             out[2 * ((size_t)(c + j) * t.parts + part)] = a[j];
             out[2 * ((size_t)(c + j) * t.parts + part) + 1] = b[j];
         }
     }
 }
 
-void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, const void *x,
+void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum kind, const void *x,
                const void *dy, const struct cuda_norm *m, double *part)
 {
     const int aligned = cuda_aligned(x) && cuda_aligned(dy);
     const struct cuda_norm none = {};
     const uint32_t by = cuda_pack(s->type);
-    const struct sum_args t = {what, m ? *m : none, (uint32_t)cuda_sum_parts(s)};
+    const struct sum_args t = {kind, m ? *m : none, (uint32_t)cuda_sum_parts(s)};
 
-    cuda_moves(cuda_bytes(s) * (dy ? 2 : 1) + 16. * s->c * (double)t.parts);
+    cuda_report_bytes(cuda_bytes(s) * (dy ? 2 : 1) + 16. * s->c * (double)t.parts);
     if (s->channel == 1) {
         const int wide = aligned && s->c % by == 0 && s->pixel % by == 0;
         const uint32_t lanes = lanes_of(s, wide), side = wide ? lanes * by : lanes;
@@ -130,7 +130,7 @@ void cuda_sums(struct cuda *be, const struct cuda_shape *s, enum cuda_sum what, 
     }
 }
 
-/* A block a channel. */
+/* One block per channel. */
 static __global__ void parts_to_floats(uint32_t parts, const double *part, float *out)
 {
     const uint32_t c = blockIdx.x;
@@ -146,11 +146,11 @@ static __global__ void parts_to_floats(uint32_t parts, const double *part, float
 void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const double *part,
                          float *out)
 {
-    cuda_moves(16. * s->c * (double)cuda_sum_parts(s));
+    cuda_report_bytes(16. * s->c * (double)cuda_sum_parts(s));
     LAUNCH_BLOCKS(be, parts_to_floats, s->c, (uint32_t)cuda_sum_parts(s), part, out);
 }
 
-/* A block a channel. */
+/* One block per channel. */
 static __global__ void parts_to_doubles(uint32_t parts, const double *part, double *sum, double *sq)
 {
     const uint32_t c = blockIdx.x;
@@ -165,13 +165,13 @@ static __global__ void parts_to_doubles(uint32_t parts, const double *part, doub
 
 size_t cuda_partial_size(const struct cuda_shape *s)
 {
-    size_t most = 0;
+    size_t limit = 0;
 
     for (int wide = 0; wide < 2; wide++)
         WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
-                    most = l.parts * (size_t)s->c > most ? l.parts * (size_t)s->c : most;
+                    limit = l.parts * (size_t)s->c > limit ? l.parts * (size_t)s->c : limit;
                     (void)sizeof(T));
-    return most;
+    return limit;
 }
 
 /* Moves dy once. */
@@ -187,7 +187,8 @@ static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, cons
         for (int j = 0; j < W; j++)
             ab[LAST ? j : 0] += (double)value(u.v[j]);
     }
-    end_sums(l, ab, o.part, o.came, [&](uint32_t c, double sum, double) { out[c] = (float)sum; });
+    end_sums(l, ab, o.part, o.arrived,
+             [&](uint32_t c, double sum, double) { out[c] = (float)sum; });
 }
 
 void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, float *out,
@@ -195,7 +196,7 @@ void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy,
 {
     const struct cuda_place p = {s->image, s->pixel};
 
-    cuda_moves(cuda_bytes(s));
+    cuda_report_bytes(cuda_bytes(s));
     WITH_LAYOUT(walks_wide(s, dy, &p), s, CUDA_SUM_BLOCKS,
                 LAUNCH_BLOCKS(be, bias_sums, l.tiles() * l.parts, l, p, (const T *)dy, out, *o));
 }

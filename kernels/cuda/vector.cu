@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Entry points: arithmetic on flat vectors; learning rates and coefficients are those of the
+ * Entry points for arithmetic on flat vectors. Learning rates and coefficients are those of the
  * control block's row. */
 #include "kernels/cuda/device.cuh"
 
@@ -25,7 +25,7 @@ static __global__ void next_row(size_t n, struct mc_ctl *ctl)
 
 void cuda_ctl_next(struct mc_backend *base, struct mc_buf *ctl)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_backend(base);
 
     LAUNCH_EACH(be, next_row, (size_t)1, (struct mc_ctl *)ctl->data);
 }
@@ -33,7 +33,7 @@ void cuda_ctl_next(struct mc_backend *base, struct mc_buf *ctl)
 enum { TERMS = 16 };
 struct terms {
     const float *x[TERMS + 1];
-    size_t n;     /* of them, the first `whole` (0 or 1) with weight 1, */
+    size_t n;     /* number of terms: the first `whole` (0 or 1) with weight 1, */
     size_t whole; /* the others with coefs[row * k + first], ... */
     size_t k, first;
     const float *coefs;
@@ -55,9 +55,9 @@ void cuda_lincomb(struct mc_backend *base, size_t n, struct mc_buf *dst, size_t 
                   const struct mc_buf *const *src, const struct mc_buf *coefs,
                   const struct mc_buf *ctl)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_backend(base);
 
-    /* more than a handful of terms: the sum so far is a term */
+    /* with more than TERMS terms, the sum so far is a term */
     for (size_t i = TERMS; i < k; i++)
         assert(src[i] != dst);
     for (size_t done = 0; done < k;) {
@@ -81,10 +81,10 @@ struct sgd {
     size_t stride, k;
     float momentum, decay;
     int nesterov;
-    int skips; /* where the gradient is NaN, p and m stay */
+    int skips; /* if the gradient is NaN, p and m stay */
 };
 
-/* Moves grad once, m and p twice, and the point where it is not p; by packs of W. */
+/* Moves grad once, m and p twice, and the point if it is not p; by packs of W. */
 template <class P>
 static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *point, P *m, P *p,
                                 const struct mc_ctl *ctl)
@@ -117,19 +117,19 @@ static void launch_sgd(struct cuda *be, size_t n, const struct sgd &s, const str
 
 void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_backend(base);
 
     const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
                           data(s->lrs), data(s->coefs), s->stride,     s->k,
                           s->momentum,  s->decay,       s->nesterov,   cuda_skips(be)};
-    cuda_moves((s->point == s->p ? 5. : 6.) * 4 * (double)n);
+    cuda_report_bytes((s->point == s->p ? 5. : 6.) * 4 * (double)n);
     if (n % 4 == 0)
         launch_sgd<pack<float, 4>>(be, n, a, ctl_of(ctl));
     else
         launch_sgd<pack<float, 1>>(be, n, a, ctl_of(ctl));
 }
 
-/* Block i: the i-th of CUDA_PARTS segments; the last to come adds them. Moves x once. */
+/* Block i: the i-th of CUDA_PARTS segments; the last block adds them. Moves x once. */
 template <class P>
 static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, double scale,
                                    double *acc)
@@ -145,7 +145,7 @@ static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, 
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         o.part[blockIdx.x] = sum;
-    if (!comes_last(o.came, gridDim.x))
+    if (!is_last_block(o.arrived, gridDim.x))
         return;
     sum = 0;
     for (size_t i = threadIdx.x; i < gridDim.x; i += CUDA_THREADS)
@@ -158,19 +158,19 @@ static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, 
 void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, double scale,
                 struct mc_buf *acc, size_t slot)
 {
-    struct cuda *be = cuda_entered_beside(base);
+    struct cuda *be = cuda_side_backend(base);
     const size_t want = (n + 4095) / 4096, parts = want < 1            ? 1
                                                    : want < CUDA_PARTS ? want
                                                                        : CUDA_PARTS;
 
-    cuda_moves(4. * (double)n);
+    cuda_report_bytes(4. * (double)n);
     if (n % 4 == 0)
         LAUNCH_BLOCKS(be, sum_squares, parts, n / 4, (const PACK(float, 4) *)data(x),
                       cuda_parts(be), scale, (double *)acc->data + slot);
     else
         LAUNCH_BLOCKS(be, sum_squares, parts, n, (const PACK(float, 1) *)data(x), cuda_parts(be),
                       scale, (double *)acc->data + slot);
-    cuda_end_beside(be);
+    cuda_end_side(be);
 }
 
 static __global__ void gather(size_t n, float *dst, const float *src, const uint32_t *index)
@@ -182,12 +182,12 @@ static __global__ void gather(size_t n, float *dst, const float *src, const uint
 void cuda_gather(struct mc_backend *base, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                  const struct mc_buf *index)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_backend(base);
 
     LAUNCH_EACH(be, gather, n, data(dst), data(src), (const uint32_t *)index->data);
 }
 
-/* In the form that leaves p = anchor as it is. */
+/* Computed so that p = anchor stays exactly. */
 static __global__ void proximal_step(size_t n, float *p, const float *anchor, const float *lrs,
                                      double nu, const struct mc_ctl *ctl)
 {
@@ -200,7 +200,7 @@ static __global__ void proximal_step(size_t n, float *p, const float *anchor, co
 void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                    const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
-    struct cuda *be = cuda_entered(base);
+    struct cuda *be = cuda_backend(base);
 
     LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu, ctl_of(ctl));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How a block goes over the elements of an activation, by packs of W, with its channels'
- * parameters in registers and nothing divided on the way; and sums of channels that the last block
- * to come ends.
+ * A block's loop over the elements of an activation, by packs of W: its channels' parameters are
+ * in registers and nothing is divided in the loop. Also sums of channels that the last block
+ * finishes.
  *
- * Channels last (LAST), a thread owns W channels and takes every so many of the block's pixels;
- * channels first, the block owns one channel. W is 8, 16 bytes of half precision's types and twice
- * as many of float32; channels first it is 4, 16 bytes; and 1 where channels or pixels are no
+ * Channels last (LAST), a thread owns W channels and a fixed share of the block's pixels.
+ * Channels first, the block owns one channel. W is 8 (16 bytes of half precision's types, twice
+ * as many of float32), 4 channels first (16 bytes), or 1 if the channels or pixels are not a
  * multiple of that. */
 #ifndef MC_CUDA_WALK_CUH
 #define MC_CUDA_WALK_CUH
@@ -16,7 +16,7 @@
 template <class T, int W, int LAST> struct layout {
     struct cuda_shape s;
     uint32_t lanes; /* threads side by side, W channels each; a power of two */
-    uint32_t parts; /* blocks of a tile's channels: lanes * W, or one channel */
+    uint32_t parts; /* blocks per tile of channels: lanes * W, or one channel */
 
     uint32_t tiles() const
     {
@@ -24,7 +24,7 @@ template <class T, int W, int LAST> struct layout {
     }
 };
 
-/* The block's: tile blockIdx.x / parts, of whose elements it takes a part in a row. */
+/* The block's loop: over one part of the elements of tile blockIdx.x / parts. */
 template <class T, int W, int LAST> struct walk {
     uint32_t c;        /* the thread's first channel */
     uint32_t e, end;   /* pixels of all images; channels first in packs */
@@ -41,7 +41,7 @@ template <class T, int W, int LAST> struct walk {
         step = CUDA_THREADS / l.lanes;
         e = (uint32_t)((uint64_t)all * part / l.parts) + threadIdx.x / l.lanes;
         end = (uint32_t)((uint64_t)all * (part + 1) / l.parts);
-        end = c < l.s.c ? end : 0; /* of the last tile, not all channels are */
+        end = c < l.s.c ? end : 0; /* the last tile may have fewer channels */
         i = LAST ? 0 : e / hw;
         q = LAST ? 0 : e - i * hw;
         step_i = LAST ? 0 : step / hw;
@@ -67,7 +67,7 @@ template <class T, int W, int LAST> struct walk {
             i++;
         }
     }
-    /* Of a tensor that lies otherwise than the shape, but for its channels. */
+    /* Offset in a tensor with the shape's channels but another layout. */
     __device__ uint32_t at(const struct cuda_place &p) const
     {
         return LAST ? e * p.pixel + c : i * p.image + (c * hw + q) * W;
@@ -82,19 +82,19 @@ template <class T, int W, int LAST> struct walk {
     }
 };
 
-/* A channel's parameter of element j of a pack. */
+/* A channel's parameter for element j of a pack. */
 template <int W, int LAST> struct parameters {
     float v[LAST ? W : 1];
 
-    __device__ parameters(const float *x, uint32_t c, bool mine)
+    __device__ parameters(const float *x, uint32_t c, bool in_range)
     {
-        if (LAST && mine) {
+        if (LAST && in_range) {
             const pack<float, W> p = *(const pack<float, W> *)(x + c);
             for (int j = 0; j < W; j++)
                 v[LAST ? j : 0] = p.v[j];
         } else {
             for (int j = 0; j < (LAST ? W : 1); j++)
-                v[j] = mine ? x[c] : 0;
+                v[j] = in_range ? x[c] : 0;
         }
     }
     __device__ float operator[](int j) const
@@ -103,26 +103,27 @@ template <int W, int LAST> struct parameters {
     }
 };
 
-/* Enough blocks for `most` of them, of four packs a thread at least. */
+/* A layout of up to `limit` blocks, with at least four packs per thread. */
 template <class T, int W, int LAST>
-static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t most)
+static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
 {
     layout<T, W, LAST> l = {*s, 1, 1};
-    /* 32 channels, so that few parts are left for each thread of the block that ends their sums */
+    /* 32 channels leave few parts per thread of the block that finishes their sums */
     while (LAST && l.lanes * W < s->c && l.lanes * W < 32 && l.lanes < CUDA_THREADS)
         l.lanes *= 2;
     const uint32_t packs = s->n * (LAST ? s->hw : s->hw / W) * l.lanes;
     const uint32_t parts = (packs + 4 * CUDA_THREADS - 1) / (4 * CUDA_THREADS);
-    const uint32_t some = most / l.tiles() > 1 ? most / l.tiles() : 1;
-    l.parts = parts < 1 ? 1 : parts < some ? parts : some;
+    const uint32_t per_tile = limit / l.tiles() > 1 ? limit / l.tiles() : 1;
+    l.parts = parts < 1 ? 1 : parts < per_tile ? parts : per_tile;
     return l;
 }
 
-/* `...` with T and l, the layout of packs as wide as `wide` lets them be, for `most` blocks. */
-#define WITH_LAYOUT_OF(T_, W, LAST, shape, most, ...)                                              \
+/* Compiles `...` with T and l, the layout for `limit` blocks, with wide packs if `wide` allows
+ * it. */
+#define WITH_LAYOUT_OF(T_, W, LAST, shape, limit, ...)                                             \
     do {                                                                                           \
         typedef T_ T;                                                                              \
-        const layout<T, W, LAST> l = layout_for<T, W, LAST>(shape, most);                          \
+        const layout<T, W, LAST> l = layout_for<T, W, LAST>(shape, limit);                         \
         __VA_ARGS__;                                                                               \
     } while (0)
 #define WITH_LAST(T_, wide, ...)                                                                   \
@@ -132,21 +133,21 @@ static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t most)
         else                                                                                       \
             WITH_LAYOUT_OF(T_, 1, 1, __VA_ARGS__);                                                 \
     } while (0)
-#define WITH_LAYOUT(wide, shape, most, ...)                                                        \
+#define WITH_LAYOUT(wide, shape, limit, ...)                                                       \
     do {                                                                                           \
         if ((shape)->channel != 1 && (wide))                                                       \
-            WITH_LAYOUT_OF(float, 4, 0, shape, most, __VA_ARGS__);                                 \
+            WITH_LAYOUT_OF(float, 4, 0, shape, limit, __VA_ARGS__);                                \
         else if ((shape)->channel != 1)                                                            \
-            WITH_LAYOUT_OF(float, 1, 0, shape, most, __VA_ARGS__);                                 \
+            WITH_LAYOUT_OF(float, 1, 0, shape, limit, __VA_ARGS__);                                \
         else if ((shape)->type == CUDA_F32)                                                        \
-            WITH_LAST(float, wide, shape, most, __VA_ARGS__);                                      \
+            WITH_LAST(float, wide, shape, limit, __VA_ARGS__);                                     \
         else if ((shape)->type == CUDA_BF16)                                                       \
-            WITH_LAST(__nv_bfloat16, wide, shape, most, __VA_ARGS__);                              \
+            WITH_LAST(__nv_bfloat16, wide, shape, limit, __VA_ARGS__);                             \
         else                                                                                       \
-            WITH_LAST(__half, wide, shape, most, __VA_ARGS__);                                     \
+            WITH_LAST(__half, wide, shape, limit, __VA_ARGS__);                                    \
     } while (0)
 
-/* Whether a tensor of the shape's channels can be taken by packs. NULL can. */
+/* Returns whether a tensor of the shape's channels can be read by packs. NULL can. */
 static inline int walks_wide(const struct cuda_shape *s, const void *x, const struct cuda_place *p)
 {
     const uint32_t by = s->channel == 1 ? 8 : 4;
@@ -157,17 +158,17 @@ static inline int walks_wide(const struct cuda_shape *s, const void *x, const st
 
 /* ---- sums of a tile's channels --------------------------------------------------------------- */
 
-/* Sum k (of K, a power of two) of the threads whose number is the same modulo `lanes`: at k * lanes
- * + that number of what is returned, for the whole block until the next call. The order of addition
- * is K terms in a row, then halves. */
+/* Sums k (of K, a power of two) of the threads with the same number modulo `lanes`, at index k *
+ * lanes + that number of the result. The result is valid for the whole block until the next call.
+ * Order of addition: K terms in a row, then halves. */
 template <int K> static __device__ inline double *lane_sums(const double (&x)[K], unsigned lanes)
 {
-    enum { PITCH = CUDA_MOST_THREADS + 1 }; /* threads that read a column read different banks */
+    enum { PITCH = CUDA_MAX_THREADS + 1 }; /* threads that read a column read different banks */
     __shared__ double part[K * PITCH];
-    __shared__ double sum[K * 32 > 2 * CUDA_MOST_THREADS ? K * 32 : 2 * CUDA_MOST_THREADS];
+    __shared__ double sum[K * 32 > 2 * CUDA_MAX_THREADS ? K * 32 : 2 * CUDA_MAX_THREADS];
     const unsigned all = K * lanes, rows = CUDA_THREADS / lanes;
 
-    __syncthreads(); /* the last sums have been read */
+    __syncthreads(); /* the previous sums were read */
     for (int k = 0; k < K; k++)
         part[k * PITCH + threadIdx.x] = x[k];
     __syncthreads();
@@ -197,14 +198,14 @@ template <int K> static __device__ inline double *lane_sums(const double (&x)[K]
 
 #define AHEAD 4 /* parts that a thread reads before it adds them */
 
-/* The block's sums a and b of its channels go to part (parts, C, 2); in the last block of the tile,
- * end(channel, sum of a, sum of b) comes to a thread for each channel, in an order that the shape
- * alone decides. */
+/* Writes the block's sums a and b of its channels to part (parts, C, 2). The tile's last block
+ * then calls end(channel, sum of a, sum of b) for each channel, in an order that only the shape
+ * decides. */
 template <class T, int W, int LAST, int A, class E>
 static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[A], double *part,
-                                uint32_t *came, const E &end)
+                                uint32_t *arrived, const E &end)
 {
-    const uint32_t tile = blockIdx.x / l.parts, mine = blockIdx.x % l.parts;
+    const uint32_t tile = blockIdx.x / l.parts, in_range = blockIdx.x % l.parts;
     const uint32_t side = LAST ? l.lanes * W : 1, first = tile * side, c = l.s.c;
     const double *sum = lane_sums(ab, l.lanes);
 
@@ -212,9 +213,9 @@ static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[
         const uint32_t k = v / l.lanes, j = k % (A / 2);
         const uint32_t channel = first + (LAST ? v % l.lanes * W + j : 0);
         if (channel < c)
-            part[2 * (mine * c + channel) + k / (A / 2)] = sum[v];
+            part[2 * (in_range * c + channel) + k / (A / 2)] = sum[v];
     }
-    if (!comes_last(came + tile, l.parts))
+    if (!is_last_block(arrived + tile, l.parts))
         return;
     const uint32_t lanes = side < CUDA_THREADS ? side : CUDA_THREADS;
     for (uint32_t from = 0; from < side; from += lanes) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan's weights between the parameter vector, float32 in PyTorch's order, and the type and order
- * that its products take. */
+ * A plan's weights: copies between the parameter vector (float32 in PyTorch's order) and the type
+ * and order of its products. */
 #include "kernels/cuda/device.cuh"
 
 /* n is a multiple of 8 (copies.c). */
@@ -30,7 +30,7 @@ void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float 
                        const uint32_t *index, void *to, const struct cuda_rows *r,
                        const struct mc_ctl *ctl)
 {
-    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
+    cuda_report_bytes((double)n * (double)(8 + cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, copy_weights, (uint32_t)n / 8, params,
                              (const EIGHT(uint32_t) *)index, (EIGHT(T) *)to, r->batch, ctl));
 }
@@ -52,7 +52,7 @@ static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
 void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void *from,
                          const uint32_t *index, float *grad)
 {
-    cuda_moves((double)n * (double)(8 + cuda_type_size(t)));
+    cuda_report_bytes((double)n * (double)(8 + cuda_type_size(t)));
     WITH_TYPE(t, LAUNCH_EACH(be, copy_gradients, (uint32_t)n / 8, (const EIGHT(T) *)from,
                              (const EIGHT(uint32_t) *)index, grad));
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a backend needs, looked for. No backend is referred to here, so that a program that computes
- * nothing is not linked with any. */
+ * Finds the files that a backend needs. It refers to no backend, so that a program that computes
+ * nothing links none. */
 #include "kernels/open/backends.h"
 
 #include "libcommon/base/isa.h"
@@ -18,11 +18,11 @@
 const char *mc_cuda_library(char *path, size_t size)
 {
     static const char *const places[] = {"../lib/mc/" LIBRARY, "../lib/" LIBRARY};
-    const char *named = getenv("MC_CUDA_LIBRARY");
+    const char *requested = getenv("MC_CUDA_LIBRARY");
     char program[4096];
 
-    if (named && *named)
-        return named;
+    if (requested && *requested)
+        return requested;
     const ssize_t n = readlink("/proc/self/exe", program, sizeof program);
     if (n <= 0 || n == (ssize_t)sizeof program)
         return NULL;
@@ -46,7 +46,7 @@ int mc_cuda_driver(void)
 
 void mc_backends_describe(char *text, size_t size)
 {
-    static const char *const isas[] = {"portable", "avx2", "avx512"}; /* as enum mc_isa */
+    static const char *const isas[] = {"portable", "avx2", "avx512"}; /* in enum mc_isa's order */
     struct mc_error err = {0};
     enum mc_isa isa;
     char path[8192];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opening a backend by its name: the CPU's, which every program has, or the CUDA library, which is
- * looked for when it is wanted. */
+ * Opens a backend by name: the CPU's, which every program contains, or the CUDA library, which is
+ * loaded on demand. */
 #include "kernels/backend.h"
 
 #include "kernels/abi.h"
@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The library stays open: CUDA does not like to be unloaded. */
+/* The library stays open: CUDA cannot be unloaded safely. */
 static int open_cuda(struct mc_backend **out, int device, const struct mc_backend_opts *o,
                      struct mc_error *err)
 {
@@ -21,21 +21,22 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     mc_backend_cuda_new_fn *make = NULL;
 
     if (!file)
-        return mc_fail(err, MC_EFAIL, "cuda: no CUDA backend in this build");
-    /* the driver's own library; CUDA's, which are large, are loaded only where it is */
+        return mc_fail(err, MC_EFAIL, "cuda: this build has no CUDA backend");
+    /* CUDA's own libraries are large: load them only if the driver exists */
     if (file == found && !mc_cuda_driver())
-        return mc_fail(err, MC_EFAIL, "cuda: no device: there is no NVIDIA driver here");
+        return mc_fail(err, MC_EFAIL, "cuda: no device: the NVIDIA driver is missing");
     void *library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     if (!library)
         return mc_fail(err, MC_EFAIL, "cuda: %s", dlerror());
     void *symbol = dlsym(library, MC_BACKEND_CUDA_NEW);
     if (!symbol)
-        return mc_fail(err, MC_EFAIL, "cuda: %s is no backend of this suite", file);
-    memcpy(&make, &symbol, sizeof make); /* ISO C converts no object's address to a function's */
+        return mc_fail(err, MC_EFAIL, "cuda: %s is not a CUDA backend of mc", file);
+    memcpy(&make, &symbol, sizeof make); /* ISO C has no conversion from object to function
+                                            pointers */
     return make(out, MC_BACKEND_INTERFACE, device, o, err);
 }
 
-/* "cuda" or "cuda:N" -> N; -1: neither. */
+/* Returns N for "cuda" (0) or "cuda:N", otherwise -1. */
 static int cuda_device(const char *device)
 {
     char *end = NULL;
@@ -52,22 +53,23 @@ static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, st
 {
     if (o->precision != MC_PRECISION_F32)
         return mc_fail(err, MC_EUSAGE,
-                       "--precision %s: the CPU computes in f32; the others need --device cuda",
+                       "--precision %s: the CPU supports only f32: use --device cuda",
                        mc_precision_names[o->precision]);
     return cpu_backend_new(out, o, err);
 }
 
-/* Where only a device will do, why there is none is what to say. */
+/* Opens the best available backend. If only a GPU supports the precision, reports why none
+ * opened. */
 static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
-    struct mc_error why = {0};
+    struct mc_error reason = {0};
 
     if (!MC_CUDA_PROVEN)
         return open_cpu(out, o, err);
-    const int rc = open_cuda(out, 0, o, &why);
+    const int rc = open_cuda(out, 0, o, &reason);
     if (rc && o->precision != MC_PRECISION_F32)
         return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
-                       why.text);
+                       reason.text);
     return rc ? open_cpu(out, o, err) : 0;
 }
 
@@ -81,6 +83,5 @@ int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, st
         return open_cpu(out, o, err);
     if (cuda_device(device) >= 0)
         return open_cuda(out, cuda_device(device), o, err);
-    return mc_fail(err, MC_EUSAGE, "unknown device '%s': there are auto, cpu, cuda, cuda:N",
-                   device);
+    return mc_fail(err, MC_EUSAGE, "unknown device '%s' (one of: auto, cpu, cuda, cuda:N)", device);
 }

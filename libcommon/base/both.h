@@ -10,4 +10,9 @@
 #define MC_BOTH_FN static inline
 #endif
 
+MC_BOTH_FN float mc_clamp(float x, float low, float high)
+{
+    return x < low ? low : x > high ? high : x;
+}
+
 #endif

@@ -368,7 +368,7 @@ static bool is_beside(cudaStream_t s)
     return (char *)(void *)s == &streams[1];
 }
 
-/* What the last event of either stream came behind. */
+/* What the last event of either stream arrived behind. */
 static std::vector<std::function<void()>> waits;
 static size_t forked; /* the work that the stream beside waits for */
 

@@ -23,7 +23,7 @@ void emulated_end();
 void emulated_do(const std::function<void()> &work);
 size_t emulated_asked(); /* how often */
 /* The same. What runs beside the other work runs at once or, with MC_EMULATION_ORDER=backwards, not
- * before that is waited for; it aborts where the stream beside does not wait for all that came
+ * before that is waited for; it aborts where the stream beside does not wait for all that arrived
  * before on the other. */
 void emulated_do_on(cudaStream_t s, const std::function<void()> &work);
 bool emulated_waits(); /* something does that nobody has waited for */

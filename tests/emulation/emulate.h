@@ -14,7 +14,7 @@ struct emulated_place {
     unsigned x;
 };
 extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
-/* Of a block: CUDA_MOST_THREADS, or MC_EMULATION_THREADS, a lesser power of two, so that small
+/* Of a block: CUDA_MAX_THREADS, or MC_EMULATION_THREADS, a lesser power of two, so that small
  * tensors are in several blocks. */
 extern const unsigned emulated_width;
 
@@ -56,6 +56,6 @@ void emulate_call(cudaStream_t stream, size_t blocks, unsigned threads, int wait
     (emulate_call(                                                                                 \
          cuda_stream(be), blocks, CUDA_THREADS, waits,                                             \
          [=](const auto &...taken) { kernel(taken...); }, __VA_ARGS__),                            \
-     cuda_launched(be, #kernel))
+     cuda_report_launch(be, #kernel))
 
 #endif

@@ -17,8 +17,8 @@
 
 #include <math.h>
 
-enum { CALLS = 16, MOST = 2 * CUDA_MOST_ENGINES }; /* of a reading; engines of a pass */
-#define NOT_TIMED 1e9                              /* seconds */
+enum { CALLS = 16, MOST = 2 * CUDA_MAX_ENGINES }; /* of a reading; engines of a pass */
+#define NOT_TIMED 1e9                             /* seconds */
 
 struct task {
     struct cuda *be;
@@ -90,7 +90,7 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     if (be->base.get(&be->base, c->b->work, 0, &waited, 1, &err)) {
         fprintf(stderr, "tune: %s: %s\n", cuda_pass_name(c->pass), err.text);
         be->failed = 0; /* it is not taken; the others may be */
-        be->why[0] = 0;
+        be->reason[0] = 0;
         drop(be, c);
         return;
     }
@@ -124,7 +124,7 @@ static unsigned char *result(struct cuda *be, struct call *c, size_t *bytes)
     if (!be->base.get(&be->base, b, 0, out, b->bytes, &err))
         return out;
     be->failed = 0;
-    be->why[0] = 0;
+    be->reason[0] = 0;
     free(out);
     return NULL;
 }
@@ -192,12 +192,12 @@ static void print_engine(const struct cuda *be, int pass, const struct cuda_conv
            cuda_engine_proof(e), e->work);
 }
 
-static void print_refusal(const struct cuda_conv *conv, int pass, const char *why)
+static void print_refusal(const struct cuda_conv *conv, int pass, const char *reason)
 {
     char shape[MC_SHAPE_TEXT];
 
     cuda_conv_text(&conv->shape, shape);
-    fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, why);
+    fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, reason);
 }
 
 /* A plan's choices for one shape and pass, in a fixed order and in any. */
@@ -206,7 +206,7 @@ static void print_choices(struct cuda *be, struct cuda_conv *conv, int pass)
     for (int any_order = 0; any_order < 2; any_order++) {
         be->any_order = any_order;
         if (cuda_choose(conv, pass)) {
-            print_refusal(conv, pass, conv->why);
+            print_refusal(conv, pass, conv->reason);
             continue;
         }
         print_engine(be, pass, &conv->shape, &conv->engines[pass]);
@@ -238,7 +238,7 @@ static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const 
             }
         }
         if (least >= NOT_TIMED)
-            print_refusal(conv, pass, rc ? conv->why : "no engine could be timed");
+            print_refusal(conv, pass, rc ? conv->reason : "no engine could be timed");
         else if (!any_order || least < .95 * fixed_time) {
             print_engine(be, pass, &conv->shape, best);
             printf("\t%.4f", least * 1e3);
@@ -259,10 +259,10 @@ static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
 
     be->any_order = 1;
     for (int fallback = 0; fallback < 2; fallback++) {
-        char list[CUDA_MOST_ENGINES][CUDA_ENGINE_TEXT];
+        char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT];
         struct cuda_conv *c = NULL;
         need(cuda_conv_new(be, &conv->shape, &c, &err));
-        const int named = cuda_engines_named(c, pass, fallback, list);
+        const int named = cuda_engine_candidates(c, pass, fallback, list);
         cuda_conv_free(c);
         for (int i = 0; i < named; i++) {
             int k = 0;

@@ -11,7 +11,7 @@ fails 2 "unknown device 'cudas'" $t --device cudas
 
 # what is computed in: the CPU has one, and `auto` is the CPU where no device is
 for p in tf32 bf16 f16; do
-    fails 2 "--precision $p: the CPU computes in f32" $t --precision $p --device cpu
+    fails 2 "--precision $p: the CPU supports only f32" $t --precision $p --device cpu
 done
 fails 2 "there is no 'f64' (there are: f32, tf32, bf16, f16)" $t --precision f64
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32.mcz
@@ -24,16 +24,16 @@ if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/abi.h"; then
     fails 1 '--precision bf16: cuda: ' $t --precision bf16
     grep -q 'none.so' err.fails
 else # which no device is asked for
-    fails 2 '--precision bf16: the CPU computes in f32' $t --precision bf16
+    fails 2 '--precision bf16: the CPU supports only f32' $t --precision bf16
 fi
 MC_CUDA_LIBRARY=libm.so.6
-fails 1 'libm.so.6 is no backend' $t --device cuda:0
+fails 1 'libm.so.6 is not a CUDA backend' $t --device cuda:0
 unset MC_CUDA_LIBRARY
 
 # without the library: a program alone
 mkdir alone
 cp "$MC_BUILD/bin/mc-train" alone
-fails 1 'cuda: no CUDA backend in this build' alone/$t --device cuda
+fails 1 'cuda: this build has no CUDA backend' alone/$t --device cuda
 alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz
 [ "$MC_UNDER" = valgrind ] || same alone.mcz cpu.mcz # which runs outside of it

@@ -18,7 +18,7 @@ static inline float unit(uint32_t purpose, uint32_t i)
 /* A data set of float32 or uint8 pixels, a graph with its vectors, all on the device. */
 struct fixture {
     struct mc_graph *g;
-    size_t image, batch, mark; /* mark: of what is kept, teardown() gives back what came since */
+    size_t image, batch, mark; /* mark: of what is kept, teardown() gives back what arrived since */
     float *pixels;             /* (N, image) in [0,1] */
     int32_t labels[N];
     float *params, *stats;

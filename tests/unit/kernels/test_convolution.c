@@ -43,7 +43,7 @@ static void passes_have_code(const struct cpu_conv *c, const struct cpu_conv_sha
 
     cpu_conv_text(s, text);
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++) {
-        const char *by = cpu_conv_by(c, pass);
+        const char *by = cpu_conv_implementation(c, pass);
         assert_true(!*by == !computed[pass]);
         if (strstr(by, "ref"))
             fail_msg("%s of %s on %s kernels (%s): %s", mc_pass_name(pass), text, cpu()->k->name,
@@ -270,11 +270,11 @@ static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
     cpu_conv_forward(c, t.x, t.weight, t.bias, y, work);
     cpu_conv_backward_data(c, t.dy, t.weight, dx, work);
     cpu_conv_backward_weights(c, t.x, t.dy, dw, work);
-    agrees(&s, MC_PASS_FORWARD, cpu_conv_by(c, MC_PASS_FORWARD), y, t.y, ny);
-    agrees(&s, MC_PASS_DATA, cpu_conv_by(c, MC_PASS_DATA), dx, t.dx, ndx);
-    agrees(&s, MC_PASS_WEIGHTS, cpu_conv_by(c, MC_PASS_WEIGHTS), dw, t.dweight, nw);
+    agrees(&s, MC_PASS_FORWARD, cpu_conv_implementation(c, MC_PASS_FORWARD), y, t.y, ny);
+    agrees(&s, MC_PASS_DATA, cpu_conv_implementation(c, MC_PASS_DATA), dx, t.dx, ndx);
+    agrees(&s, MC_PASS_WEIGHTS, cpu_conv_implementation(c, MC_PASS_WEIGHTS), dw, t.dweight, nw);
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
-        ours += !strcmp(cpu_conv_by(c, pass), cpu_algorithm_name(by));
+        ours += !strcmp(cpu_conv_implementation(c, pass), cpu_algorithm_name(by));
     cpu_conv_free(c);
     release(0);
     return ours;

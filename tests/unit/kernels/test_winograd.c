@@ -86,7 +86,7 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
         cpu_conv_backward_data(c[i], dy, weight, dx[i], work);
         cpu_conv_backward_weights(c[i], x, dy, dw[i], work);
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
-            assert_string_equal(cpu_conv_by(c[i], pass), i ? "winograd" : "products");
+            assert_string_equal(cpu_conv_implementation(c[i], pass), i ? "winograd" : "products");
         cpu_conv_free(c[i]);
     }
     close_to("forward", y[1], y[0], ny);

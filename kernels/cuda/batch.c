@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What goes into a plan and comes out of it: batches, pixels, attacks, metrics, taps, moments. */
+ * Inputs and outputs of a plan: batches, pixels, attacks, metrics, taps, moments. */
 #include "kernels/ball.h"
 #include "kernels/cuda/cuda.h"
 
@@ -13,7 +13,7 @@ static void gather_pixels(struct mc_plan *p, const struct mc_source *src, const 
 
     assert(!src->augment || (!(src->augment->contrast > 0) && !(src->augment->saturation > 0)) ||
            n->c == 1 || n->c == 3);
-    cuda_take_pixels(p->be, src, s, n->h, n->w, ctl, &p->rows, &p->scaling, normalise, out);
+    cuda_read_pixels(p->be, src, s, n->h, n->w, ctl, &p->rows, &p->scaling, normalise, out);
 }
 
 void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
@@ -24,7 +24,7 @@ void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_b
     gather_pixels(p, src, (const struct mc_ctl *)ctl->data, &s, 1, p->nodes[0].out);
 }
 
-/* ctl is the load's, whose copy the plan has. */
+/* Requires the load's ctl: the plan has its copy. */
 void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
                  struct mc_buf *out)
 {
@@ -67,7 +67,7 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
 {
     const size_t n = image_floats(p);
 
-    assert(n / 4 < MC_BALL_LAST_BLOCK && restart < 256);
+    assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     cuda_enter(p->be);
     cuda_ball_start(p->be, p->batch, n, &p->rows, b, restart, cuda_const_floats(clean),
                     cuda_floats(x));
@@ -89,22 +89,23 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                    cuda_floats(best_loss), cuda_floats(best));
 }
 
-/* ---- what a plan tells ----------------------------------------------------------------------- */
+/* ---- results --------------------------------------------------------------------------------- */
 
 void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
-    if (p->backward) { /* a pass that may come next does not wait for it */
+    if (p->backward) { /* the next backward pass does not wait for it */
         cuda_use(p->be);
-        cuda_begin_beside(p->be);
+        cuda_begin_side(p->be);
     } else {
         cuda_enter(p->be);
     }
     cuda_add_metrics(p->be, &p->rows, (double *)acc->data);
-    cuda_end_beside(p->be);
+    cuda_end_side(p->be);
 }
 
-/* Channels [first, first + count) of a node's output. */
-static struct cuda_shape part_of(const struct mc_plan *p, const struct cuda_node *c, size_t count)
+/* The shape of `count` channels of a node's output. */
+static struct cuda_shape slice_shape(const struct mc_plan *p, const struct cuda_node *c,
+                                     size_t count)
 {
     struct cuda_shape s = cuda_node_shape(p, c);
     s.c = (uint32_t)count;
@@ -114,18 +115,18 @@ static struct cuda_shape part_of(const struct mc_plan *p, const struct cuda_node
 static void copy_tap(struct mc_plan *p, const struct cuda_node *c, size_t first, size_t count,
                      struct mc_buf *out)
 {
-    const struct cuda_shape s = part_of(p, c, count);
+    const struct cuda_shape s = slice_shape(p, c, count);
     cuda_copy_out(p->be, &s, cuda_from_channel(p, c, c->out, first), cuda_floats(out));
 }
 
-void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc_buf *out)
+void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
 {
     const struct cuda_node *logits = &p->nodes[p->g->logits];
-    const float *row = what == MC_OUT_LOSS ? p->rows.loss : p->rows.correct;
+    const float *row = kind == MC_OUT_LOSS ? p->rows.loss : p->rows.correct;
     const struct mc_tap_request *t = &p->taps[index];
 
     cuda_enter(p->be);
-    switch (what) {
+    switch (kind) {
     case MC_OUT_LOGITS:
         copy_tap(p, logits, 0, (size_t)logits->n->c, out);
         break;
@@ -139,45 +140,44 @@ void cuda_output(struct mc_plan *p, enum mc_output what, size_t index, struct mc
     }
 }
 
-/* Of both networks about 64 MiB. */
+/* About 64 MiB for both networks. */
 size_t cuda_moments_images(size_t n, size_t k, size_t hw)
 {
-    const size_t most = ((size_t)4 << 20) / (k * hw);
-    return most < 1 ? 1 : most < n ? most : n;
+    const size_t limit = ((size_t)4 << 20) / (k * hw);
+    return limit < 1 ? 1 : limit < n ? limit : n;
 }
 
-/* acc += what x and y have of their own, which is summed first, so that it is the same bits
- * whatever came before. part: of cuda_sums; own: MC_MOMENTS_SIZE, then twice `chunk` for
- * doubles. */
+/* acc += the moments of x and y, which are summed first so that their bits do not depend on acc.
+ * part: for cuda_sums; sums: MC_MOMENTS_SIZE doubles, then twice `chunk` for activations. */
 static void add_moments(struct cuda *be, const struct cuda_shape *s, const void *x,
-                        const struct cuda_shape *u, const void *y, double *part, double *own,
+                        const struct cuda_shape *u, const void *y, double *part, double *sums,
                         size_t chunk, struct mc_buf *acc)
 {
     const size_t k = s->c, size = MC_MOMENTS_SIZE(k), step = chunk / (k * s->hw);
-    double *dx = own + size, *dy = dx + chunk;
+    double *dx = sums + size, *dy = dx + chunk;
 
-    assert(acc->bytes >= size * sizeof *own);
+    assert(acc->bytes >= size * sizeof *sums);
     cuda_enter(be);
-    cuda_check(be, cudaMemsetAsync(own, 0, size * sizeof *own, be->stream));
+    cuda_check(be, cudaMemsetAsync(sums, 0, size * sizeof *sums, be->stream));
     cuda_sums(be, s, CUDA_SUM_SQUARES, x, NULL, NULL, part);
-    cuda_sums_to_doubles(be, s, part, own, own + 2 * k);
+    cuda_sums_to_doubles(be, s, part, sums, sums + 2 * k);
     cuda_sums(be, u, CUDA_SUM_SQUARES, y, NULL, NULL, part);
-    cuda_sums_to_doubles(be, u, part, own + k, own + 3 * k);
+    cuda_sums_to_doubles(be, u, part, sums + k, sums + 3 * k);
     for (size_t first = 0; first < s->n; first += step) {
         const size_t n = s->n - first < step ? s->n - first : step, columns = n * s->hw;
         cuda_to_doubles(be, s, first, n, x, dx);
         cuda_to_doubles(be, u, first, n, y, dy);
         cuda_gemm64(be, 'N', 'T', k, k, columns, dx, columns, dy, columns, first ? 1.0 : 0.0,
-                    own + 4 * k, k);
+                    sums + 4 * k, k);
     }
-    cuda_add_doubles(be, size, own, (double *)acc->data);
+    cuda_add_doubles(be, size, sums, (double *)acc->data);
 }
 
 void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
 {
     const struct mc_tap_request *t = &a->taps[index];
     const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
-    const struct cuda_shape s = part_of(a, x, t->count), u = part_of(b, y, t->count);
+    const struct cuda_shape s = slice_shape(a, x, t->count), u = slice_shape(b, y, t->count);
 
     assert(index < a->n_taps && index < b->n_taps);
     assert(t->offset == b->taps[index].offset && t->count == b->taps[index].count);
@@ -199,13 +199,13 @@ int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, cons
                            .pixel = 1,
                            .type = CUDA_F32};
     if (n > (size_t)INT32_MAX / (k * hw))
-        return mc_fail(err, MC_EUSAGE, "joint moments of %zu numbers at once: a device takes %d",
+        return mc_fail(err, MC_EUSAGE, "joint moments of %zu numbers: must be at most %d",
                        n * k * hw, INT32_MAX);
     const size_t chunk = cuda_moments_images(n, k, hw) * k * hw, parts = 2 * k * cuda_sum_parts(&s);
-    const size_t own = MC_MOMENTS_SIZE(k) + 2 * chunk;
+    const size_t sums = MC_MOMENTS_SIZE(k) + 2 * chunk;
     void *room;
     int rc =
-        cuda_take(be, sizeof all + (parts + own) * sizeof(double), "joint moments", &room, err);
+        cuda_alloc(be, sizeof all + (parts + sums) * sizeof(double), "joint moments", &room, err);
 
     if (rc)
         return rc;
@@ -214,7 +214,7 @@ int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, cons
     s.batch = (const struct cuda_batch *)room;
     cuda_send(be, room, &all, sizeof all);
     add_moments(be, &s, a->data, &s, b->data, part, part + parts, chunk, acc);
-    cuda_give_back(be, room);
+    cuda_release(be, room);
     return 0;
 }
 
