@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels and bytes of a training step, counted on the emulated device, are those of the table in docs/guides/gpu.md; what is
+# Kernels and bytes of a training step, counted on the emulated device, are those of the table in docs/dev/gpu.md; what is
 # counted is each network's own, and a bad call is refused.
 require_emulation
 count=$MC_BUILD/tests/emulation/kernels
 export MC_EMULATION_IDLE=1
 "$count" 0 bf16 128 tinyten resnet32 googlenet >counts
 awk -F'\t' '$2 == "all" { printf "%s %d %.0f\n", $1, $3, $4 }' counts >counted
-awk -F' *[|] *' '/^\| (tinyten|resnet32|googlenet) \| [0-9, |]*$/ { gsub(",", ""); print $2, $4, $6 }' "$MC_ROOT/docs/guides/gpu.md" >documented
-[ "$(wc -l <documented)" = 3 ] || die "docs/guides/gpu.md: $(cat documented)"
+awk -F' *[|] *' '/^\| (tinyten|resnet32|googlenet) \| [0-9, |]*$/ { gsub(",", ""); print $2, $4, $6 }' "$MC_ROOT/docs/dev/gpu.md" >documented
+[ "$(wc -l <documented)" = 3 ] || die "docs/dev/gpu.md: $(cat documented)"
 same counted documented
 awk -F'\t' '$2 != "all" { n[$1] += $3; mb[$1] += $4 } $2 == "all" { if (n[$1] != $3 || mb[$1] - $4 > 2 || $4 - mb[$1] > 2) exit 1 }' counts
 "$count" 0 bf16 128 tinyten >alone
