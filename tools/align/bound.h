@@ -28,11 +28,10 @@
 #include "formats/codecs/weights.h"
 
 struct mc_bound {
-    size_t L;          /* weight layers */
-    double (*norm)[2]; /* (L,2): spectral norms at both ends, without biases */
-    size_t *weight;    /* (L) indices into the graph's params */
-    struct mc_taps
-        pre; /* (L-1) taps of the hidden layers in moments made with --at pre, in order */
+    size_t L;           /* weight layers */
+    double (*norm)[2];  /* (L,2): spectral norms at both ends, without biases */
+    size_t *weight;     /* (L) indices into the graph's params */
+    struct mc_taps pre; /* (L-1) the hidden layers' taps, as in moments made with --at pre */
 };
 
 /* Compute the norms of two networks. a and b share one graph that mc_spectral_layers accepts, with

@@ -53,12 +53,12 @@ static void scales(size_t K, double n, const double *sum, const double *sumsq, d
 static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
                          struct mc_error *err)
 {
-    const double n = (double)t->samples, room = 1 + rounding(n);
+    const double n = (double)t->samples, slack = 1 + rounding(n);
 
     for (size_t i = 0; i < t->count; i++) {
         if (sumsq[i] < 0)
             return mc_fail(err, MC_EINPUT, "tap %s: a sum of squares is negative", t->name);
-        if (!(sum[i] * (sum[i] / n) <= sumsq[i] * room))
+        if (!(sum[i] * (sum[i] / n) <= sumsq[i] * slack))
             return mc_fail(err, MC_EINPUT, "tap %s: unit %zu: sums are inconsistent", t->name, i);
     }
     return 0;

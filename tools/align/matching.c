@@ -108,18 +108,18 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         return rc;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads ? threads : omp_get_max_threads())
     for (size_t k = 0; k < m->n_groups; k++) {
-        struct mc_error mine = {0};
+        struct mc_error local_err = {0};
         int bad = 0;
         if (nesting.slots[k])
-            bad = match_units(out, info, m, &nesting, k, &mine);
+            bad = match_units(out, info, m, &nesting, k, &local_err);
         else if (!m->groups[k].within)
             bad = match_group(&m->matrices[k], constraint ? &constraint->matrices[k] : NULL,
-                              out->perm[k], &info[k], &constrained[k], &mine);
+                              out->perm[k], &info[k], &constrained[k], &local_err);
         if (bad) {
 #pragma omp critical
             if (k < failed) {
                 failed = k;
-                *err = mine;
+                *err = local_err;
             }
         }
     }

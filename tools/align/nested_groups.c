@@ -68,15 +68,15 @@ int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *
 
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
     for (size_t i = 0; i < pairs; i++) {
-        struct mc_error mine = {0};
+        struct mc_error local_err = {0};
         double sum = 0;
-        const int bad = match_pair(in, values, arg, current, i, &sum, &mine);
+        const int bad = match_pair(in, values, arg, current, i, &sum, &local_err);
         value[i] += sum;
         if (bad) {
 #pragma omp critical
             if (i < failed) {
                 failed = i;
-                *err = mine;
+                *err = local_err;
             }
         }
     }

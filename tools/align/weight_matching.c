@@ -24,7 +24,7 @@ struct matching {
     size_t n_uses;
     size_t *first; /* (n_params + 1): first use of each tensor */
     float *x, *y;  /* (P): rearranged tensors of a and b */
-    void *room;
+    void *scratch;
     double *tensor_product;     /* (n_params) <a, P b> */
     double *value;              /* (K,K) of the largest group */
     int32_t *candidate, *spare; /* (K) of the largest group */
@@ -56,7 +56,7 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
 {
     const struct mc_placed_use *u = &m->uses[use];
 
-    mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->room);
+    mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->scratch);
 }
 
 /* x, y: the tensor of `use` in a and b, with its other uses moved out of the way. y: b's with every
@@ -142,10 +142,10 @@ static size_t end_of(const struct mc_unit_blocks *at)
 static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
 {
     const struct mc_use *u = x->use, *v = y->use;
-    const int apart = u->dim == v->dim && (u->offset + u->count * u->repeat <= v->offset ||
-                                           v->offset + v->count * v->repeat <= u->offset);
+    const int disjoint = u->dim == v->dim && (u->offset + u->count * u->repeat <= v->offset ||
+                                              v->offset + v->count * v->repeat <= u->offset);
 
-    return !apart && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
+    return !disjoint && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
 }
 
 /* Does the use move values of another group that the forward sweep has not matched yet? */
@@ -324,7 +324,7 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->tensor_product, g->n_params, err)) ||
         (rc = mc_new(&m->value, widest * widest, err)) ||
         (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
-        (rc = mc_new_items(&m->room, widest_use, sizeof(float), err)) ||
+        (rc = mc_new_items(&m->scratch, widest_use, sizeof(float), err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
     for (size_t i = 0; i < g->n_params; i++) {
@@ -345,7 +345,7 @@ static void release(struct matching *m)
     free(m->first);
     free(m->x);
     free(m->y);
-    free(m->room);
+    free(m->scratch);
     free(m->tensor_product);
     free(m->value);
     free(m->candidate);

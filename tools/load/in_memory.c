@@ -9,7 +9,7 @@
 static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error *err)
 {
     const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof(int32_t);
-    uint64_t held = 0, room = 0, n = out->info.n;
+    uint64_t held = 0, capacity = 0, n = out->info.n;
     int rc = be->buf_new(be, 0, &out->images, err);
 
     if (!rc)
@@ -21,10 +21,10 @@ static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error
         size_t keep = got < n - held ? got : (size_t)(n - held);
         if (rc || !keep)
             continue; /* read on to the end, which may be damaged */
-        if (held + keep > room) {
-            room = 2 * (held + keep) < n ? 2 * (held + keep) : n;
-            if ((rc = be->buf_grow(be, out->images, room * bytes, err)) ||
-                (rc = be->buf_grow(be, out->labels, room * size, err)))
+        if (held + keep > capacity) {
+            capacity = 2 * (held + keep) < n ? 2 * (held + keep) : n;
+            if ((rc = be->buf_grow(be, out->images, capacity * bytes, err)) ||
+                (rc = be->buf_grow(be, out->labels, capacity * size, err)))
                 continue;
         }
         rc = be->put(be, out->images, held * bytes, images, keep * bytes, err);

@@ -86,7 +86,7 @@ struct choice {
     struct mc_perm *c;
     size_t n;
     struct candidate projection, best;
-    double tried, kept; /* number measured; number of the best, or 2 for a mixture */
+    double tried, selected; /* number measured; number of the best, or 2 for a mixture */
 };
 
 static void set_value(const struct mc_pam *p, struct candidate *c)
@@ -144,7 +144,7 @@ static int select_jointly(struct mc_pam *p, struct mc_train *f, struct choice *s
         s->tried++;
         if (next.value < s->best.value) {
             s->best = next;
-            s->kept = (double)i;
+            s->selected = (double)i;
         }
     }
     return 0;
@@ -186,7 +186,7 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
 
     if (s->projection.value < best->value) {
         *best = s->projection;
-        s->kept = 1;
+        s->selected = 1;
     }
     mc_perm_copy(&mixed[0], best->perm);
     for (size_t g = 0; !rc && g < G; g++) {
@@ -214,7 +214,7 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
             mc_perm_copy(&mixed[0], &mixed[1]);
             *best = next;
             best->perm = &mixed[0];
-            s->kept = 2;
+            s->selected = 2;
         }
     }
     free(choice);
@@ -225,18 +225,18 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
 static int report_best(struct mc_pam *p, struct mc_train *f, const struct candidate *best,
                        struct mc_pam_report *r, struct mc_error *err)
 {
-    struct mc_pam_value before = {0}, kept = {0}, relu = {0};
+    struct mc_pam_value before = {0}, selected = {0}, relu = {0};
     int rc;
 
     r->permutation = best->q;
     r->proximal_permutation = best->proximal;
     r->moved = (double)n_moved(&p->previous, best->perm);
     if ((rc = measure_at(p, f, &p->previous, MC_PAM_OTHERS, &before, err)) ||
-        (rc = measure_at(p, f, best->perm, MC_PAM_OTHERS, &kept, err)) ||
+        (rc = measure_at(p, f, best->perm, MC_PAM_OTHERS, &selected, err)) ||
         (rc = mc_pam_measure(p, f, MC_PAM_RELU, &relu, err)))
         return rc;
     r->loss_others_before = before.loss;
-    r->loss_others = kept.loss;
+    r->loss_others = selected.loss;
     r->relu = relu.loss;
     mc_perm_copy(p->perm, best->perm);
     return 0;
@@ -264,7 +264,7 @@ int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer, struct m
     if (!rc)
         rc = (p->o->jointly ? select_jointly : select_by_groups)(p, f, &s, err);
     r->candidates = s.tried;
-    r->kept = s.kept;
+    r->kept = s.selected;
     if (!rc)
         rc = report_best(p, f, &s.best, r, err);
 out:

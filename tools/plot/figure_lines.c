@@ -100,7 +100,7 @@ static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
 {
     static const char *const ends[] = {"before alignment", "after alignment"};
     const size_t keys = count_keys(o, n);
-    const double room = o->g->wide - 2 * MC_PAGE_EDGE - SAMPLE - APART_X;
+    const double space = o->g->wide - 2 * MC_PAGE_EDGE - SAMPLE - APART_X;
     char more[160], text[400];
     double widest = 0;
 
@@ -111,7 +111,7 @@ static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
     for (size_t i = 0; i < keys; i++) {
         const int both = keys > n;
         key_text(o, s, n, both ? 0 : i, both ? i == 0 : -1, more, sizeof more);
-        mc_text_fit(both ? ends[i] : s[i].label, fmax(room - mc_text_width(more), 4), text,
+        mc_text_fit(both ? ends[i] : s[i].label, fmax(space - mc_text_width(more), 4), text,
                     sizeof text - sizeof more);
         strcat(text, more);
         widest = fmax(widest, mc_text_width(text));
@@ -180,14 +180,14 @@ static void join_spread(struct layout *o)
 
     o->spread_apart = *o->spread != 0;
     for (size_t k = 0; k < panels; k++) {
-        const double room = pitch - (k + 1 == panels ? o->page.left : 0) - MC_PAGE_EDGE;
+        const double space = pitch - (k + 1 == panels ? o->page.left : 0) - MC_PAGE_EDGE;
         snprintf(text, sizeof text, "%s%s%s", o->header[k], between, o->spread);
-        if (*o->spread && mc_text_width(text) <= room) {
-            mc_text_fit(text, room, o->header[k], sizeof o->header[k]);
+        if (*o->spread && mc_text_width(text) <= space) {
+            mc_text_fit(text, space, o->header[k], sizeof o->header[k]);
             o->spread_apart = 0;
         } else {
             strcpy(text, o->header[k]);
-            mc_text_fit(text, room, o->header[k], sizeof o->header[k]);
+            mc_text_fit(text, space, o->header[k], sizeof o->header[k]);
         }
     }
 }

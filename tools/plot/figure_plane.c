@@ -68,13 +68,13 @@ static void choose_colours(struct mc_scale *a, const struct mc_figure *p,
 }
 
 /* Copy the first of n texts that fits, or the last one shortened. */
-static void choose_text(const char *const *texts, size_t n, double room, char *out, size_t size)
+static void choose_text(const char *const *texts, size_t n, double space, char *out, size_t size)
 {
     size_t i = 0;
 
-    while (i + 1 < n && mc_text_width(texts[i]) > room)
+    while (i + 1 < n && mc_text_width(texts[i]) > space)
         i++;
-    mc_text_fit(texts[i], room, out, size);
+    mc_text_fit(texts[i], space, out, size);
 }
 
 static void write_names(struct layout *o, const struct mc_mark *marks, size_t n)
@@ -101,9 +101,9 @@ static void write_names(struct layout *o, const struct mc_mark *marks, size_t n)
              names[1]);
     const char *const texts[] = {o->x_name, "distance from the first network towards the second",
                                  "distance from the first", "distance"};
-    const double room = o->g->wide / (double)o->page.across - 1;
+    const double space = o->g->wide / (double)o->page.across - 1;
     char x_name[300];
-    choose_text(texts + !n, 4 - !n, room, x_name, sizeof x_name);
+    choose_text(texts + !n, 4 - !n, space, x_name, sizeof x_name);
     mc_figure_text(o->g, "X_NAME", 0, x_name, MC_GNUPLOT_LABEL);
 }
 

@@ -56,7 +56,7 @@ static int same_prefix(const char *a, const char *b, size_t depth)
  * that all names share. */
 static size_t find_depth(const struct mc_table *t, const char *const *name, size_t *shared)
 {
-    size_t found = 0;
+    size_t best = 0;
 
     *shared = 0;
     for (size_t depth = 1, runs = 0; t->rows > MANY_LAYERS && depth <= 6; depth++, runs = 0) {
@@ -65,9 +65,9 @@ static size_t find_depth(const struct mc_table *t, const char *const *name, size
         if (runs == 1)
             *shared = depth;
         if (runs > 2 && runs <= MAX_STAGES)
-            found = depth;
+            best = depth;
     }
-    return found;
+    return best;
 }
 
 int mc_layers_name(struct mc_stage **out, size_t *n, const struct mc_table *t, struct mc_error *err)

@@ -20,11 +20,11 @@ void mc_page_put_title(struct mc_gnuplot *g, const char *title, double bottom)
 {
     char text[1000] = "";
     double size = TITLE_SIZE;
-    const double room = g->wide - 2 * MC_PAGE_EDGE;
+    const double space = g->wide - 2 * MC_PAGE_EDGE;
 
     if (title) {
-        size = fmin(size, fmax(room / fmax(mc_text_width(title), 1), 1));
-        mc_text_fit(title, room / size, text, sizeof text);
+        size = fmin(size, fmax(space / fmax(mc_text_width(title), 1), 1));
+        mc_text_fit(title, space / size, text, sizeof text);
     }
     mc_figure_text(g, "TITLE", 0, text, MC_GNUPLOT_LABEL);
     fprintf(g->script, "TITLE_SIZE = %.4g\nTITLE_Y = %.6g\n", size,
@@ -33,8 +33,8 @@ void mc_page_put_title(struct mc_gnuplot *g, const char *title, double bottom)
 
 double mc_page_legend(struct mc_legend *l, double wide, size_t n, double widest)
 {
-    const double room = wide - 2 * MC_PAGE_EDGE;
-    const size_t max_cols = widest < room ? (size_t)(room / widest) : 1;
+    const double space = wide - 2 * MC_PAGE_EDGE;
+    const size_t max_cols = widest < space ? (size_t)(space / widest) : 1;
 
     l->n = n;
     l->rows = (n + max_cols - 1) / max_cols;

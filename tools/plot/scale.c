@@ -121,25 +121,25 @@ static void number_decades(struct mc_scale *a, const char *digits, int decades)
         }
 }
 
-/* Numbers at least `apart` decades apart. */
-static void number_log(struct mc_scale *a, double apart)
+/* Numbers at least `spacing` decades apart. */
+static void number_log(struct mc_scale *a, double spacing)
 {
     static const struct {
         const char *digits;
-        double apart; /* decades between the closest two */
+        double spacing; /* decades between the closest two */
     } sets[] = {{"12357", .146}, {"125", .301}, {"13", .477}, {"1", 1}};
     size_t i = 0;
 
     if (a->to / a->numbers < LINEAR) {
         double step = mc_scale_step(a->to - a->numbers, PARTS);
-        while (log10(a->to / (a->to - step)) < apart && step < a->to / 2)
+        while (log10(a->to / (a->to - step)) < spacing && step < a->to / 2)
             step = next_step(step);
         number_evenly(a, a->numbers, step);
         return;
     }
-    while (i < 3 && sets[i].apart < apart)
+    while (i < 3 && sets[i].spacing < spacing)
         i++;
-    number_decades(a, sets[i].digits, (int)ceil(fmax(apart, 1)));
+    number_decades(a, sets[i].digits, (int)ceil(fmax(spacing, 1)));
 }
 
 /* Number of steps on a scale. */
@@ -156,11 +156,11 @@ void mc_scale_number(struct mc_scale *a, size_t max)
     a->widest = 0;
     max = max < MC_MAX_TICS ? max : MC_MAX_TICS;
     if (a->logarithmic) {
-        const double apart = log10(a->to / a->from) / (double)max;
+        const double spacing = log10(a->to / a->from) / (double)max;
         if (a->zero > 0)
             add(a, a->zero, "0");
-        number_log(a, apart);
-        if (a->zero > 0 && a->n > 1 && log10(a->at[1] / a->zero) < apart) { /* would hide the 0 */
+        number_log(a, spacing);
+        if (a->zero > 0 && a->n > 1 && log10(a->at[1] / a->zero) < spacing) { /* would hide the 0 */
             memmove(a->at + 1, a->at + 2, (a->n - 2) * sizeof *a->at);
             memmove(a->text + 1, a->text + 2, (a->n - 2) * sizeof *a->text);
             a->n--;

@@ -27,16 +27,16 @@ static size_t without_empty_lines(const char *text, size_t n)
 /* Read all of f. torn: if the last line is incomplete, omit it. */
 static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
 {
-    size_t n = 0, room = 1 << 13;
+    size_t n = 0, capacity = 1 << 13;
 
     do {
-        room *= 2;
-        char *text = realloc(t->text, room);
+        capacity *= 2;
+        char *text = realloc(t->text, capacity);
         if (!text)
             return mc_no_memory(err);
         t->text = text;
-        n += fread(text + n, 1, room - 1 - n, f);
-    } while (n == room - 1 && n <= MC_TABLE_MAX_BYTES);
+        n += fread(text + n, 1, capacity - 1 - n, f);
+    } while (n == capacity - 1 && n <= MC_TABLE_MAX_BYTES);
     if (ferror(f))
         return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", t->name, strerror(errno));
     if (n > MC_TABLE_MAX_BYTES)
@@ -183,12 +183,12 @@ long mc_table_find(const struct mc_table *t, const char *name)
 
 int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)
 {
-    long found = mc_table_find(t, name);
+    long index = mc_table_find(t, name);
     char list[256] = "", hint[MC_NEAR_TEXT];
     struct mc_near near = mc_near(name, strlen(name));
 
-    if (found >= 0) {
-        *col = (size_t)found;
+    if (index >= 0) {
+        *col = (size_t)index;
         return 0;
     }
     for (size_t i = 0; i < t->cols; i++) {

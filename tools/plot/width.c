@@ -41,14 +41,14 @@ double mc_text_width(const char *text)
 double mc_text_fit(const char *text, double ems, char *out, size_t size)
 {
     const int whole = mc_text_width(text) <= ems && strlen(text) < size;
-    const double room = whole ? ems : ems - 1;
+    const double space = whole ? ems : ems - 1;
     const size_t bytes = size - sizeof ELLIPSIS;
     double width = 0;
     size_t used = 0;
 
     for (size_t left = strlen(text), n = 0; left; left -= n) {
         double more = first(text + used, left, &n);
-        if (!whole && (width + more > room || used + n > bytes))
+        if (!whole && (width + more > space || used + n > bytes))
             break;
         memcpy(out + used, text + used, n);
         used += n;

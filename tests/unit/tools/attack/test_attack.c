@@ -111,15 +111,15 @@ static struct mc_attack_options options_of(enum mc_ball_norm norm)
  * with the batch's own labels, and the loss has risen. */
 TEST(examples_stay_in_the_ball)
 {
-    for (int way = 0; way < 32; way++) {
-        const enum mc_mode mode = way & 8 ? MC_MODE_BATCH : MC_MODE_EVAL;
-        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+    for (int variant = 0; variant < 32; variant++) {
+        const enum mc_mode mode = variant & 8 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(variant & 1 ? MC_BALL_L2 : MC_BALL_LINF);
         float before[B];
         double farthest = 0;
         struct bench b;
-        o.clean_start = way & 2;
-        o.restarts = way & 4 ? 3 : 1;
-        open_bench(&b, way & 16, SHORT);
+        o.clean_start = variant & 2;
+        o.restarts = variant & 4 ? 3 : 1;
+        open_bench(&b, variant & 16, SHORT);
         attack(&b, &o, mode);
         for (size_t i = 0; i < SHORT; i++) {
             const double d = distance(&b, o.norm, i);
@@ -197,12 +197,12 @@ TEST(restart_with_largest_loss_is_kept)
 
 TEST(target_loss_falls)
 {
-    for (int way = 0; way < 4; way++) {
-        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+    for (int variant = 0; variant < 4; variant++) {
+        struct mc_attack_options o = options_of(variant & 1 ? MC_BALL_L2 : MC_BALL_LINF);
         float before[B], after[B];
         struct bench b;
         o.clean_start = o.targeted = 1;
-        o.shift = way & 2;
+        o.shift = variant & 2;
         o.target = 3;
         o.step /= 4;
         open_bench(&b, 0, SHORT);
@@ -248,13 +248,13 @@ TEST(targets_are_computed_and_checked)
  * buffers hold. */
 TEST(masked_images_stay_zero)
 {
-    for (int way = 0; way < 4; way++) {
-        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+    for (int variant = 0; variant < 4; variant++) {
+        const enum mc_mode mode = variant & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(MC_BALL_LINF);
         struct mc_attack a;
         struct bench b;
         float *alone = NULL;
-        o.restarts = way & 2 ? 2 : 1;
+        o.restarts = variant & 2 ? 2 : 1;
         open_bench(&b, 0, SHORT);
         alone = malloc(b.floats * sizeof *alone);
         assert_non_null(alone);
@@ -278,11 +278,11 @@ TEST(masked_images_stay_zero)
 
 TEST(statistics_stay_unchanged)
 {
-    for (int way = 0; way < 4; way++) {
-        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+    for (int variant = 0; variant < 4; variant++) {
+        const enum mc_mode mode = variant & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
         struct mc_attack_options o = options_of(MC_BALL_LINF);
         struct bench b;
-        o.restarts = way & 2 ? 2 : 1;
+        o.restarts = variant & 2 ? 2 : 1;
         open_bench(&b, 0, SHORT);
         float *stats = malloc((b.f.g->S + 1) * sizeof *stats);
         assert_true(stats && b.f.g->S > 0);
@@ -296,11 +296,11 @@ TEST(statistics_stay_unchanged)
 
 TEST(radius_0_changes_nothing)
 {
-    for (int way = 0; way < 4; way++) {
-        struct mc_attack_options o = options_of(way & 1 ? MC_BALL_L2 : MC_BALL_LINF);
+    for (int variant = 0; variant < 4; variant++) {
+        struct mc_attack_options o = options_of(variant & 1 ? MC_BALL_L2 : MC_BALL_LINF);
         struct bench b;
         o.eps = 0;
-        o.restarts = way & 2 ? 2 : 1;
+        o.restarts = variant & 2 ? 2 : 1;
         open_bench(&b, 0, B);
         attack(&b, &o, MC_MODE_EVAL);
         for (size_t q = 0; q < b.floats; q++)
@@ -315,9 +315,9 @@ TEST(examples_are_bit_identical_on_one_thread)
     struct mc_backend *two = be, *one = NULL;
 
     must(mc_backend_open(&one, &(struct mc_backend_opts){.device = "cpu", .threads = 1}, &why));
-    for (int way = 0; way < 4; way++) {
-        const enum mc_mode mode = way & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
-        struct mc_attack_options o = options_of(way & 2 ? MC_BALL_L2 : MC_BALL_LINF);
+    for (int variant = 0; variant < 4; variant++) {
+        const enum mc_mode mode = variant & 1 ? MC_MODE_BATCH : MC_MODE_EVAL;
+        struct mc_attack_options o = options_of(variant & 2 ? MC_BALL_L2 : MC_BALL_LINF);
         struct bench a, b;
         o.restarts = 2;
         open_bench(&a, 1, B);

@@ -93,9 +93,9 @@ TEST(logarithmic_scale_has_zero_below_its_numbers)
         mc_scale_number(&s, max);
         assert_string_equal(s.text[0], "0");
         assert_true(s.at[0] == s.zero);
-        const double apart = log(s.to / s.from) / (double)max;
+        const double spacing = log(s.to / s.from) / (double)max;
         for (size_t i = 1; i < s.n; i++)
-            assert_true(log(s.at[i] / s.at[i - 1]) >= .99 * apart);
+            assert_true(log(s.at[i] / s.at[i - 1]) >= .99 * spacing);
     }
 }
 
