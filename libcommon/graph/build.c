@@ -89,8 +89,8 @@ static int shape(struct mc_graph *g, struct mc_node *n)
             "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
             n->name, in->c, n->c, n->groups);
     if (n->op == MC_OP_LINEAR && (in->h != 1 || in->w != 1))
-        return fail(g, "node \"%s\": the input of a linear layer must be flat (got %dx%dx%d)",
-                    n->name, in->c, in->h, in->w);
+        return fail(g, "node \"%s\": a linear layer's input must be flat (got %dx%dx%d)", n->name,
+                    in->c, in->h, in->w);
     if (n->op == MC_OP_DROPOUT && all > MC_MAX_DROPOUT)
         return fail(g, "node \"%s\": dropout of more than %d values per image", n->name,
                     MC_MAX_DROPOUT);

@@ -123,8 +123,8 @@ def check_node(o, channels):
     """Error if the map of a node, of an image of these channels, has another op, name or setting than the tables."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
     need(op in INPUTS, "op \"%s\" is not known" % op)
-    need(name, "a name has 1 to 95 bytes")
-    need(all(c > " " and c != "\x7f" for c in name), "no spaces or control characters in a name")
+    need(name, "name must have 1 to 95 bytes")
+    need(all(c > " " and c != "\x7f" for c in name), "name must not contain spaces or control characters")
     mine = [s for s in TABLE if op in s.ops]
     for key in o:
         need(key in ["op", "name", "in"] + [s.key for s in mine], "key \"%s\" is not known here" % key)
@@ -175,7 +175,7 @@ def _shape(n, image):
         need(c % n["groups"] == 0 and n["out"] % n["groups"] == 0, "invalid grouped convolution: %d input and %d "
              "output channels, %d groups" % (c, n["out"], n["groups"]))
     if n.op in ("linear", "loss"):
-        need((h, w) == (1, 1), "a linear layer's input is flat, not %dx%dx%d" % (c, h, w) if n.op == "linear" else
+        need((h, w) == (1, 1), "a linear layer's input must be flat (got %dx%dx%d)" % (c, h, w) if n.op == "linear" else
              "logits of %dx%dx%d" % (c, h, w))
     if n.op == "dropout":
         need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values per image" % DROPOUT_MAX)
@@ -192,7 +192,7 @@ def shape(n, image):
     """Of the node's output, from those of its inputs."""
     found = _shape(n, image)
     need(0 < found[0] <= CHANNELS_MAX and all(0 < k <= SIDE_MAX for k in found[1:]) and prod(found) <= ELEMENTS_MAX,
-         "its output would be too large or empty")
+         "output is empty or too large")
     return found
 
 
