@@ -23,7 +23,7 @@ everywhere() {
 }
 everywhere paper/pages.py tables -f tsv accuracy ../out
 everywhere paper/compare.py cells -f tsv "$MC_ROOT/pipelines/paper/published"
-everywhere paper/pages.py results
+everywhere paper/pages.py results pages
 everywhere setup/man.sh "$MC_BUILD/bin/mc-info"
 everywhere setup/fetch.sh -h
 everywhere setup/install-packages.sh -h
