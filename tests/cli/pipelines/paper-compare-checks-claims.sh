@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.py claims checks the verdicts on the paper's claims, which are written by hand, against the cells that they rest on, and
-# refuses damaged claims.
+# compare.py claims checks the hand-written verdicts on the paper's claims against their cells, and refuses damaged claims.
 PATH=$MC_ROOT/pipelines/paper:$PATH
 full='epochs=250 curve_epochs=250 permutation_epochs=20 points=65 pam=as-paper train_images=all'
 # part DATA PAIRS ENDS SD UNALIGNED SD ALIGNED SD: tinyten's ends and mean along the curves
@@ -16,7 +15,7 @@ claim() {
     printf "claim\twhere\tshown by\tin the paper's own numbers\tverdict\tin shorter runs\there\tkind\tcells\n" >claims.tsv
     printf 'a\t1\tx\town\t%s\tshort\t%s\tcost\t%s\n' "$1" "${3-note}" "$2" >>claims.tsv
 }
-# verdict VERDICT CELLS HERE: the cells allow that verdict alone, and the counts are printed before the note
+# verdict VERDICT CELLS HERE: the cells allow only VERDICT, and the counts are printed before the note
 verdict() {
     local v message
     for v in agrees differs undecided 'in part' 'not run' built; do
@@ -59,7 +58,7 @@ part cifar10 3 89 .22 87.4 .1 88.5 .05
 verdict agrees 'table1 tinyten cifar10 network.ends > curve-aligned.arc_mean' '1 of 1 agree; note'
 sed -i 's/\.22/.4/g' paper/tinyten-cifar10/table.tsv
 verdict undecided 'table1 tinyten cifar10 network.ends > curve-aligned.arc_mean' '1 of 1 undecided; note'
-# all cells of one kind above all of another
+# every cell of one kind above every cell of another
 mkdir paper/grid-tinyten-cifar100
 echo "$full" >paper/grid-tinyten-cifar100/length
 {
@@ -74,13 +73,13 @@ printf 'network\tdata\tway\tpairs\tbound_max\tbound_max_sd\nmlp:256,256\tcifar10
     >paper/bound-mlp-cifar10/bound.tsv
 verdict agrees 'bound * * unaligned.bound_max > l2-pre.bound_max' '1 of 1 agree; note'
 
-# cells without a comparison: how many have run is checked, also in what is written
+# cells without a comparison: the number that did not run is checked, in column here too
 plain='table1 tinyten * curve-aligned.arc_mean'
 for v in agrees differs undecided; do
     claim $v "${plain/\*/cifar*}"
     expect_equal "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 5,7)" "$v"$'\tnote'
 done
-# wrong TEXT: of that claim
+# wrong TEXT: the claim is refused with TEXT
 wrong() {
     local message
     message=$(compare.py claims -c claims.tsv paper 2>&1 >/dev/null) && die 'a wrong claim passes'
@@ -135,6 +134,6 @@ for none in 'table1 * * curve-aligned.mean > 0' 'table4 * * curve-aligned.arc_me
 done
 sed -i 1s/cells/rule/ claims.tsv
 fails 3 "claims.tsv: line 1: column 'cells' is missing" compare.py claims -c claims.tsv paper
-# the published claims stand, all of them
+# all published claims pass
 compare.py claims "$MC_ROOT/pipelines/paper/published" >output
 expect_equal "$(grep -c '^| ' output)" 59

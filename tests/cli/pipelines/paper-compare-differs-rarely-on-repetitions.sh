@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Of 10,000 exact repetitions of the paper's cells, three values each, theirs rounded as printed, 3 to 7% differ by compare.py.
-# The true deviations are any that round to the printed ones. The same of those whose deviation is printed as 0.0, and of
-# the mean of a pair's ends.
+# compare.py: 3 to 7% of 10,000 exact repetitions of the paper's cells differ. Each has three values, and the paper's are rounded
+# as printed. True deviations are drawn from those that round to the printed ones. This holds for deviations printed as 0.0 and
+# for the mean of a pair's ends too.
 PYTHONPATH=$MC_ROOT/pipelines/paper:$PYTHONPATH py <<'END_OF_PY'
 import cells
 rng = np.random.default_rng(2020)

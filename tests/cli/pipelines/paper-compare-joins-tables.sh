@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.py cells joins what the graphs measured to the paper's numbers, each cell with its verdict, and refuses damaged
-# input.
+# compare.py cells joins the graphs' tables to the paper's numbers, each cell with a verdict, and refuses damaged input.
 PATH=$MC_ROOT/pipelines/paper:$PATH
-# a table of these rows, blanks for tabs
+# rows: a table from lines with spaces for tabs
 rows() { tr ' ' '\t'; }
 # the lines of these cells without the first columns
 cells() { compare.py cells -f tsv paper | grep -P "^$1\t" | cut -f "${2:-5-17}"; }
@@ -47,8 +46,8 @@ END
 )
 expect_equal "$(cells 'table1\ttinyten\tcifar10\tcurve-pam-aligned\tminimum' 6,14-17 | paste -sd ' ')" $'87.6\ttinyten-cifar10\t\t\tagrees'
 
-# what is less than the paper's is shown and has no verdict: each word of the length, none of them, no length
-# less WORDS OF LENGTH: verdict and what is short of three cells, as plain, as PAM's
+# cells below the paper's length have no verdict: each word of the length alone, none, no length
+# less WORDS OF LENGTH: verdict and shortfall of three cells, plain and PAM's
 less() {
     rm -rf less
     cp -R paper less
@@ -67,7 +66,7 @@ sed -i 's/=200/=100/g' less/robust-tinyten-cifar100/length
 printf 'path\tpairs\tclean_gain\tclean_gain_sd\trobust_gain\trobust_gain_sd\tboth_gain\tboth_gain_sd\tclean_best\tclean_best_sd\trobust_best\trobust_best_sd\ncurve-aligned-bn-attack\t3\t2\t1\t1\t1\t1\t1\t1\t1\t1\t1\n' >less/robust-tinyten-cifar100/midpoint.tsv
 compare.py cells -f tsv less | grep -P 'text\ttinyten\tcifar100\tcurve-aligned-bn-attack\tclean_gain' | grep -qP 'curve_epochs=100\t\tnot run' || die 'a short robust curve passes'
 
-# another folder's cells: its other numbers are rows, and have the verdict where the first is short
+# a second folder: its different numbers are rows, and have the verdict if the first folder is short
 cp -R paper both
 cp -R both/tinyten-cifar10 both/tinyten-cifar10-as-paper
 sed -i s/as-paper/default/ both/tinyten-cifar10/length
@@ -76,7 +75,7 @@ both() { compare.py cells -f tsv both | grep -P "table1\ttinyten\tcifar10\tcurve
 expect_equal "$(both pam-aligned)" $'85.6\ttinyten-cifar10\tpam=default\t,87.6\ttinyten-cifar10-as-paper\t\tagrees'
 expect_equal "$(both aligned)" $'87.32\ttinyten-cifar10\t\tdiffers'
 
-# the authors' code makes another thing of some; one pair cannot tell; a number without a deviation is tested alone
+# numbers that the authors' code computes differently; one pair is undecided; a number without a deviation has only ours
 mkdir paper/tinyten-tiny-imagenet
 echo "$full" >paper/tinyten-tiny-imagenet/length
 sed 's/cifar10/tiny-imagenet/' paper/tinyten-cifar10/table.tsv >paper/tinyten-tiny-imagenet/table.tsv
@@ -84,7 +83,7 @@ expect_equal "$(cells 'table1\ttinyten\ttiny-imagenet\t(network|curve-aligned)' 
     $'the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable'
 expect_equal "$(cells 'table1\tgooglenet\tcifar100\tcurve-aligned' 5,16-17 | paste -sd ,)" $'arc_mean\tcannot agree\tnot run,minimum\t\tnot run'
 rm -r paper/tinyten-tiny-imagenet
-# shortened, and one pair
+# a shortened experiment with one pair
 rows >paper/resnet32-cifar10/table.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd
 resnet32 cifar10 curve-aligned 3 90 .1 91 .1 92 .1
@@ -162,7 +161,7 @@ expect_equal "$(cells 'robust\ttinyten\tcifar100' 4-6 | awk '$3' | paste -sd ,)"
 
 compare.py cells paper | grep -q '^| middle' && die 'rows without a number'
 compare.py cells paper | grep -qxF '| table1 | tinyten | cifar10 | curve-aligned | minimum | 87.32 ± .1 | 3 | 87.8 ± 0.1 | -0.48 | -0.71 to -0.25 | 5.0 | tinyten-cifar10 | | | differs |'
-# report: both forms as files, and how many numbers have each verdict
+# report: both forms as files, and the count of each verdict
 compare.py cells -f tsv paper >all.tsv
 compare.py cells paper >numbers.md
 expect_equal "$(compare.py report paper)" 'numbers of the paper: 108 not run,3 differs,3 undecided,6 agrees; paper/verdicts.md, verdicts.tsv'
@@ -183,7 +182,7 @@ fails 1 'cannot use '\''standard output'\' bash -c 'compare.py cells paper >/dev
 mkdir -p none/scipy
 echo 'raise ModuleNotFoundError("scipy")' >none/scipy/__init__.py
 fails 1 'SciPy is missing' env PYTHONPATH="$PWD/none" compare.py cells paper
-# damaged TEXT FILE EXPRESSION: with that edit of a table
+# damaged TEXT FILE EXPRESSION: TEXT is reported after this sed edit of a table
 damaged() {
     cp "paper/$2" kept
     sed -i "$3" "paper/$2"

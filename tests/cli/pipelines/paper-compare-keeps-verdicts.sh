@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.py keeps verdicts and intervals: on 60 cells that another implementation judged, on SciPy's own intervals, and the
-# verdicts on the published cells.
+# compare.py keeps its verdicts and intervals: on 60 cells from another implementation, on SciPy's own intervals, and on the
+# published cells.
 PYTHONPATH=$MC_ROOT/pipelines/paper:$PYTHONPATH py <<'END_OF_PY'
 import cells
 # ours: mean, deviation, number; the paper's mean and deviation over 3; digits after the point, effect of alignment, sources
-# of a deviation; verdict, interval, whether ours can agree. By incomplete beta functions in awk.
+# of a deviation; verdict, interval, 1 if ours can agree. Computed by incomplete beta functions in awk.
 judged = """
 61.622	0.001	3	61.5	0.0	1	0.2	1	differs	0.054093631	0.18990637	0
 71.80	4.98	2	77	1	0	17	2	undecided	-19.663211	9.2632106	1
@@ -90,7 +90,7 @@ for text in """88.46 .05 3 88.5 .1 3 .1 -0.232097 0.152097 1 1
 assert not cells.interval(cells.Sample(1, None, 1), cells.Sample(1, .1, 3))
 END_OF_PY
 
-# of the published cells at the paper's length
+# the published cells at the paper's length
 "$MC_ROOT/pipelines/paper/compare.py" cells -f tsv "$MC_ROOT/pipelines/paper/published" >cells
 awk -F '\t' '$9 != "" && $17 ~ /^(agrees|differs|undecided)$/ { print $1, $2, $3, $4, $5, $17 }' cells | diff - /dev/fd/3 3<<"END_OF_CELLS"
 table1 tinyten cifar10 network ends agrees

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.py tables shows of each row the figure that differs most for its tolerance, and ends with 1 if one exceeds it, or if a
-# row, a figure or a column is missing.
+# compare.py tables prints per row the value that differs most relative to its tolerance; it exits with 1 if one exceeds it or if a
+# row, a value or a column is missing.
 again() { "$MC_ROOT/pipelines/paper/compare.py" tables "$@"; }
 rows() { tr ' ' '\t'; }
 rows >table.tsv <<'END'
@@ -8,28 +8,28 @@ network data path pairs minimum minimum_sd at_t barrier_test_loss barrier_test_l
 mlp synth line-aligned 2 30 1 .5 .25 .01
 mlp synth curve-aligned 2 50 2 .5 .125 .02
 END
-# within EXPRESSION: with that edit of the table, all figures are within their tolerances; beyond: not all
+# within EXPRESSION: after this sed edit of the table all values are within their tolerances; outside: not all
 within() { sed "$1" table.tsv >other.tsv && again table.tsv other.tsv >output || die "$1: $(cat output)"; }
-beyond() { sed "$1" table.tsv >other.tsv && ! again table.tsv other.tsv >output || die "$1: $(cat output)"; }
+outside() { sed "$1" table.tsv >other.tsv && ! again table.tsv other.tsv >output || die "$1: $(cat output)"; }
 within ''
 diff output - <<'END'
 row	figures	differs most	published	again	tolerance
 line-aligned	5	pairs	2	2	0.1
 curve-aligned	5	pairs	2	2	0.1
 END
-# accuracies by .1, losses by .005; where a minimum is does not count, nor a network's name
+# accuracies by .1, losses by .005; the place of a minimum and a network's name do not count
 within '2s/30/30.1/; 3s/50/50.05/; 3s/125/13/; s/\t\.5\t/\t.75\t/; s/^mlp/mlp:8/'
 grep -qxF "curve-aligned	5	barrier_test_loss	.125	.13	0.005" output || die "$(cat output)"
-beyond '3s/50/50.2/'
+outside '3s/50/50.2/'
 grep -qxF "curve-aligned	5	minimum	50	50.2	0.1" output || die "$(cat output)"
-beyond '3s/125/131/'
-beyond 's/\.02$//'
-beyond 's/\.02$/nan/'
-beyond 3d
+outside '3s/125/131/'
+outside 's/\.02$//'
+outside 's/\.02$/nan/'
+outside 3d
 grep -qx 'curve-aligned	not measured again' output || die "$(cat output)"
 within '3{p;s/curve-aligned/curve-pam-aligned/}'
 grep -qx 'curve-pam-aligned	not published' output || die "$(cat output)"
-beyond '1s/minimum/least/'
+outside '1s/minimum/least/'
 grep -q '^other columns: network	data	path' output || die "$(cat output)"
 head -n 1 table.tsv >head.tsv
 ! again head.tsv head.tsv >output && grep -qx 'no rows' output || die "$(cat output)"

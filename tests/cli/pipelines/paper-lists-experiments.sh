@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: make -n of the whole paper lists each experiment and each of its graphs, and reads no data; the programs get the paper's
-# settings.
+# paper.mk: make -n lists each experiment with its graphs and reads no data; the programs get the paper's settings.
 paper=$MC_ROOT/pipelines/paper/paper.mk
 make -n -f "$paper" BIN="$MC_BUILD/bin" OUT=out >log
 [ ! -e out ] || die 'make -n does something'
@@ -21,7 +20,7 @@ parts() { grep -o '/[a-z]*\.mk *OUT=[^ ]*' "$1" | sed -E 's,/([a-z]*)\.mk *OUT=o
 } | sort >want
 parts log | same - want
 sed -e :a -e '/\\$/N; s/\\\n//; ta' <log >whole
-# count PATTERN...: the lines that match all of them; make -n shows what two graphs of an experiment need in each
+# count PATTERN...: lines that match all patterns; make -n repeats the needs that two graphs share
 count() {
     local p lines
     lines=$(sort -u whole)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: figures- and grid- experiments run connect.mk of the experiment with the same networks first, whole, whatever GRAPHS is.
+# paper.mk: figures- and grid- experiments first run connect.mk of the experiment with the same networks, whatever GRAPHS is.
 
 # called SETTING...: the graphs in their order
 called() {

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# pages.py tables puts what connect.mk measured into the paper's form, networks by data sets, and refuses the rest.
+# pages.py tables prints connect.mk's tables in the paper's form, networks by data sets, and refuses damaged ones.
 PATH=$MC_ROOT/pipelines/paper:$PATH
-# a table of these rows, blanks for tabs
+# rows: a table from lines with spaces for tabs
 rows() { tr ' ' '\t'; }
 
 mkdir c10 c100 deep
@@ -29,7 +29,7 @@ tiny_ten cifar10 curve-unaligned 3 250 .42849 .003 .3 .01
 tiny_ten cifar10 curve-aligned 3 250 .371 .002 .3 .01
 END
 
-# the rows of pam.mk, which has the others too
+# pam.mk's table repeats the other rows
 cp -R c10 pam
 rows >pam/pam.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: an experiment's file `length` has the epochs, points, images and kind of PAM of its tables, a robust one's its own;
-# tables of other settings do not enter the same folder.
+# paper.mk writes epochs, points, images and the kind of PAM to an experiment's file `length`, and keeps tables of other settings out
+# of the folder.
 
 run() { graph paper NETS=mlp DATA_FLAGS='--size 8' PAIRS=1:2 OUT=out "$@"; }
 # made PART SETTING...: the contents of `length`
@@ -9,7 +9,7 @@ made() {
     cat out/"$1"/length
 }
 connect='epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=as-paper train_images=512'
-# without tables an earlier run decides nothing
+# an earlier run without tables does not count
 mkdir -p out/mlp-synth
 echo 'epochs=9' >out/mlp-synth/length
 expect_equal "$(made mlp-synth GRAPHS=connect)" "$connect"
@@ -28,7 +28,7 @@ expect_equal "$(cat out/mlp-synth/length)" "$connect"
 same before.tsv out/mlp-synth/table.tsv
 run PART=mlp-synth GRAPHS=connect
 expect_equal "$(count_programs)" ''
-# the file's words are not run
+# words of the file are not executed
 echo "epochs=2 pam=x';touch hit;:' permutation_epochs=\$(touch hit)" >out/mlp-synth/length
 ! (run PART=mlp-synth GRAPHS=connect) >out.refused 2>&1 || die 'another length passes'
-[ ! -e hit ] || die 'a word of the file is run'
+[ ! -e hit ] || die 'a word of the file is executed'

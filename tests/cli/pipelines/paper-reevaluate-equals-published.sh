@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk publish, reevaluate: networks, permutations and control points give the published tables again without a training; a
+# paper.mk publish, reevaluate: the published networks, permutations and control points reproduce the tables without training; a
 # changed table is reported.
 set -- paper DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' SUBSETS='128 all' \
     PAM_FLAGS='--select-images 64 --draws 4' ATTACK=pgd:steps=1
@@ -23,7 +23,7 @@ sed -i '/^mlp.*curve-aligned/s/	[0-9.]*$/	12.34/' published/mlp-synth/pam.tsv
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=mlp-synth) >out.refused || die 'a changed table passes'
 grep -q '^curve-aligned	[0-9]*	ends_sd	12.34	[0-9.]*	0.1$' log || die "$(cat log)"
 
-# rebuilt in a folder, an experiment gives its networks to others, but not to a network of other settings
+# FROM accepts the networks of a rebuilt experiment, but not with other settings
 publish=$MC_ROOT/pipelines/paper/publish
 PATH=$MC_BUILD/bin:$PATH "$publish" make published/mlp-synth back
 set -- connect NET=mlp DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' OUT=figures FROM=back

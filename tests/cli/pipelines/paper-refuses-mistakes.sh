@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: mistakes and missing data are refused before anything is done; MISSING=skip skips experiments without data.
+# paper.mk refuses mistakes and missing data before any work; MISSING=skip skips experiments without data.
 
-# refused TEXT SETTING...: before anything is done
+# refused TEXT SETTING...: refused with TEXT before any work
 refuses() {
     ! (graph paper "${@:2}") >out.refused || die "passes: ${*:2}"
     grep -qF -- "$1" errors || die "${*:2}: $(cat errors)"
