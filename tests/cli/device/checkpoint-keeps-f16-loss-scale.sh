@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# f16's loss scale, and how many steps it has had, is in a checkpoint, and a resumed run goes on with it: doubled after 2,000
-# steps, of which each run takes a part. Other precisions have none.
+# A checkpoint stores f16's loss scale and its number of steps, so that a resumed run doubles it after 2,000 steps in total.
+# Other precisions have no loss scale.
 require_emulation
 
 mc-data synth --samples 128 --size 8 -o d.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --deterministic: the CPU's order of sums is always the same, and neither answer is in the history.
+# --deterministic changes nothing on the CPU, whose order of sums is fixed, and is not in the history.
 mc-data synth --samples 64 -o d.mcz
 t="mc-train --net mlp:bn,4 --data d.mcz --batch 32 --epochs 1"
 fails 2 "there is no 'maybe' (there are: yes, no)" $t --deterministic maybe

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --deterministic: by default a rerun gives the same bytes; `no` lets a device take algorithms whose sums come in any order, which a checkpoint remembers.
+# By default a rerun writes the same bytes. --deterministic no allows sums in any order, and a checkpoint records it.
 require_emulation
 
 mc-data synth --samples 64 -o d.mcz
@@ -11,7 +11,7 @@ done
 $t --deterministic yes -o yes.mcz
 same default-1.mcz default-2.mcz
 same default-1.mcz yes.mcz
-# (the emulated device's disorder is the same in every run)
+# the emulated device's order is wrong in the same way in every run
 ! cmp -s default-1.mcz any-1.mcz || die '--deterministic no changes nothing'
 $t -v --deterministic no -o any-3.mcz 2>log
 grep -q 'any-order' log || die "$(cat log)"

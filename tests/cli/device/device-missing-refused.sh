@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Devices: one that is not there is refused in one line, whatever of the CUDA backend is; `auto` then
-# takes the CPU and says nothing.
+# A missing device is refused in one line, with any state of the CUDA backend; `auto` then uses the CPU silently.
 
 mc-data synth --samples 64 -o d.mcz
 t="mc-train --net mlp:8 --data d.mcz --epochs 1 -o no.mcz"
@@ -9,41 +8,41 @@ fails 2 "unknown device 'cuda:-1'" $t --device cuda:-1
 fails 2 "unknown device 'cuda:0x'" $t --device cuda:0x
 fails 2 "unknown device 'cudas'" $t --device cudas
 
-# what is computed in: the CPU has one, and `auto` is the CPU where no device is
+# the CPU has one precision, and `auto` is the CPU without a device
 for p in tf32 bf16 f16; do
     fails 2 "--precision $p: the CPU supports only f32" $t --precision $p --device cpu
 done
 fails 2 "there is no 'f64' (there are: f32, tf32, bf16, f16)" $t --precision f64
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32.mcz
 
-# a library by name: none, and one that is something else
+# a library by name: missing, and another one
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz
 if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/abi.h"; then
     fails 1 '--precision bf16: cuda: ' $t --precision bf16
     grep -q 'none.so' err.fails
-else # which no device is asked for
+else # needs no device
     fails 2 '--precision bf16: the CPU supports only f32' $t --precision bf16
 fi
 MC_CUDA_LIBRARY=libm.so.6
 fails 1 'libm.so.6 is not a CUDA backend' $t --device cuda:0
 unset MC_CUDA_LIBRARY
 
-# without the library: a program alone
+# a program without the library next to it
 mkdir alone
 cp "$MC_BUILD/bin/mc-train" alone
 fails 1 'cuda: this build has no CUDA backend' alone/$t --device cuda
 alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz
-[ "$MC_UNDER" = valgrind ] || same alone.mcz cpu.mcz # which runs outside of it
+[ "$MC_UNDER" = valgrind ] || same alone.mcz cpu.mcz # which runs outside the build folder
 same auto.mcz cpu.mcz
 same f32.mcz cpu.mcz
 
-# with it, where an installed program finds it, and by name: no device, or none of this number
+# with the library, installed or by name: no device, or no device of this number
 [ -e "$MC_BUILD/lib/libmc-cuda.so" ] || exit 0
 mkdir -p lib/mc
 cp "$MC_BUILD/lib/libmc-cuda.so" lib/mc
 fails 1 'device' alone/$t --device cuda:1000
 MC_CUDA_LIBRARY=$PWD/lib/mc/libmc-cuda.so fails 1 'device' alone/$t --device cuda:1000
-[ ! -e no.mcz ] || die 'an output of a failed run'
+[ ! -e no.mcz ] || die 'a failed run wrote its output'

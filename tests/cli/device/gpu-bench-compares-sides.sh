@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpu-bench compares our side with PyTorch's on a device, the emulated one, and names a side that gave nothing.
+# gpu-bench compares mc with PyTorch on the emulated device, and names a side that failed.
 require_emulation
 
-# a PyTorch of ours: modes and their speeds
+# a PyTorch stub: modes and their speeds
 cat >python <<'END'
 #!/bin/bash
 [ "$1" != -c ] || exit 0
@@ -14,7 +14,7 @@ PYTHON=$PWD/python PRECISION=f32 ROUNDS=2 SECS=.01 "$MC_ROOT/tests/gpu/bench" "$
 grep -q '^mlp:8, batch 4, mc,f32: a fixed order costs' out || die "$(cat out)"
 tail -n 1 out | grep -q 'mc,f32.* torch,cl,bf16,graph 1000000: 0\.[0-9]* times the best of PyTorch$' || die "$(cat out)"
 [ "$(grep -c '^mlp:8, batch 4, round [12]: torch,cl,f16	500000' err)" = 2 ] || die "$(cat err)"
-# a side that gave nothing is named, in each network's lines and at the end
+# a side without results is named in each network's lines and at the end
 rc=0
 OMIT=cl,bf16,graph PYTHON=$PWD/python PRECISION=f32 ROUNDS=1 SECS=.01 NETS='mlp:8:4 mlp:8:2' "$MC_ROOT/tests/gpu/bench" \
     "$MC_BUILD" >out 2>err || rc=$?

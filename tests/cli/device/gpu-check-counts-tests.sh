@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpu-check and gpu-memcheck count the tests on a device, the emulated one; what compute-sanitizer is given.
+# gpu-check and gpu-memcheck count tests on the emulated device, and start compute-sanitizer with our kernels only.
 require_emulation
 
 ONLY=unit/kernels/test_dropout "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out
 grep -qx 'ok      unit/kernels/test_dropout (cuda, f32) (2)' out && tail -n 1 out | grep -qx '[0-9]* passed, 0 failed' || die "$(cat out)"
 
-# a compute-sanitizer of ours: what the tools are given
+# a compute-sanitizer stub records its arguments
 mkdir bin
 cat >bin/compute-sanitizer <<'END'
 #!/bin/bash
@@ -32,7 +32,7 @@ for t in backend moments augment; do
     [ "$(grep -cx "memcheck test_$t" seen)" = 2 ] || die "$(cat seen)"
     for tool in race sync; do [ "$(grep -cx "${tool}check test_$t" seen)" = 1 ] || die "$(cat seen)"; done
 done
-# own kernels alone: all that the sources have
+# our kernels only: all in the sources
 sort -u seen.kernels >kernels
 [ "$(wc -l <kernels)" = "$(cat "$MC_ROOT"/kernels/cuda/*.cu | grep -c '__global__ void')" ] && grep -qx 'kns=_Z7sgd_step\|kns=_Z8sgd_step' kernels ||
     die "$(cat kernels)"

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# make gpu-check, gpu-memcheck, gpu-tune and gpu-bench without a device: one line and status 1.
-# refuses WHAT COMMAND...: one plain line, on standard output, and 1
+# make gpu-check, gpu-memcheck, gpu-tune and gpu-bench fail in one line without a device.
+# refuses TEXT COMMAND...: the command prints one plain line to standard output and exits with 1
 refuses() {
     local rc=0
     "${@:2}" >out 2>err || rc=$?
     [ $rc = 1 ] && [ "$(wc -l <out)" = 1 ] && [ ! -s err ] && grep -q "^$1: nothing was .*: cuda" out ||
         die "${*:2}: status $rc: $(cat out err)"
 }
-none=cuda:1000 # there is none of this number anywhere
+none=cuda:1000 # no machine has a device of this number
 DEVICE=$none refuses gpu-check "$MC_ROOT/tests/gpu/check" "$MC_BUILD"
 DEVICE=$none refuses gpu-memcheck "$MC_ROOT/tests/gpu/check" "$MC_BUILD" memcheck
 DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD"
@@ -19,6 +19,6 @@ DEVICE=cpu "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out && die 'the CPU was check
 for goal in check memcheck bench tune; do
     make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal >out && grep -q "tests/gpu/.* $MC_BUILD" out || die "make gpu-$goal"
 done
-# parts of a pack that have not come are told
+# missing parts of a pack are reported
 ! OUT=results WORK=work PACK=none "$MC_ROOT/tests/gpu/device-run" unpack >errors || die "$(cat errors)"
 grep -q '^failed  *unpack' errors || die "$(cat errors)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The table of plans: a device's lines are replaced by what was timed there, others' stay.
+# gpu-tune replaces a device's lines in the table of plans, and keeps those of other devices.
 require_emulation
 
 printf '# a remark\nheading\nsm_99/1\t9\tf32\tfixed\tdata\tx\t1:2=3\tnoted\t0\t1\t-\t-\n' >table.tsv
@@ -18,6 +18,6 @@ for p in f32 tf32 bf16; do
         [ "$(grep -c "^$key	$p	fixed	$pass	" table.tsv)" -ge 4 ] || die "$p, $pass: $(cat table.tsv)"
     done
 done
-# engines in a fixed order alone are in lines of that order
-! grep '	fixed	' table.tsv | grep -E '	(unordered|unproved)	' || die 'an order that is not fixed'
+# lines for the fixed order contain only engines with a fixed order
+! grep '	fixed	' table.tsv | grep -E '	(unordered|unproved)	' || die 'an engine without a fixed order'
 awk -F'\t' '/^sm_90/ && !($10 > 0 && $12 > 0) { bad = 1 } END { exit bad }' table.tsv || die "not timed: $(cat table.tsv)"

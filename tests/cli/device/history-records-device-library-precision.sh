@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The history of what a device computed names it, its library and its precision.
+# The history records the device, its library and the precision of a computation.
 require_emulation
 mc-data synth --samples 64 --size 8 -o d.mcz
 
@@ -9,7 +9,7 @@ expect_all_computed_with "$cuda $table"
 run_every_program --device cuda --precision bf16 --deterministic no
 expect_all_computed_with "$cuda precision=bf16 deterministic=no $table"
 
-# the algorithms are the engines of cuDNN that computed, whichever way the run came to them
+# the hash of algorithms depends only on the cuDNN engines that ran
 algorithms() { mc-info "$1" | sed -nE 's/^ *[0-9]+  mc-train .*algorithms=([0-9a-f]{8}).*/\1/p'; }
 on="--net resnet:8,2 --data d.mcz --batch 32 --epochs 2 --lr .01 --device cuda"
 expect_equal "$(algorithms out/n1.mcz)" 00000000 # an MLP has no convolution

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Kernels and bytes of a training step, counted on the emulated device, are those of the table in docs/dev/gpu.md; what is
-# counted is each network's own, and a bad call is refused.
+# Kernels and bytes per training step, counted on the emulated device, match the table in docs/dev/gpu.md. Counts of one
+# network do not depend on others, and a wrong call is refused.
 require_emulation
 count=$MC_BUILD/tests/emulation/kernels
 export MC_EMULATION_IDLE=1

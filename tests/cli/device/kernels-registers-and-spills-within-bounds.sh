@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The kernels that move most in a training step, as nvcc compiled them for sm_90: registers within the bounds of
-# own-kernels.tsv, nothing spilled, loads and stores of 16 bytes; and each says in its comment what it moves.
+# The kernels that move most bytes per training step, compiled for sm_90, use at most the registers in own-kernels.tsv, spill
+# nothing, and load and store 16 bytes at a time. Each kernel's comment says which bytes it moves.
 kept=$MC_BUILD/kernels/cuda
 if [ ! -e "$MC_BUILD/lib/libmc-cuda.so" ]; then
     echo 'kernels-registers-and-spills-within-bounds: nothing is compiled: nvcc and cuDNN are not here'
@@ -10,7 +10,7 @@ elif ! ls "$kept"/norm.cu.ptx >/dev/null 2>&1; then
     exit 77
 fi
 
-# measured FILE PREFIX: of the one kernel whose symbol begins so, in the order of the table
+# measured FILE PREFIX: prints the figures of the kernel whose symbol has this prefix, in the table's order
 measured() {
     awk -v prefix="$2" '
         FILENAME ~ /ptxas$/ && /Compiling entry function/ { mine = index($0, "\047" prefix) && /sm_90/ }
@@ -27,7 +27,7 @@ measured() {
         }' "$kept/$1.cu.ptxas" "$kept/$1.cu.ptx"
 }
 
-# check TABLE: what is not so
+# check TABLE: prints each bound that does not hold
 check() {
     local kernel file prefix registers wide other stores got
     while IFS=$'\t' read -r kernel file prefix registers wide other stores; do
@@ -38,7 +38,7 @@ check() {
             continue
         fi
         [ "${got[0]}" -le "$registers" ] || echo "$kernel: ${got[0]} registers, not $registers at most"
-        # all that the kernel has, not one pass of its loop: 9 loads of norm_apply are 6 of parameters, x and what is added
+        # counted over the whole kernel, not per loop: norm_apply's 9 loads include 6 of parameters, x and the addend
         [ "${got[1]}" = 0 ] || echo "$kernel: ${got[1]} bytes of stack and spills"
         [ "${got[2]}" -ge "$wide" ] || echo "$kernel: ${got[2]} loads of 16 bytes, not $wide at least"
         [ "${got[3]}" -le "$other" ] || echo "$kernel: ${got[3]} narrower loads, not $other at most"
@@ -55,7 +55,7 @@ check() {
 table=$MC_ROOT/tests/cli/device/own-kernels.tsv
 [ "$(grep -c . "$table")" = 11 ] || die "$table has not ten kernels"
 expect_equal "$(check "$table")" ''
-# the block that comes last sees what the others wrote: a fence on both sides of every such counter
+# the last block reads what the others wrote: every such counter needs a fence on both sides
 unfenced() {
     cat "$@" | awk '
         /\.entry/ { name = $0; fences = 0 }

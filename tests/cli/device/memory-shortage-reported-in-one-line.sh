@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A device without enough memory: one line that says how much is needed and free, exit status 1, and what was
-# there stays as it was, wherever it happens. On the emulated device.
+# If device memory runs out anywhere, a program prints one line with the required and free memory, exits with status 1, and
+# leaves old files unchanged. On the emulated device.
 require_emulation
 
 mc-data synth --samples 2000 -o d.mcz
@@ -16,9 +16,9 @@ for mib in 8 {32..64..2}; do
         err.fails >>happened
     same w.mcz was.mcz
     no_temporaries
-    [ ! -e w.checkpoint ] || die 'a checkpoint of a run that did not begin'
-    [ ! -e w.json ] || die 'a log of a run that did not begin'
+    [ ! -e w.checkpoint ] || die 'a run that did not start wrote a checkpoint'
+    [ ! -e w.json ] || die 'a run that did not start wrote a log'
 done
-# when the device was opened, by the plan, by the images; and not with enough
+# while opening the device, for the plan, for the images; and with enough memory no failure
 sort -u happened | tr '\n' , | grep -qx 'a buffer,a plan,cuBLAS,partial sums,' || die "$(cat happened)"
 mc-info --check w.mcz

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A table's line chooses a pass's engine, if the engine may run in the order of sums that is asked for. Without such a line
-# cuDNN's heuristics and notes choose. Every line of the committed table was timed.
+# A line in the table of plans chooses a pass's engine if the engine supports the requested order of sums. Otherwise cuDNN's
+# heuristics and notes choose. Every line of the committed table was timed.
 awk -F '\t' 'NF != 12 || (NR > 1 && !($10 > 0)) { bad = 1; print } END { exit bad || !NR }' "$MC_ROOT/kernels/cuda/plans.tsv" ||
     die 'a line of plans.tsv was not timed'
 require_emulation
 
-# choices TABLE PRECISION: the engines of tinyten
+# choices TABLE PRECISION: prints tinyten's engines
 choices() { TABLE=$1 "$MC_BUILD/tests/emulation/tune" 0 "$2" 0 128 tinyten:32x32; }
 head -n 1 "$MC_ROOT/kernels/cuda/plans.tsv" >empty
 for p in f32 tf32 bf16 f16; do
@@ -13,17 +13,17 @@ for p in f32 tf32 bf16 f16; do
     for order in fixed any; do
         expect_equal "$(awk -F '\t' -v order=$order '$4 == order { n[$5]++ } END { print n["forward"], n["data"], n["weights"], n["add"] }' $p)" '7 6 7 6'
     done
-    ! grep '	fixed	' $p | grep -v '	noted	' || die "$p: an order that is not fixed"
+    ! grep '	fixed	' $p | grep -v '	noted	' || die "$p: an engine without a fixed order"
 done
 
-# choice ENGINE PROOF: the fixed order's for this pass, by a table of this line
+# choice ENGINE PROOF: the engine for this pass in fixed order, with a table of this line
 choice() {
     { cat empty && printf '%s\t%s\t%s\t0\t1\t-\t-\n' "$key" "$1" "$2"; } >table
     choices table f32 >now
     cmp <(grep -v "$pass" now) <(grep -v "$pass" f32) >&2 || die "$1: other choices changed"
     grep -F "$key" now | cut -f7,8
 }
-# engine ORDER COLUMNS: of the pass's line by the heuristics
+# engine ORDER COLUMNS: the pass's line by the heuristics
 engine() { grep "	$1	$pass" f32 | cut -f"$2"; }
 pass='forward	16x32x32-16x32x32 '
 key=$(engine fixed 1-6) usual=$(engine fixed 7,8) other=$(engine any 7)

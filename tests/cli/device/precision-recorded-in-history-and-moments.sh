@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --precision is in the history of all that computes and in moments, which add to others of the same alone; on
-# the emulated device.
+# The history of every computation and moments record --precision; moments of different precisions do not merge. On the
+# emulated device.
 require_emulation
 
 # expect_recorded FILE PROGRAM: the program's last line of the history records bf16 and any order

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A device that cannot repeat a step by itself gets the steps one by one: the same bytes, and one warning. On
-# the emulated device.
+# On a device that cannot repeat captured steps, a program runs them one by one: the same bytes, and one warning. On the
+# emulated device.
 require_emulation
 
 mc-data synth --samples 64 -o d.mcz

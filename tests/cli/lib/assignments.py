@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""make OUT: a matrices stream of several groups. check MATRICES PERMUTATION: the permutation against
-SciPy's, unit for unit where no other is as good."""
+"""make OUT: write a matrices stream of several groups. check MATRICES PERMUTATION: compare a permutation
+with SciPy's, unit for unit if the optimum is unique."""
 import os
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that no reader should take: bad_tensor_files.py GOOD.npz FOLDER. Prints a line for each: its name and a part
-of the sentence that refuses it."""
+"""Write files that every reader must refuse: bad_tensor_files.py GOOD.npz FOLDER. Prints one line per file: its name and
+part of the error message."""
 import io
 import json
 import os
@@ -12,7 +12,7 @@ import zipfile
 import numpy as np
 from safetensors_reader import build
 
-warnings.simplefilter("ignore")  # of a name twice
+warnings.simplefilter("ignore")  # about a duplicate name
 good, folder = dict(np.load(sys.argv[1])), sys.argv[2]
 os.mkdir(folder)
 
@@ -157,13 +157,13 @@ npz("tiny", "truncated", b"\x93NUM")
 npz("text-inside", "is no array; what torch.save wrote", more=[("readme.txt", b"hello")])
 npz("torch", "is no array; what torch.save wrote", more=[("archive/data.pkl", b"\x80\x02}q\0.")])
 npz("again", "more than once", more=[(first + ".npy", npy())])
-# a bomb: 256 MiB of zeros where a thousand times less is announced; and one that nobody asked for
+# a zip bomb: 256 MiB of zeros, a thousand times the announced size; and one in an entry that no reader needs
 npz("bomb", "bytes after its data", npy() + bytes(1 << 28), zipfile.ZIP_DEFLATED)
 npz("bomb-more", "left over bomb", how=zipfile.ZIP_DEFLATED,
     more=[("bomb.npy", npy(shape="(67108864,)", array=np.zeros(1 << 26, np.float32)))])
 at = whole.index(good[first].tobytes())
 put("flipped.npz", "CRC", whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1:])
-# left out, but not left unchecked: first, between others, last
+# skipped entries are checked too: first, between others, last
 counts = "%s.num_batches_tracked.npy" % next(n for n in names if n.endswith(".running_var"))[:-12]
 counted = npy("'<i8'", shape="()", array=np.int64(123456789))
 all_of_it = [(n + ".npy", npy(array=v)) for n, v in good.items()]
@@ -177,7 +177,7 @@ deflated = bytearray(packed_whole)
 at = len(first) + 34 + 60
 deflated[at:at + 8] = b"\xff" * 8
 put("flipped-deflated.npz", "npz: ", bytes(deflated))
-# an entry whose sizes in the directory are a lie: both, the packed one, more than DEFLATE can make of its bytes
+# wrong sizes in the directory: both, the packed size, more bytes than DEFLATE can expand to
 for name, raw, packed, size in (("lie-both", whole, 1 << 31, 1 << 31), ("lie-packed", whole, 1 << 31, None),
                                 ("lie-stored", whole, None, 1 << 31), ("lie-deflated", packed_whole, None, 1 << 31)):
     raw = bytearray(raw)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a graph file with bottlenecks in groups: two of ResNeXt and two of RegNet (gates), of different widths; what
-comes after them in one of each has more, or fewer, channels a block."""
+"""Print a graph file with grouped bottlenecks of different widths: two of ResNeXt and two of RegNet (with gates). In one of
+each, the following convolution has more, or fewer, channels per block."""
 import json
 
 nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.5] * 3, "std": [.25] * 3}]

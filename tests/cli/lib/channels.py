@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a permutation does to the channels that a matrix shows."""
+"""The channel order that a permutation produces, for the channels of a matrix."""
 import numpy as np
 
 
 def channels(stream):
-    """{group: what comes to each place that a matrix shows}: of groups in the units of another, of all together."""
+    """{group: the source of each place in its matrix}. A group within another group's units is combined with it."""
     groups, of, all_of = stream.meta["groups"], list(stream.tensors.values()), {}
     for g, p in zip(groups, of):
         if not any(h.get("within") == groups.index(g) for h in groups) and not g.get("unit"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Damaged streams of each kind through the programs that read them; run by streams/streams-damaged-refused.sh."""
+"""Run programs on damaged streams of each kind; used by streams/streams-damaged-refused.sh."""
 import os
 import subprocess
 
@@ -25,7 +25,7 @@ subprocess.run(["mc-acts", "-q", "--at", "pre", "--data", samples["dataset"], "-
 samples["pre"] = os.path.abspath("pre.mcz")
 BOUND = ["mc-bound", "plain.mcz", "plain.mcz"]
 
-# program, with {} where the stream comes; None: it has no output but text
+# programs by kind; {} stands for the stream, None means that the only output is text
 READERS = {
     "dataset": ["mc-eval", "--data", "{}", samples["weights"]],
     "weights": ["mc-permute", samples["permutation"], "{}"],
@@ -64,7 +64,7 @@ MORE = {
 
 
 def sealed(objects):
-    """With an end record that is right for the other objects."""
+    """The stream with an end record that matches the other objects."""
     hashed = b"".join(objects[:1] + objects[2:-1])
     end = msgpack.unpackb(objects[-1])
     end.update(end=len(objects) - 3, id=xxhash.xxh3_128_hexdigest(hashed))
@@ -78,7 +78,7 @@ def with_header(objects, change):
 
 
 def damaged(path):
-    """(name, bytes) of every sort of damage, none of which may pass."""
+    """(name, bytes) of every type of damage; each must be refused."""
     with open(path, "rb") as f:
         whole = f.read()
     objects = decoded(path)
@@ -147,7 +147,7 @@ def check(what, command, stdin=None):
         failures.append("%s: %s: %s\n    %s" % (what, " ".join(command), ", ".join(wrong), err))
 
 
-only_framing = {"2p40", "dtype", "renamed", "kind", "meta"}  # sound to mc-info, maybe
+only_framing = {"2p40", "dtype", "renamed", "kind", "meta"}  # mc-info may accept these
 for kind, path in samples.items():
     programs = [READERS[kind]] + MORE.get(kind, [])
     for program in programs:
@@ -157,14 +157,14 @@ for kind, path in samples.items():
     half = "cut-%d" % (os.path.getsize(path) // 2)
     for name, data in damaged(path):
         if under == "valgrind" and name not in (half, "no-record", "meta"):
-            continue  # each run takes seconds there
+            continue  # a run takes seconds under valgrind
         bad = "bad-%s-%s.mcz" % (kind, name)
         with open(bad, "wb") as f:
             f.write(data)
         what = "%s, %s" % (kind, name)
         if name not in only_framing:
             check(what, ["mc-info", "--check", bad])
-        # each damage through one program to a file, a few through all of them and to a pipe
+        # each damage through one program with a file as output, a few through all programs and a pipe
         some = programs if name in (half, "2p63", "meta") else programs[:1]
         for program in some:
             command = [a.replace("{}", bad) for a in program]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# What several scripts need, made once a run: `fixture NAME` (lib.bash) copies what make_NAME leaves in its folder.
+# Fixtures of several scripts, each made once per run of the tests: `fixture NAME` (lib.bash) copies the files of make_NAME.
 
-# a data set of small images and two tinytens trained on it for a moment
+# a data set of small images, and two networks trained on it for one epoch
 make_pair() {
     local s
     mc-data synth --samples $total --size 16 -o data.mcz
@@ -12,10 +12,10 @@ make_pair() {
 
 # mc-acts on the pair's images
 acts() { mc-acts -q -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
-# the same as its defaults are
+# mc-acts with its default settings
 collect() { mc-acts --data data.mcz $small "$@"; }
 
-# their moments, whole, in two shards, and from raw activations; the matrices
+# the pair's moments (whole, in two shards), raw activations and matrices
 make_moments() {
     local i
     fixture pair
@@ -25,7 +25,7 @@ make_moments() {
     mc-corr -q m.mcz -o c.mcz
 }
 
-# a network with two dead units, itself permuted, the permutation, and the moments of both
+# a network with two dead units, its permuted copy, the permutation, and the moments of both
 make_planted() {
     fixture pair
     py <<'END'
@@ -40,11 +40,11 @@ END
     acts dead.mcz q.mcz -o dq.mcz
 }
 
-# the side of images that a network of linear layers sees
+# the side of images for networks of linear layers
 side=32
 [ "$MC_UNDER" != valgrind ] || side=8
 
-# two networks trained on images under an attack, their line, and images to test them on
+# two adversarially trained networks, the line between them, and test images
 attack=pgd:eps=4/255,step=2/255,steps=2
 make_attacked() {
     local s
@@ -56,7 +56,7 @@ make_attacked() {
     mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
 }
 
-# a stranger's network in our own words, its identity, two permutations drawn for it, and data
+# a random network that mc did not write, its identity permutation, two random permutations of it, and data
 make_stranger() {
     /usr/bin/python3 "$MC_ROOT/tests/cli/lib/random_network.py" 1 stranger.mcz data.mcz
     mc-permute --identity stranger.mcz -o one.mcz
@@ -68,7 +68,8 @@ make_stranger() {
 # matrices of several groups
 make_matrices() { /usr/bin/python3 "$MC_ROOT/tests/cli/lib/assignments.py" make m.mcz; }
 
-# distances behind and before the ReLU of two groups, so that a constraint binds, or, loose, does not; the free assignment
+# distances of two groups before and after the ReLU, with a constraint that binds (pre) and one that does not (loose); the
+# unconstrained assignment
 make_constrained() {
     py <<'END'
 for name, at, corner in ("post", "post", None), ("pre", "pre", -.1), ("loose", "pre", -1):
@@ -83,7 +84,7 @@ END
     mc-hungarian post.mcz -o free.mcz
 }
 
-# two networks, the straight line between them and a curve trained for a while; images for more tests
+# two networks, the line between them, a trained curve, and test images
 make_curves() {
     local s
     mc-data synth --samples 768 --size 16 --seed 3 -o d.mcz
@@ -96,15 +97,14 @@ make_curves() {
 }
 curve() { mc-bezier -q --data d.mcz --epochs 4 --lr 0.05 --schedule onecycle -t 2 n1.mcz n2.mcz "$@"; }
 
-# a network trained in one piece, its log, and a checkpoint of half of it
+# a network trained without interruption, its log, and a checkpoint halfway
 make_resumed() {
     mc-data synth --samples 1024 --size 16 --seed 3 -o d.mcz
     mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --log-json whole.json -o whole.mcz
     mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --stop-after 2 --checkpoint half.ck -o half.mcz
 }
 
-# two networks without batch norm that learned something, the moments before their ReLUs, and the permutation of least
-# distance there
+# two trained networks without batch norm, the moments before their ReLUs, and the permutation of minimum distance there
 make_bounded() {
     local s
     mc-data synth --samples 400 --size 8 --seed 3 -o d.mcz
@@ -115,14 +115,14 @@ make_bounded() {
     mc-corr -q --measure l2 m.mcz | mc-hungarian -q -o p.mcz
 }
 
-# the example network of formats/, trained for a moment
+# the example network of formats/, trained for one epoch
 make_example() {
     mc-data synth --samples 400 -o data.mcz
     train --net "$MC_ROOT/formats/samples/example_net.json" --epochs 1 -o a.mcz
 }
 train() { mc-train -q -t 1 --data data.mcz --samples $images --batch $batch "$@"; }
 
-# a trained network, another one, and examples against the first with all that mc-pgd said of them
+# a trained network, another one, adversarial examples against the first, and mc-pgd's log and messages
 test=400
 [ "$MC_UNDER" != valgrind ] || test=60
 p="mc-pgd -t 1${small:+ --batch 60} --data test.mcz"
@@ -138,7 +138,7 @@ make_examples() {
     $p --eps 8/255 --steps 10 --log-json log 1.mcz -o adv.mcz 2>note
 }
 
-# three networks, the line between two of them and a curve, and images to test them on
+# three networks, a line and a curve between two of them, and test images
 make_three() {
     local s
     mc-data synth --samples 700 --size $side --seed 3 -o d.mcz
@@ -150,8 +150,8 @@ make_three() {
     mc-bezier -q --epochs 0 n1.mcz n2.mcz -o line.mcz
 }
 
-# two small networks and two without batch norm; mc-pam's curve between the first two and its log, a permutation of a
-# permutation step alone, as a curve, as a stream and twice, and the second network in the curve's order
+# two small networks and two without batch norm; mc-pam's curve between the first two and its log; the result of a permutation
+# step alone as a curve, as a permutation and composed with itself; the second network in the curve's order
 make_pam() {
     local s
     mc-data synth --samples 400 --size 8 --seed 3 -o d.mcz
@@ -169,7 +169,7 @@ make_pam() {
 pam() { $launcher mc-pam -q -t 1 --data d.mcz --batch 32 --select-images 128 --select-points 3 --lr .02 --seed 5 "$@"; }
 both() { pam --permutation-epochs 3 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
 
-# CIFAR-10 as its publisher lays it out, of noise: label and pixels of record i follow from i
+# CIFAR-10 in its published layout, with random labels and pixels
 make_cifar10() {
     local i bin=set/cifar-10-batches-bin
     mkdir -p $bin
@@ -183,7 +183,7 @@ END
     printf '%s\n' airplane automobile bird cat deer dog frog horse ship truck '' >$bin/batches.meta.txt
 }
 
-# Tiny ImageNet likewise
+# Tiny ImageNet in its published layout, with a few pictures
 make_tiny() {
     local c i pictures=$MC_ROOT/tests/pictures
     t=tiny/tiny-imagenet-200
@@ -198,7 +198,7 @@ make_tiny() {
     done | sort -r >$t/val/val_annotations.txt
 }
 
-# a network trained for a moment, and as npz
+# a network trained for one epoch, and the same as npz
 make_converted() {
     local samples=64
     [ "$MC_UNDER" != valgrind ] || samples=8
@@ -207,7 +207,7 @@ make_converted() {
     mc-convert a.mcz -o a.npz
 }
 
-# what mc-plot draws: paths of several depths, a signature, a log, a plane and its marks, without and with a path
+# inputs of mc-plot: paths of several depths, a signature, a log, a plane, and its marks without and with a path
 make_tables() {
     local d
     for d in line:1 curve:.1 curve2:.2 curve3:.6; do
@@ -225,7 +225,7 @@ make_tables() {
     { cat marks.tsv; printf 'path\t%s\t%s\t%s\t0\n' 0 1 1 .5 3 3.5 1 6 1; } >path.tsv
 }
 
-# a network trained in one piece, its log, and a checkpoint after four epochs
+# a network trained without interruption, its log, and a checkpoint after four epochs
 make_logs() {
     mc-data synth --samples 300 --seed 3 -o d.mcz
     train_logged --log-json whole.json -o whole.mcz
@@ -238,7 +238,7 @@ epochs() { sed -n 's/.*"event":"epoch","epoch":\([0-9]*\),.*}$/\1/p' "$1" | tr '
 # a network of 0.5 MB
 large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; }
 
-# what graphs make in out: three pairs of small networks, connect.mk's small experiment, robust.mk's, pam.mk's
+# outputs of graphs: three pairs of small networks, and small experiments of connect.mk, robust.mk and pam.mk
 pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 make_connected() { graph connect; }
 make_robust() {
@@ -251,7 +251,7 @@ make_pam_graph() {
         PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
 }
 
-# the pair's first network and an mlp, both also permuted, with the permutations
+# the pair's first network and an mlp, with permuted copies and the permutations
 make_recoverable() {
     fixture pair
     mc-permute --random 5 --perm-out planted.mcz a.mcz -o q.mcz
@@ -259,7 +259,7 @@ make_recoverable() {
     mc-permute --random 6 --perm-out mlp-planted.mcz mlp.mcz -o mlp-q.mcz
 }
 
-# two learned paths between the same ends, one of them to the aligned end, and every image's loss along both
+# lines from one network to another and to its aligned copy, and every image's loss along both
 make_lost() {
     local s
     mc-data synth --samples 300 --size 16 -o d.mcz

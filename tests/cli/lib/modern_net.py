@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Prints a graph file with a block each of the networks after resnet: an inverted residual with squeeze and
-excitation, one of ConvNeXt, a bottleneck in groups, a dense block; and every activation."""
+"""Print a graph file with one block of each architecture after resnet: an inverted residual with squeeze and
+excitation, a ConvNeXt block, a grouped bottleneck and a dense block, with every activation."""
 import json
 
 nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.5] * 3, "std": [.25] * 3}]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams whose header announces, consistently, more than any memory, and of which little comes; run
-by streams/header-announced-sizes-allocate-nothing.sh."""
+"""Run programs on short streams whose header announces, consistently, more than any memory; used by
+streams/header-announced-sizes-allocate-nothing.sh."""
 import os
 import subprocess
 
@@ -62,7 +62,7 @@ CASES = [
      [["0/r/%s" % p, "float64", [big] * d] for p, d in
       (("sum_a", 1), ("sum_b", 1), ("sumsq_a", 1), ("sumsq_b", 1), ("cross", 2))],
      [["mc-corr", "{}", "-o", "out.mcz"], ["mc-bound", "plain.mcz", "plain.mcz", "{}", "-o", "out.mcz"]]),
-    # products of all pairs of units: as many as may be, and more
+    # products of all pairs of units: the limit, and more
     *(("activations", {**taps, "images": 2, "batch": 2,
                        "taps": [{**taps["taps"][0], "count": wide, "samples": 16}],
                        "groups": [{"name": "g", "size": wide}]},
@@ -77,7 +77,7 @@ CASES = [
 
 
 def stream(kind, meta, tensors, rows):
-    """With so many rows of the first tensor, and an end record that says that this is all."""
+    """A stream with the given number of rows of the first tensor, and an end record for exactly these."""
     header = msgpack.packb({"mcz": 1, "kind": kind, "meta": meta, "tensors": tensors})
     hashed = xxhash.xxh3_128(header)
     objects = [header, msgpack.packb([])]
@@ -103,7 +103,7 @@ for kind, meta, tensors, programs in CASES:
             status, out, errors, rss = run(command)
             runs += 1
             most = max(most, rss)
-            # what is told before it is read is more than there is, not damage
+            # sizes that are checked before reading exceed memory; they are not damage
             if (status != (1 if kind == "losses" else 3) or out or errors.count("\n") != 1 or "bad.mcz: " not in errors or
                     os.path.exists("out.mcz") or rss > LIMIT and not under):
                 failures.append("%s, %d rows: %s: status %d, %d KiB: %s" % (

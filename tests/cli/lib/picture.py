@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an SVG picture of mc-plot shows: its texts with their boxes, its lines and its markers."""
+"""The contents of an SVG picture by mc-plot: texts with their boxes, lines and markers."""
 import math
 import re
 import xml.etree.ElementTree as xml
 
 SVG = "{http://www.w3.org/2000/svg}"
 FIRST, SECOND, THIRD, FOURTH = (0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)  # lines' colours
-# hundredths of an em of a wide sans-serif font, from the space on
+# widths in a wide sans-serif font, in hundredths of an em, from the space on
 WIDTHS = [32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34] + 10 * [64] + [34, 34, 84, 84, 84, 53, 100]
 WIDTHS += [68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69]
 WIDTHS += [39, 34, 39, 84, 50, 50]
@@ -36,7 +36,7 @@ class Text:
         return "%r at %.0f,%.0f" % (self.text, self.x, self.y)
 
     def overlaps(self, other):
-        """Whether no straight line separates the two boxes."""
+        """True if no straight line separates the two boxes."""
         for a, b in zip(2 * self.corners[:2] + 2 * other.corners[:2], self.corners[1:3] + self.corners[1:3] + 2 * other.corners[1:3]):
             for nx, ny in ((b[0] - a[0], b[1] - a[1]), (a[1] - b[1], b[0] - a[0])):
                 one = [x * nx + y * ny for x, y in self.corners]
@@ -51,14 +51,14 @@ class Picture:
         self.name, self.root = name, xml.parse(name).getroot()
         self.width, self.height = map(float, self.root.get("viewBox").split()[2:])
         self.texts = [Text(g) for g in self.root.iter(SVG + "g") if g.get("text-anchor")]
-        # gnuplot writes a text in a box twice
+        # gnuplot writes the text in a box twice
         self.texts = list({(t.text, t.x, t.y): t for t in self.texts if t.text}.values())
 
     def all_texts(self):
         return [t.text for t in self.texts]
 
     def check_texts(self):
-        """Every text is whole and within the picture, and hides no other one."""
+        """Check that every text is completely within the picture and overlaps no other."""
         for i, t in enumerate(self.texts):
             for x, y in t.corners:
                 assert 0 <= x <= self.width and 0 <= y <= self.height, (self.name, "cut", t, self.width, self.height)
@@ -66,12 +66,12 @@ class Picture:
                 assert not t.overlaps(other), (self.name, "overlap", t, other)
 
     def numbers(self, anchor, left=0, right=math.inf):
-        """The numbers along one axis: (value, x, y), those with this anchor between two places."""
+        """The numbers along one axis as (value, x, y): those with this anchor between left and right."""
         return [(float(t.text), t.x, t.y) for t in self.texts
                 if t.anchor == anchor and re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", t.text) and left <= t.x <= right]
 
     def columns(self, anchor="end"):
-        """The numbers of each vertical axis, from below."""
+        """The numbers of each vertical axis, from the bottom."""
         found = {}
         for value, x, y in self.numbers(anchor):
             found.setdefault(round(x), []).append((value, y))
@@ -93,7 +93,7 @@ class Picture:
         return left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1
 
     def lines(self, colour, panel):
-        """The stretches of lines in this colour in a panel, each a list of (x, y)."""
+        """The polylines of this colour in a panel, each a list of (x, y)."""
         found = []
         for path in self.root.iter(SVG + "path"):
             if path.get("stroke", "").replace(" ", "") != "rgb(%d,%d,%d)" % colour:
@@ -105,7 +105,7 @@ class Picture:
         return found
 
     def markers(self, colour, panel):
-        """The places of markers in this colour in a panel."""
+        """The positions of markers of this colour in a panel."""
         found = []
         for use in self.root.iter(SVG + "use"):
             if use.get("color", "").replace(" ", "") == "rgb(%d,%d,%d)" % colour:
@@ -115,7 +115,7 @@ class Picture:
         return found
 
     def colour(self, label):
-        """The colour that the legend has for this label, that of the marker left of it."""
+        """The colour of this label in the legend: that of the marker to its left."""
         text, = (t for t in self.texts if t.text == label)
         near = []
         for use in self.root.iter(SVG + "use"):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# programs FUNCTION: calls it with a command line of each program and form on the samples of formats/; words that are
-# files are its inputs.
+# programs FUNCTION: calls the function with command lines on formats/samples, one for each program and form. Words that
+# name files are inputs.
 programs() {
     local s=$MC_ROOT/formats/samples/good f=$1
     local d=$s-dataset.mcz w=$s-weights.mcz

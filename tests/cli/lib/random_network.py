@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network and a data set from another hand: random_network.py SEED NET.mcz [DATA.mcz]
+"""Write a network and a data set without using mc: random_network.py SEED NET.mcz [DATA.mcz]
 
 The network has what makes permuting hard: a skip, a concat, a flatten before a linear layer. Its weights,
 biases and statistics are random, none of them 0 or 1."""

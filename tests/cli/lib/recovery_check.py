@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""recovery_check.py PLANTED FOUND MATRICES [LAYER UNIT...]: FOUND undoes PLANTED, every group. Units that
-MATRICES lists as dead may change places among themselves; the units of LAYER given must be listed."""
+"""recovery_check.py PLANTED FOUND MATRICES [LAYER UNIT...]: check that FOUND inverts PLANTED in every
+group. Units that MATRICES lists as dead may be permuted among themselves; each UNIT of LAYER must be listed."""
 import sys
 
 import mcz
@@ -14,7 +14,7 @@ assert list(moved) == list(matrices.tensors)
 for name, p in channels(found).items():
     q, dead = moved[name], set(groups[name]["dead_a"])
     assert sorted(q[i] for i in groups[name]["dead_b"]) == sorted(dead), name
-    assert len(dead) < len(p) / 4, name  # or nothing is shown
+    assert len(dead) < len(p) / 4, name  # more would prove nothing
     wrong = {i for i in range(len(p)) if q[p[i]] != i}
     assert wrong <= dead and {q[p[i]] for i in wrong} <= dead, (name, wrong, dead)
 if len(sys.argv) > 4:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""safetensors files as plainly as their description reads: read(path), build(header, data), float32."""
+"""A minimal implementation of the safetensors format, float32 only: read(path), build(header, data)."""
 import json
 import struct
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a terminal of so many columns shows of the bytes that came to it: screen.py COLUMNS <BYTES. A line each, those
-that scrolled away included. It knows carriage return, newline and erasing to the line's end, and wraps lines."""
+"""Print what a terminal with this many columns shows: screen.py COLUMNS <BYTES. Lines that scrolled away are included. It
+supports carriage return, newline and erase to end of line, and wraps lines."""
 import re
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams taken apart and put together, and programs run on what is wrong with them: objects(path),
-frame(objects), run(command), ended(failures, runs, most, least)."""
+"""Split and join streams, and run programs on damaged ones: objects(path), frame(objects), run(command),
+ended(failures, runs, largest, required)."""
 import os
 import subprocess
 import sys
@@ -9,7 +9,7 @@ import zstandard
 from mcz import stream
 
 LIMIT = 64 << 10  # KiB
-os.environ["MC_FAILS"] = "1"  # tests/run checks each of these runs under valgrind
+os.environ["MC_FAILS"] = "1"  # under valgrind, tests/run checks each of these runs
 under = os.environ.get("MC_UNDER", "")
 root = os.environ["MC_ROOT"]
 
@@ -44,7 +44,7 @@ def run(command, stdin=None):
 
 
 def ended(failures, runs, most, least):
-    """Ends with 0 when nothing failed in at least so many runs."""
+    """Exit with 0 if nothing failed in at least the required number of runs."""
     print("%d runs, %d KiB at most" % (runs, most))
     for f in failures:
         print(f, file=sys.stderr)

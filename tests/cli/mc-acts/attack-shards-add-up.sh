@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Shards of one attack add up to its moments; those of other examples do not.
+# Shards with the same attack add up to its moments; shards with different examples are refused.
 fixture attacked
 a="mc-acts -q --no-progress --data d.mcz --samples 200 --batch 32 -t 1"
 
@@ -8,7 +8,7 @@ for s in 1 2 3; do $a --attack $attack --shard $s/3 n1.mcz n2.mcz -o s$s.mcz; do
 mc-corr -q s3.mcz s1.mcz s2.mcz -o from-shards.mcz
 py <<'END'
 whole, shards = mcz.read("whole.mcz"), [mcz.read("s%d.mcz" % i) for i in (1, 2, 3)]
-for k, v in whole.tensors.items():   # float64 sums: one pixel attacked otherwise would show
+for k, v in whole.tensors.items():   # float64 sums: a single differently attacked pixel would show
     assert np.abs(v - sum(s.tensors[k] for s in shards)).max() <= 1e-12 * np.abs(v).max(), k
 END
 $a --shard 2/3 n1.mcz n2.mcz -o clean2.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts refuses another architecture, other images, too few of them, and images cut off behind those it needs.
+# mc-acts refuses another architecture, other images, too few images, and data truncated after the required images.
 fixture pair
 
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
@@ -11,8 +11,8 @@ fails 3 "is a dataset stream, not weights" collect a.mcz data.mcz
 mc-bezier -q --epochs 0 a.mcz a.mcz -o curve.mcz
 fails 3 "is a curve stream, not weights: mc-bezier --point" collect a.mcz curve.mcz
 fails 3 "is a weights stream, not" mc-acts --data a.mcz a.mcz b.mcz
-# truncated after the last image that is needed
+# truncated after the last required image
 head -c -7 data.mcz >cut.mcz
 fails 3 "cut.mcz: " mc-acts --data cut.mcz --samples 3 a.mcz b.mcz
-mc-acts --data cut.mcz --samples 3 --raw a.mcz 2>err | mc-info --check >out 2>&1 && die "laundered"
+mc-acts --data cut.mcz --samples 3 --raw a.mcz 2>err | mc-info --check >out 2>&1 && die "truncated data pass"
 grep -q 'cut.mcz: ' err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts: its moments are those of the activations that --raw writes, behind the ReLU or, --at pre, before it.
+# mc-acts' moments are those of the activations that --raw writes, after the ReLU or, with --at pre, before it.
 fixture pair
 
 collect a.mcz b.mcz -o m.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts: options that cannot be.
+# mc-acts refuses wrong options.
 samples=$MC_ROOT/formats/samples
 acts() { mc-acts --data "$samples/good-dataset.mcz" "$@"; }
 w=$samples/good-weights.mcz

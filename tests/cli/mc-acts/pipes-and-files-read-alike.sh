@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts: by default the first fifth of the images; the same bytes from a file, standard input and a pipe.
+# mc-acts writes the same bytes from files, standard input and pipes. By default it reads the first fifth of the images.
 fixture pair
 
 collect a.mcz b.mcz -o m.mcz

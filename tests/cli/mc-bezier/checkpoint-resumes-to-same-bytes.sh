@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier, killed in the middle of an epoch and resumed, gives the same bytes; a checkpoint of other settings is refused.
+# mc-bezier, killed within an epoch and resumed, writes the same bytes; a checkpoint of other settings is refused.
 fixture curves
 run() { $launcher mc-bezier -q --data d.mcz --epochs 4 --lr 0.05 --schedule onecycle -t 2 n1.mcz n2.mcz "$@"; }
 

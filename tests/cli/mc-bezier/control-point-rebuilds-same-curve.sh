@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier: --inner takes the control point out as weights, --start makes the same curve of it, or trains on from there.
+# mc-bezier --inner writes the control point as weights, and --start rebuilds the same curve from it or continues training.
 fixture three
 
 mc-bezier --inner curve.mcz -o inner.mcz

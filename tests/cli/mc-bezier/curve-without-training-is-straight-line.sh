@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Without training, a curve with a control point, one without and a chain are the same straight line.
+# Without training, curves with and without a control point and chains are the same straight line.
 fixture curves
 
 mc-bezier --epochs 0 --control-points 0 n1.mcz n2.mcz -o bare.mcz

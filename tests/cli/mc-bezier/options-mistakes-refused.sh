@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier: what cannot be asked for, and what does not fit.
+# mc-bezier refuses wrong options and inputs that do not fit.
 samples=$MC_ROOT/formats/samples
 d=$samples/good-dataset.mcz w=$samples/good-weights.mcz
 
@@ -18,11 +18,11 @@ $t --net mlp:9 -o other.mcz
 $t --net mlp:8 --no-normalise -o raw.mcz
 fails 3 'different networks' mc-bezier --data $d a.mcz other.mcz
 fails 3 'a.mcz and raw.mcz: different networks (mlp:8, mlp:8): node "normalise" has a different "mean"' mc-bezier --data $d a.mcz raw.mcz
-# data that are not needed, but named
+# data that are named but not needed
 mc-bezier --epochs 0 a.mcz a.mcz -o plain.mcz
 fails 1 "cannot open 'none.mcz'" mc-bezier --point .5 --bn-data none.mcz plain.mcz
 fails 1 "cannot open 'none.mcz'" mc-bezier --epochs 0 --data none.mcz a.mcz a.mcz
-# without a control point nothing is trained
+# without a control point there is nothing to train
 for option in "data=$d" epochs=3 lr=.1 momentum=.5 checkpoint=ck samples=9 attack=pgd; do
     fails 2 "--${option%%=*} has no effect with --control-points 0" mc-bezier --control-points 0 --$option a.mcz a.mcz
 done

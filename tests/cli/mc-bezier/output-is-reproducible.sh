@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier gives the same bytes twice, on a pipe as in a file; chains of several control points are trained as well.
+# mc-bezier writes the same bytes twice, to a pipe or a file; it also trains chains of several control points.
 fixture curves
 
 curve | same curve.mcz -

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier --perm: the curve to the permuted network, with the permutation in it, as mc-pam's.
+# mc-bezier --perm writes the curve to the permuted network and stores the permutation in it, as mc-pam does.
 fixture three
 
 mc-permute --random 3 --perm-out p.mcz n2.mcz -o pn2.mcz
@@ -17,7 +17,7 @@ for name in held.tensors:
 assert len(held.tensors) == len(plain.tensors) + len(p.tensors)
 END
 done
-# what takes a permutation takes the curve
+# a curve is accepted as a permutation
 mc-permute held.mcz n2.mcz -o again.mcz
 expect_equal "$(id again.mcz)" "$(id pn2.mcz)"
 $train --epochs 0 --perm held.mcz n1.mcz n2.mcz -o line.mcz
@@ -31,7 +31,7 @@ mc-permute --random 4 --perm-out q.mcz n2.mcz -o qn2.mcz
 $train --epochs 2 --perm p.mcz n1.mcz n2.mcz --checkpoint c -o line.mcz
 fails 3 'c: was made with perm ' $train --epochs 2 --perm q.mcz n1.mcz n2.mcz --checkpoint c --resume
 fails 3 'c: was made with perm ' $train --epochs 2 n1.mcz n2.mcz --checkpoint c --resume
-# a permutation file tells whose it is too, and lines and chains take one
+# a permutation stream also names its networks; lines and chains accept a permutation
 mc-permute --perm-out out.mcz held.mcz n2.mcz -o /dev/null
 mc-bezier -q --epochs 0 --perm out.mcz n2.mcz n1.mcz -o line.mcz 2>errors
 expect_equal "$(cat errors)" 'mc-bezier: out.mcz was found between other networks than n2.mcz and n1.mcz'

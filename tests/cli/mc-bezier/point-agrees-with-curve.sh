@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bezier --point: the network taken out gives what the curve gave there.
+# mc-bezier --point writes a network with the same loss as the curve at that point.
 fixture curves
 
 mc-eval -q --data test.mcz --bn-data d.mcz -t 2 --points 5 curve.mcz -o curve.tsv

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bootstrap and mc-eval --losses say with -v what memory every image's losses take, before they take it; what is more
-# than there may be is refused in one line, and the old files stay.
+# With -v, mc-bootstrap and mc-eval --losses report the memory for every image's losses before they allocate it. Above the
+# limit they fail in one line and keep old files.
 mc-data synth --samples 2000 --size 8 -o d.mcz
 for s in 1 2; do mc-train -q --net mlp:4 --data d.mcz --epochs 0 --seed $s -o n$s.mcz; done
 mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
@@ -11,7 +11,7 @@ grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.3 MB' errors
 mc-bootstrap -v -t 3 --resamples 1000 d.losses d.losses 2>errors >i.tsv
 grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.6 MB' errors || die "$(cat errors)"
 
-[ -z "$MC_UNDER" ] || exit 0 # they hold memory of their own
+[ -z "$MC_UNDER" ] || exit 0 # sanitizers need their own memory
 ulimit -v 900000
 fails_unchanged 1 'out of memory: 100' mc-eval -q -t 1 --points 100001 --data d.mcz --losses d.losses line.mcz -o t.tsv
 ulimit -v 140000

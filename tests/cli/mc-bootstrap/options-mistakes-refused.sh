@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bootstrap: operands that cannot be, and paths that were not measured on the same images; mc-eval --losses where there
-# is no path, or nothing that a checkpoint could hold.
+# mc-bootstrap refuses wrong operands and paths measured on different images; mc-eval --losses refuses inputs without a path,
+# and a checkpoint.
 losses=$MC_ROOT/formats/samples/good-losses.mcz
 mc-data synth --samples 40 --size 8 -o d.mcz
 mc-data synth --samples 40 --size 8 --seed 2 -o e.mcz
@@ -27,7 +27,7 @@ usage_error 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2
 usage_error 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
 usage_error '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
 usage_error 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
-# other points, and data sets of one path alone, are told
+# different points, and data sets of only one path, are reported
 measure --data d.mcz --data other=e.mcz --points 5 --losses more.losses
 mc-bootstrap --resamples 100 d.losses more.losses 2>errors >table
 expect_equal "$(cat errors)" 'mc-bootstrap: 3 points against 5: min, max and barrier are of other points

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bootstrap: the table does not depend on the number of threads, and does on the seed; of a path and itself every
-# difference is 0.
+# mc-bootstrap's table depends on the seed, not on the number of threads. A path compared with itself has differences of 0.
 fixture lost
 
 for t in 1 3; do mc-bootstrap -t $t --resamples 333 u.losses a.losses -o $t.tsv; done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: the aligned bound is the unaligned one of the permuted network; a curve's permutation is taken too; between a
-# network and its permuted form the aligned bound is 0 but for rounding.
+# mc-bound's aligned bound equals the unaligned bound of the permuted network; it also accepts a curve's permutation. Between a
+# network and its permuted copy the aligned bound is 0 up to rounding.
 fixture bounded
 
 mc-bound n1.mcz n2.mcz m.mcz p.mcz >both

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: at every point of the straight line the measured loss lies below the line between the ends' losses and the bound,
-# unaligned and aligned, on the images that the moments count.
+# On the images of the moments, the measured loss at every point of the straight line is below mc-bound's bound plus the line
+# between the ends' losses, unaligned and aligned.
 fixture bounded
 
 mc-permute p.mcz n2.mcz -o aligned.mcz
@@ -16,7 +16,7 @@ for way in "unaligned", "aligned":
     t, loss, b = m["t"], m["trainloss"], bound[way]
     assert len(t) == 33 and np.abs(t - bound["t"]).max() < 1e-8
     rise = loss - (1 - t) * loss[0] - t * loss[-1]
-    assert rise.max() > .01, (way, rise.max())  # there is a barrier
+    assert rise.max() > .01, (way, rise.max())  # the barrier exists
     assert (rise <= b + 1e-5).all(), (way, rise - b)
     assert b[0] == b[-1] == 0 and (b[1:-1] > 0).all()
 assert (bound["aligned"] <= bound["unaligned"]).all() and bound["aligned"].max() < .95 * bound["unaligned"].max()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: moments of other networks, of post-activations, of attacked images, of another precision or of some shards only are
-# refused, each in one line.
+# mc-bound refuses moments of other networks, post-activations, attacked images, another precision or only some shards, each in
+# one line.
 fixture bounded
 
 acts() { mc-acts -q -t 1 --data d.mcz --samples 80 "$@"; }
@@ -26,7 +26,7 @@ taps = [{**t, "samples": 4 * t["samples"]} for t in m.meta["taps"]]
 mcz.write("pixels.mcz", m.kind, {**m.meta, "taps": taps}, m.tensors)
 wrong = {k: v * (9 if k.endswith("cross") else 1) for k, v in m.tensors.items()}
 mcz.write("wrong.mcz", m.kind, m.meta, wrong)
-mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # of networks that it does not name
+mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # moments that name no networks
 END
 refuses 'moments in f32 expected, got bf16' bf16.mcz
 refuses 'tap layers.0.linear: expected 1 sample per image (80), got 320' pixels.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: networks that the bound is not for are refused in one line, with what does not belong.
+# mc-bound refuses unsupported networks in one line that names the unsupported part.
 fixture pair
 
 net() { mc-train -q -t 1 --net "$1" --data data.mcz --samples 24 --batch 8 --epochs 1 -o "$2"; }
@@ -7,7 +7,7 @@ net mlp:bn,6 bn.mcz
 net mlp:1,4 one.mcz
 net mlp:6 plain.mcz
 net mlp:7 other.mcz
-refuses() { fails "$1" "$2" mc-bound "${@:3}" nosuch.mcz; } # before the moments are read
+refuses() { fails "$1" "$2" mc-bound "${@:3}" nosuch.mcz; } # before it reads the moments
 refuses 2 "a.mcz: conv 'layers.0.conv': not a linear layer or ReLU (spectral norms can be bounded only for linear layers" a.mcz b.mcz
 refuses 2 "bn.mcz: batchnorm 'layers.0.bn': not a linear layer or ReLU (spectral" bn.mcz bn.mcz
 refuses 2 "one.mcz: linear 'layers.0.linear' has 1 unit (moments require at least 2)" one.mcz one.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: operands and options that cannot be are told before anything is read; a failed run leaves no table.
+# mc-bound refuses wrong operands and options before it reads anything; a failed run writes no table.
 fixture bounded
 
 fails 2 'needs two networks, the moments of both and maybe a permutation, 2 operands are given' mc-bound n1.mcz n2.mcz

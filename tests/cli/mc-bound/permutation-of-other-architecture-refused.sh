@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound: a permutation of another architecture is refused; of other networks of this one it is taken, and that is told.
+# mc-bound refuses a permutation of another architecture, and warns about one that was found between other networks.
 fixture bounded
 
 mc-train -q -t 1 --net mlp:12,7 --data d.mcz --epochs 1 -o n3.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound -v: a line a layer with both spectral norms and how far the pre-activations are apart, before and after the permutation.
+# mc-bound -v prints per layer both spectral norms, and the distance of pre-activations before and after the permutation.
 fixture bounded
 
 mc-bound -v n1.mcz n2.mcz m.mcz 2>errors >table

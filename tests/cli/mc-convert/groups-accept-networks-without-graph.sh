@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert --groups takes a network that no graph says: with the groups that tinyten's graph has, written as rows, it is
-# permuted, matched and joined as tinyten is, and comes back to safetensors.
+# mc-convert --groups accepts a network without a graph. With the rows of tinyten's groups, it is permuted, matched and
+# connected as tinyten is, and converts back to safetensors.
 fixture pair
 cat >rows.py <<'END'
 print("# tinyten's\n\ntensor\taxis\toffset\tcount\tblock\tgroup")
@@ -32,13 +32,13 @@ rows = [l for l in open("ten.tsv") if l[0] not in "#\n"]
 assert g.meta["symmetry"] == "".join(rows) == n.meta["symmetry"]
 END
 
-# the same draws, permuted the same
+# the same random permutation
 for n in b gb; do mc-permute --random 5 --perm-out $n.p --no-history $n.mcz -o q-$n.mcz; done
 same_content b.p gb.p
 mc-convert q-gb.mcz --to safetensors | mc-convert --from safetensors - --like b.mcz | same_content - q-b.mcz
 mc-permute b.p gb.mcz | same_content - q-gb.mcz
 mc-permute --inverse gb.p q-gb.mcz | same_content - gb.mcz
-# matched the same
+# the same matching
 mc-match -q --log-json log.json a.mcz b.mcz -o p.mcz
 mc-match -q --log-json glog.json ga.mcz gb.mcz -o gp.mcz
 py <<'END'
@@ -47,7 +47,7 @@ assert all((p.tensors[k] == g.tensors[k]).all() for k in p.tensors) and list(p.t
 logs = [[json.loads(l) for l in open(f)] for f in ("log.json", "glog.json")]
 assert len(logs[0]) == len(logs[1]) and all(abs(x["objective"] / y["objective"] - 1) < 1e-6 for x, y in zip(*logs))
 END
-# a straight line, and a point of it; statistics are averaged
+# a straight line and a point on it; statistics are averaged
 mc-bezier --epochs 0 ga.mcz gb.mcz -o line.mcz
 mc-info line.mcz | grep -q symmetry
 mc-bezier --point 0.25 line.mcz -o point.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert --groups: what rows cannot be, by the line; and streams that hold such rows are refused likewise.
+# mc-convert --groups refuses wrong rows with their line number; streams with such rows are refused too.
 py <<'END'
 import struct
 head = {"w": {"dtype": "F32", "shape": [12, 6], "data_offsets": [0, 288]}, "v": {"dtype": "F32", "shape": [12], "data_offsets": [288, 336]}}
@@ -7,7 +7,7 @@ text = json.dumps(head).encode()
 open("net.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + bytes(336))
 END
 header='tensor axis offset count block group'
-# refuse TEXT ROW...: of a file with the header and these rows
+# refuse TEXT ROW...: a file with the header and these rows is refused
 refuse() {
     printf '%s\n' "${@:2}" | tr ' ' '\t' >bad.tsv
     fails_unchanged 3 "$1" mc-convert net.safetensors --groups bad.tsv -o x.mcz
@@ -38,14 +38,14 @@ refuse 'line 3: group "g" has 6 units here and 12 in line 2' "$header" 'w 0 0 12
 refuse 'line 3: overlaps line 2, but is not inside one of its blocks' "$header" 'w 0 0 6 1 g' 'w 0 5 6 1 h'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 12 1 g' 'w 0 0 12 1 g'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 3 4 g' 'w 0 2 4 1 h'
-# within units: all of a group in one, and alike in all
+# within units: the whole group in one unit, and in the same way in all
 within=("$header" 'w 0 0 2 6 g' 'v 0 0 2 6 g' 'w 0 0 6 1 h0' 'v 0 0 6 1 h0')
 refuse 'line 4: group "h0" is in another unit than in line 5' "${within[@]:0:4}" 'v 0 6 6 1 h0'
 refuse 'line 3: group "h" is in another unit than in line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
 refuse 'the units of group "g" contain different groups' "${within[@]}"
 refuse 'line 6: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 6 1 h1'
 refuse 'line 7: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
-# and so in all units of what lies in these: two groups that change places take along the same
+# so too for groups within these: two groups that change places carry them along
 deep=("$header" 'w 0 0 2 6 g' 'w 0 0 2 3 h0' 'w 0 6 2 3 h1' 'w 0 0 2 1 i00' 'w 0 3 2 1 i01')
 refuse 'group "h1": invalid nesting' "${deep[@]}"
 refuse 'line 7: group "i10" does not match its counterpart in the first unit of "h1"' "${deep[@]}" 'w 0 7 2 1 i10' 'w 0 10 2 1 i11'
@@ -79,7 +79,7 @@ for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("b
     g = [dict(x, **changes.get(i, {})) for i, x in enumerate(groups)]
     mcz.write("p-%s.mcz" % name, "permutation", {"groups": g}, {x["name"]: np.arange(x["size"], dtype="i4") for x in g})
 
-# 3 groups of 2 units; one of the inner two holds groups in its units, the other none
+# 3 groups of 2 units; the units of one of the two inner groups contain groups
 g = [{"name": "g", "size": 2}] + [{"name": "h%d" % i, "size": 2, "within": 0, "unit": i} for i in range(2)]
 g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in range(2) for k in range(50)]
 mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
@@ -93,7 +93,7 @@ for p in itself beyond; do
 done
 fails_unchanged 3 'p-alone.mcz: the units of group "g" contain different groups' mc-permute p-alone.mcz net.mcz -o x.mcz
 fails_unchanged 3 'p-none.mcz' mc-permute --inverse p-none.mcz -o x.mcz
-# what does not say that its groups lie within others is taken for a network that does, but not composed with one
+# without a record of nested groups the stream is accepted, but not composed with one that has them
 mc-permute p-ok.mcz net.mcz | same_content - net.mcz
 mc-permute p-nested.mcz net.mcz | same_content - net.mcz
 fails_unchanged 3 'p-other.mcz: the permutation is for another network: group "h0" is nested in another unit' \

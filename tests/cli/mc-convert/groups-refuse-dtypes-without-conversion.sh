@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert --groups refuses tensors that a network may need and that have no conversion (8-bit floats, complex, other byte
-# orders), unless a map leaves them out; integers, which are buffers, are left out with a note.
+# mc-convert --groups refuses tensors of types without a conversion (8-bit floats, complex, other byte orders), unless a map
+# leaves them out. Integers, which are buffers, are left out with a note.
 py <<'END'
 import struct
 from safetensors_reader import build
@@ -32,7 +32,7 @@ for n in F8_E4M3:F8_E4M3.safetensors F8_E5M2:F8_E5M2.safetensors F8_E8M0:F8_E8M0
     mc-convert out-$file.mcz -o out.npz
     expect_equal "$(unzip -Z1 out.npz)" w.npy
 done
-# as the network of other weights without a graph, too
+# also for the network of another stream without a graph
 fails_unchanged 3 'F8_E4M3.safetensors: not this network'"'"'s: left over x' mc-convert F8_E4M3.safetensors --like out-big.npz.mcz -o x.mcz
 expect_message 'mc-convert: one.safetensors: left out 1 tensor of integers: mask of BOOL' mc-convert one.safetensors --groups g.tsv
 expect_message 'mc-convert: whole.safetensors: left out 9 tensors of integers: bufferBOOL of BOOL, bufferI8 of I8, bufferU8 of U8, ...' \

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# safetensors and npz files that contradict themselves: one line, exit 3, nothing written, little memory.
+# mc-convert refuses inconsistent safetensors and npz files: one line, status 3, no output, little memory.
 mc-data synth --samples 20 --size 8 -o data.mcz
 mc-train -q -t 1 --net mlp:bn,4 --data data.mcz --epochs 0 -o a.mcz
 mc-convert a.mcz -o good.npz
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/bad_tensor_files.py" good.npz bad >list
 [ "$(wc -l <list)" -gt 70 ]
 
-# what is announced takes no memory
+# announced sizes allocate nothing
 [ -n "$MC_UNDER" ] || ulimit -v 1500000
 while IFS=$'\t' read -r file why; do
     fails 3 "$why" mc-convert "bad/$file" --like a.mcz -o no.mcz
-    # a pipe's end is known only when it comes
+    # a pipe's end is known only at its end
     case $file in
     *.safetensors)
         rc=0
@@ -23,7 +23,7 @@ while IFS=$'\t' read -r file why; do
     esac
 done <list
 
-# nor what is announced in the right shapes of a network of 1.6 GB, without the data
+# nor do the right shapes of a network of 1.6 GB, without the data
 mc-train -q -t 1 --net mlp:2,3 --data data.mcz --epochs 0 -o small.mcz
 mc-convert small.mcz -o small.npz
 py <<'PY'
@@ -50,5 +50,5 @@ p.returncode = os.waitstatus_to_exitcode(status)
 assert os.path.getsize("many.safetensors") > 6e6 and p.returncode == 3 and errors.count("\n") == 1, (p.returncode, errors)
 assert os.environ["MC_UNDER"] or usage.ru_maxrss < 48 << 10, usage.ru_maxrss
 PY
-[ ! -e no.mcz ] && [ ! -e no ] || die "an output of a failed run"
+[ ! -e no.mcz ] && [ ! -e no ] || die "a failed run wrote its output"
 no_temporaries

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert takes what others write: deflated, of other versions, orders and floats, with batch norm's counts.
+# mc-convert reads files of other writers: compressed, other versions, byte orders and float types, counts of batch norm.
 fixture converted
 
 py <<'END'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A file that is not the network's: all that is wrong in one line, its count right and its end there.
+# mc-convert lists all mismatches between a file and a network in one line, with the right count.
 fixture converted
 mc-train -q -t 1 --net resnet20 --data data.mcz --epochs 0 -o r.mcz
 fails 3 'a.npz: not this network'"'"'s: missing bn1.bias, bn1.running_mean, bn1.running_var and 104 more; left over ' \
@@ -46,7 +46,7 @@ with zipfile.ZipFile("wide.npz", "w") as z:
         z.writestr(n + ".weight.npy", b"\x93NUMPY\1\0" + struct.pack("<H", len(shape)) + shape)
 END
 fails 3 'and 6 more' mc-convert wide.npz --net wide.json --data data.mcz
-# axes of 1 at the end may be missing, or more; elsewhere they are not where others are
+# axes of size 1 at the end may be missing or added; elsewhere they must match
 py <<'END'
 nodes = [{"op": "normalise", "name": "p", "in": [], "mean": [.5] * 3, "std": [.5] * 3}]
 for n, (out, kernel) in {"row": (4, [1, 7]), "point": (5, [1, 1])}.items():

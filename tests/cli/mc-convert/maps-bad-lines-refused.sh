@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert: maps that cannot be are told with their line.
+# mc-convert refuses wrong maps with their line number.
 fixture converted
 
-map() { # what it says, the map
+map() { # TEXT MAP
     printf "$2" >bad.map
     fails 3 "$1" mc-convert a.mcz --to npz --map bad.map
 }
@@ -13,7 +13,7 @@ map 'not two names' 'a b c\n'
 x=$(head -c 128 /dev/zero | tr '\0' x)
 map 'bad.map: line 1: a name of over 127 bytes' "$x a\n"
 map 'bad.map: line 1: a name of over 127 bytes' "a $x\n"
-# `.` puts a name of 127 bytes and a point before each, twice
+# `.` puts a name of 127 bytes and a dot in front, twice
 map 'its name is or becomes over 255 bytes long' "${x:1} .\n${x:2}y .\n"
 printf 'a%d b\n' {1..4097} >many.map
 fails 3 'many.map: line 4097: over 4096 rules' mc-convert a.mcz --to npz --map many.map

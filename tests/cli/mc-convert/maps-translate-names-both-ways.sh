@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert --map: other code bases' names, there and back.
+# mc-convert --map translates names of other repositories in both directions.
 mc-data synth --samples 20 -o data.mcz
 mc-train -q -t 1 --net resnet20 --data data.mcz --epochs 0 -o r.mcz
 for map in kuangliu hysts; do
@@ -9,7 +9,7 @@ for map in kuangliu hysts; do
 done
 mc-convert r.mcz -o r.npz
 py <<'END'
-# written down from those repositories' modules
+# names copied from the modules of these repositories
 def norm(n): return [n + "." + k for k in ("weight", "bias", "running_mean", "running_var")]
 def kuangliu():
     names = ["conv1.weight"] + norm("bn1")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert refuses whatever names a thing twice: npz and safetensors files, groups' rows, rules of a map, graph files, and
-# tensors that a map gives one name.
+# mc-convert refuses duplicate names in npz and safetensors files, rows of groups, rules of a map and graph files, and
+# tensors that a map gives the same name.
 fixture converted
 py <<'END'
 import io, struct, warnings, zipfile
@@ -35,7 +35,7 @@ printf 'w v\n' >one.map
 grep -v ^w g.tsv >v.tsv
 fails_unchanged 3 'good.safetensors: the map gives "v" to more than one tensor' \
     mc-convert good.safetensors --groups v.tsv --map one.map -o x.mcz
-# a module twice: the second rule would never apply, or only to what the first one left
+# a module twice: the second rule would apply never, or only to what the first one left
 for second in 'layer1 c' 'layer1 b' 'layer1 -' '  layer1   other # again'; do
     printf 'layer1 b\nx y\n%s\n' "$second" >two.map
     fails_unchanged 3 'two.map: line 3: layer1 has a rule in line 1' mc-convert a.npz --like a.mcz --map two.map -o x.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert: what cannot be asked for, inputs that are damaged, an upstream that fails.
+# mc-convert refuses wrong options, damaged inputs and a failed upstream program.
 fixture converted
 
 fails 2 'needs an -o or IN' mc-convert a.mcz -o no.mcz
@@ -15,7 +15,7 @@ head -c 9000 data.mcz >cut.mcz
 fails 3 'cut.mcz' mc-convert a.npz --net tinyten --data cut.mcz -o no.mcz
 fails 3 'is a dataset stream' mc-convert data.mcz -o no.npz
 fails 2 'unknown network' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
-[ ! -e no.mcz ] && [ ! -e no.npz ] || die "an output of a failed run"
+[ ! -e no.mcz ] && [ ! -e no.npz ] || die "a failed run wrote its output"
 rc=0
 head -c 5000 a.mcz | mc-convert - --to safetensors 2>errors | mc-convert --from safetensors --like a.mcz 2>err >out || rc=$?
 [ $rc = 3 ] && grep -q 'stdin: truncated' err && [ ! -s out ] || die "a failed upstream: $rc $(cat err)"

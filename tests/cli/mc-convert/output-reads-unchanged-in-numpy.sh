@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# NumPy and a plain reader see the same names, shapes, order and bits in what mc-convert writes.
+# NumPy and a minimal reader see the same names, shapes, order and bits in mc-convert's outputs.
 fixture converted
 
 mc-convert a.mcz -o a.safetensors

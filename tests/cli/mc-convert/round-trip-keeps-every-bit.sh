@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert: there and back bit for bit through safetensors and npz, by files and pipes, named networks and others.
+# mc-convert to safetensors or npz and back keeps every bit, through files and pipes, with --net and --like.
 fixture converted
 
 for format in safetensors npz; do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr tells dead units, but with -q, and a planted permutation is found in spite of them.
+# mc-corr lists dead units, except with -q, and a planted permutation is recovered despite them.
 fixture planted
 
 mc-corr dq.mcz -o c.mcz 2>err

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# Dead units of many groups are told in one line, of mc-corr and of mc-hungarian; -v lists them.
+# mc-corr and mc-hungarian report dead units of many groups in one line; -v lists them.
 fixture pair
 
 mc-train -q -t 1 --net mlp:4,4,4,4,4,4,4,4,4 --data data.mcz --epochs 0 -o deep.mcz
 py <<'END'
 s = mcz.read("deep.mcz")
 t = {k: v.copy() for k, v in s.tensors.items()}
-for k in list(t)[:-2]:  # all but the last layer's: unit 1 never fires
+for k in list(t)[:-2]:  # unit 1 of every layer except the last never fires
     t[k][1] = -1 if t[k].ndim == 1 else 0
 mcz.write("deep.mcz", s.kind, s.meta, t)
 END

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr --measure l2: no unit is dead, and the planted permutation is found.
+# mc-corr --measure l2 has no dead units and recovers the planted permutation.
 fixture planted
 
 mc-corr --measure l2 dq.mcz -o l2.mcz 2>err

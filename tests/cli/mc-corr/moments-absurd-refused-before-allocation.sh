@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A group that claims more units than its taps see is told before room is made for it, and so are sums that no numbers have.
+# mc-corr refuses, before allocation, a group with more units than its taps see, and sums that no data can have.
 fixture moments
 
 py <<'END'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr refuses cross moments that no numbers with these squares have, by every measure, in the signature, and shows at which
-# tap and units; a perfect correlation in float64 sums of large means passes.
+# mc-corr refuses cross moments above the bound that their squares allow, with every measure and in the signature, and names
+# the tap and units. A perfect correlation from float64 sums with large means passes.
 fixture moments
 py <<'END'
 s = mcz.read("m.mcz")
@@ -17,7 +17,7 @@ for file, factor in ("above", 1.0001), ("below", -1.0001), ("most", 1), ("least"
     t[name][i, j] = mean[i, j] + factor * most[i, j]
     mcz.write(file + ".mcz", s.kind, s.meta, t)
 
-# one unit and its multiple, far from 0: a correlation of 1 but for rounding
+# a unit and its multiple, far from 0: their correlation is 1 up to rounding
 x = 1e4 + np.random.default_rng(1).standard_normal((100000, 2))
 y = 3 * x - 7
 meta = {"at": "post", "groups": [{"name": "g", "size": 2}], "images": 100000, "shards": 1, "counted": [0],

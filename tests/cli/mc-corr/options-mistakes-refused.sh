@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr: options that cannot be, and an output that cannot, are told before anything is read.
+# mc-corr refuses wrong options, and an output that cannot be written, before it reads anything.
 fixture moments
 
 fails 2 "there is no 'cosine' (there are: correlation, l2)" mc-corr --measure cosine m.mcz
 fails 2 "--perm has no effect without --signature" mc-corr --perm c.mcz m.mcz
 fails 2 "the signature is of correlations, not of 'l2'" mc-corr --measure l2 --signature m.mcz
 fails 2 "--raw takes two" mc-corr --raw a.acts
-fails 1 "cannot write 'none/c.mcz'" mc-corr nosuch.mcz -o none/c.mcz # before anything is read
+fails 1 "cannot write 'none/c.mcz'" mc-corr nosuch.mcz -o none/c.mcz # before it reads anything
 fails 2 "--device has no effect on moments" mc-corr --device cpu m.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr gives the same bytes from a file, standard input and a pipe, on any number of threads.
+# mc-corr writes the same bytes from a file, standard input and a pipe, with any number of threads.
 fixture moments
 
 mc-corr <m.mcz >x.mcz

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr makes the matrices of two raw streams that it makes of their moments.
+# mc-corr computes the same matrices from two raw streams as from their moments.
 fixture moments
 
-# through FIFOs, told apart by what they are; and as files
+# through FIFOs, whose kind of stream decides; and as files
 mkfifo fa fb
 cat a.acts >fa &
 cat b.acts >fb &

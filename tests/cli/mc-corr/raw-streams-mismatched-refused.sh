@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr takes raw streams in pairs, of the same images in the same batches, and whole.
+# mc-corr accepts raw streams only in pairs, of the same images in the same batches, and complete.
 fixture moments
 
 fails 3 "those of one other" mc-corr a.acts

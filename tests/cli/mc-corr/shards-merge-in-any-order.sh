@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr gives the same matrices of any shards in any order, and tells which are missing or come twice.
+# mc-corr computes the same matrices from any shards in any order, and names missing and duplicate shards.
 fixture moments
 
-# seven only where a run does not take seconds
+# seven shards, except under valgrind, where a run takes seconds
 n=7
 [ "$MC_UNDER" != valgrind ] || n=3
 shards=()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr merges shards of one cut alone: not of other images, other batches or another count, however many images they have.
+# mc-corr merges only shards of the same images, batches and count, whatever their total of images.
 fixture pair
 acts() { mc-acts -q -t 1 --data data.mcz a.mcz b.mcz "$@"; }
-# more images counted in each case than in the whole, fewer, and as many
+# in each case more images in total than the whole, fewer, and as many
 for i in 1 2 3; do acts --samples 24 --batch 4 --shard $i/3 -o s$i.mcz; done
 acts --samples 12 --batch 4 --shard 2/3 -o fewer.mcz
 acts --samples 28 --batch 4 --shard 2/3 -o more.mcz
@@ -19,8 +19,8 @@ mc-corr -q s3.mcz s1.mcz s2.mcz -o merged.mcz
 mc-corr -q whole.mcz -o c.mcz
 agree 1e-10 c.mcz merged.mcz
 
-# a stream of version 1 has no total but by its history: such shards merge among themselves and, if the images add up, with
-# others
+# Streams of version 1 have a total only in their history. Such shards merge with each other and, if the images add up, with
+# others.
 py <<'END'
 for name in "s1", "s2", "s3", "fewer", "whole":
     m = mcz.read(name + ".mcz")
@@ -43,7 +43,7 @@ fails 3 "later.mcz: moments of version 3 (this program reads 1 and 2)" mc-corr l
 fails 3 'short.mcz: "images" is 8 (4 of 12 are in these shards)' mc-corr s1.mcz short.mcz
 fails 3 'long.mcz: "images" is 8 ' mc-info --check long.mcz
 
-# more shards than batches: some are empty, and add up all the same
+# with more shards than batches some are empty, and merge as well
 for i in {1..8}; do acts --samples 24 --batch 4 --shard $i/8 -o e$i.mcz; done
 mc-corr -q e{8..1}.mcz -o merged.mcz
 agree 1e-10 c.mcz merged.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr adds no moments of other networks, other layers or another precision.
+# mc-corr refuses to add moments of other networks, other layers or another precision.
 fixture moments
 
 fails 3 "m.mcz: " mc-corr m.mcz m.mcz
@@ -7,7 +7,7 @@ acts --shard 2/2 a.mcz a.mcz -o other.mcz
 fails 3 "other.mcz: moments of different" mc-corr s1.mcz other.mcz
 acts --at pre --shard 2/2 a.mcz b.mcz -o other.mcz
 fails 3 "other.mcz: " mc-corr s1.mcz other.mcz
-# float32, which every stream was, is not named
+# float32 is not named: it was the only precision of early streams
 py <<'END'
 m = mcz.read("s2.mcz")
 assert "precision" not in m.meta

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr --signature: mean correlations before and after a permutation of that network, with and without dead units.
+# mc-corr --signature prints mean correlations before and after a permutation, with and without dead units.
 fixture planted
 
 mc-corr -q dq.mcz | mc-hungarian -q -o p.mcz
 mc-corr --signature --perm p.mcz dq.mcz >sig.tsv
 head -n 1 sig.tsv |
     grep -qx 'layer	units	dead_a	dead_b	identity	permuted	identity_live	permuted_live'
-# each layer: what is dead in one is in the other, live units correlate 1, dead ones 0
+# each layer: both networks have the same dead units; live units correlate 1, dead ones 0
 awk -F '\t' 'NR > 1 {
         if ($3 != $4 || !near($6, ($2 - $3) / $2) || !near($8, 1) || !($5 < .8) || !($7 < .8)) exit bad = 1
         dead[$1] = $3 }

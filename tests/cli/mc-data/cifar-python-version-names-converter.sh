@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data cifar10 and cifar100 name the converter for a folder of the publisher's Python version; what they name converts.
+# For a folder of CIFAR's Python version, mc-data names the converter, whose output it reads.
 mkdir -p root10/cifar-10-batches-py root100/cifar-100-python both
 py <<'PY'
 import pickle
@@ -29,11 +29,11 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
     done
 done
 [ -x "$MC_ROOT/pipelines/setup/fetch.sh" ] || die 'fetch.sh has another name'
-# a folder of neither, and the binary version next to the other
+# a folder with neither version, and the binary version next to the other
 mc_data_fails 3 "both/data_batch_1.bin" cifar10 both
 fixture cifar10
 cp -r root10/cifar-10-batches-py set
 mc-data cifar10 set --split test --samples 5 -o x.mcz
-# the binary version twice, in the named folder and in the one that the archive unpacks to
+# the binary version twice: in the named folder and in the one that the archive unpacks to
 cp set/cifar-10-batches-bin/test_batch.bin set
 mc_data_fails 3 "set: holds both test_batch.bin and the folder cifar-10-batches-bin (name the one to read)" cifar10 set --split test

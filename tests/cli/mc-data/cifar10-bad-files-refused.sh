@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data cifar10 refuses what its files cannot be, and leaves the old output as it was.
+# mc-data cifar10 refuses wrong files, and keeps the old output.
 fixture cifar10
 mc-data synth --samples 20 -o a.mcz
 cp a.mcz old.mcz
@@ -7,7 +7,7 @@ cp a.mcz old.mcz
 fails 3 "data_batch_1.bin" mc-data cifar10 . -o old.mcz
 fails 1 "cannot open 'nowhere'" mc-data cifar10 nowhere -o old.mcz
 fails 3 "is not a folder" mc-data cifar10 a.mcz -o old.mcz
-damaged() { mc_data_fails 3 "$1" cifar10 set --split test; } # both splits have files of their own
+damaged() { mc_data_fails 3 "$1" cifar10 set --split test; } # each split has its own files
 bin=set/cifar-10-batches-bin/test_batch.bin
 cp $bin keep.bin
 truncate -s 30729999 $bin; damaged "has 30729999 bytes"
@@ -19,8 +19,8 @@ damaged "record 9999 has label 10 of 10 classes"
 rm $bin; damaged "test_batch.bin"
 mkdir $bin; damaged "test_batch.bin: not a regular file"
 rmdir $bin
-# a FIFO that nobody writes to
-waits() { # file
+# a FIFO without a writer
+waits() { # FILE
     mkfifo "set/cifar-10-batches-bin/$1"
     fails 3 "$1: not a regular file" timeout 60 mc-data cifar10 set --split test -o old.mcz
     rm "set/cifar-10-batches-bin/$1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data cifar10: the images, labels, names and splits of its publisher's files.
+# mc-data cifar10 reads images, labels, names and splits from the published files.
 fixture cifar10
 
 mc-data cifar10 set --split test -o t.mcz
@@ -18,7 +18,7 @@ assert train.tensors["images"].shape == (50000, 3, 32, 32)
 one = np.fromfile("set/cifar-10-batches-bin/data_batch_1.bin", np.uint8).reshape(-1, 3073)
 assert (train.tensors["images"][:10000].reshape(10000, -1) == one[:, 1:]).all()
 assert not train.tensors["images"][10000:].any()
-# about a fifth of a shuffled part comes from the one file that is not black
+# about a fifth of a shuffled subset is from the one file that is not black
 lit = part.tensors["images"].any((1, 2, 3)).mean()
 assert .14 < lit < .26, lit
 PY

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data cifar100: a coarse label before the fine one; what its files cannot be is refused.
+# mc-data cifar100 reads the fine label after the coarse one, and refuses wrong files.
 mkdir -p hundred/cifar-100-binary
 py <<'PY'
 r = np.random.default_rng(9).integers(0, 256, (10000, 3074), dtype=np.uint8)

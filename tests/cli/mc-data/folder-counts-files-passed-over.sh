@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder reports in one line how many files are not part of the set, and nothing with -q. It refuses pictures of
+# mc-data folder reports the number of files that are not part of the set in one line, except with -q. It refuses pictures of
 # other formats.
 pictures=$MC_ROOT/tests/pictures
 mkdir -p d/train/a/sub d/train/b
@@ -8,7 +8,7 @@ expect_message '' mc-data folder d
 touch d/train/a/sub/notes.txt
 expect_message 'mc-data: d: 1 file is passed over (d/train/a/sub/notes.txt)' mc-data folder d
 cp x.mcz one.mcz
-# hidden ones, and those next to the classes
+# hidden files, and files next to the class folders
 cp "$pictures/rgb.jpg" d/train/b/.hidden.jpg
 mkdir d/train/.git && cp "$pictures/rgb.jpg" d/train/loose.jpg
 touch d/train/b/Makefile

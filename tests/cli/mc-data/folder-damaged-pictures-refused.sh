@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder refuses damaged pictures and bombs, and leaves the old output as it was.
+# mc-data folder refuses damaged pictures and decompression bombs, and keeps the old output.
 pictures=$MC_ROOT/tests/pictures
 mkdir -p split/train/a split/train/b
 for c in a b; do cp "$pictures/rgb.jpg" split/train/$c/x.jpg; done
 mc-data folder split -o old.mcz
-bad() { # text: split/train/a/y.jpg, just made, is refused with it
+bad() { # TEXT: split/train/a/y.jpg, just made, is refused with it
     mc_data_fails 3 "split/train/a/y.jpg: $1" folder split --size 16
 }
 jpeg=$pictures/rgb.jpg bytes=$(stat -c %s "$pictures/rgb.jpg") out=split/train/a/y.jpg
@@ -12,10 +12,10 @@ for cut in 1 2 3 20 $((bytes / 2)) $((bytes - 40)) $((bytes - 2)); do
     head -c $cut "$jpeg" >$out; bad ""
 done
 head -c $((bytes / 2)) "$jpeg" >$out; bad "damaged: Premature end of JPEG file"
-# a restart marker where the data go on, by two bytes that changed
+# two changed bytes put a restart marker within the data
 cp "$jpeg" $out && printf '\377\322' | dd of=$out bs=1 seek=$((bytes - 60)) conv=notrunc status=none
 bad "damaged: "
-# a bit of the tables' length
+# a bit in the length of the tables
 cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; bad "damaged: "
 cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; bad "damaged: "
 head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is cut short"
@@ -23,7 +23,7 @@ head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is cut short"
 head -c 3000 /dev/zero >$out; bad "is neither a JPEG nor a PNG file"
 truncate -s 3G $out; bad "is no file of at most 64 MiB"
 rm $out && mkfifo $out; bad "not a regular file"
-# bombs: a few bytes that announce much, and 40 KB of them that keep the promise
+# bombs: a few bytes that announce much, and 40 KB that decompress to what they announce
 py <<'PY'
 import struct, zlib
 def chunk(kind, data):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder: pictures as Pillow decodes and resizes them.
+# mc-data folder decodes and resizes pictures as Pillow does.
 pictures=$MC_ROOT/tests/pictures
 
-# every picture a class of its own, in the order of the classes' names
+# each picture is its own class, in the order of class names
 mkdir set
 for f in "$pictures"/*.[jJpP][pPnN]*[gG]; do
     mkdir "set/${f##*/}"

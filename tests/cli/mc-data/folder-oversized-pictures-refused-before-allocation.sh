@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# A picture that is said to be larger than its file can hold is refused before memory is taken for it; so is one that no data
-# set could hold; an empty page, which is small, is read.
-[ -z "$MC_UNDER" ] || exit 77 # they hold memory of their own
+# mc-data folder refuses, before allocation, a picture larger than its file can contain or than a data set may contain. A small
+# empty picture is read.
+[ -z "$MC_UNDER" ] || exit 77 # sanitizers need their own memory
 py <<'PY'
 import struct, subprocess, zlib, shutil
 def chunk(name, data): return struct.pack(">I", len(data)) + name + data + struct.pack(">I", zlib.crc32(name + data))
@@ -12,7 +12,7 @@ def blank(width, height): return png(width, height, 1, 0, bytes((1 + (width + 7)
 jpeg = open(os.environ["MC_ROOT"] + "/tests/pictures/progressive.JPG", "rb").read()
 at = jpeg.index(b"\xff\xc2") + 5
 CASES = [
-    # every row of 32 million pixels is there, in 4 kB: 100 MB of RGB
+    # the file contains every row of 32 million pixels, in 4 kB: 100 MB of RGB
     (blank(8192, 4096), ["--size", "8"], "is more than so small a file holds"),
     (png(2048, 1024, 8, 2, bytes(100)), ["--size", "8"], "is more than so small a file holds"),
     (jpeg[:at] + struct.pack(">HH", 4096, 8192) + jpeg[at + 4:], ["--size", "8"], "is more than so small a file holds"),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder reads the pictures in the folders of a class's folder too, in the order of torchvision's ImageFolder.
+# mc-data folder also reads pictures in folders within a class's folder, in the order of torchvision's ImageFolder.
 py <<'PY'
 import struct, zlib
 r = np.random.default_rng(2)
@@ -22,7 +22,7 @@ mc-data folder d --no-shuffle -o d.mcz 2>notes
 expect_equal "$(<notes)" ''
 py <<'PY' || die 'not the samples of ImageFolder'
 images = np.load("images.npz")
-samples = []  # as torchvision's make_dataset lists them
+samples = []  # the order of torchvision's make_dataset
 for label, c in enumerate(sorted(e.name for e in os.scandir("d") if e.is_dir())):
     for root, _, files in sorted(os.walk("d/" + c, followlinks=True)):
         samples += [(os.path.join(root, f), label) for f in sorted(files)]
@@ -31,7 +31,7 @@ assert len(samples) == 8 and list(d.tensors["labels"]) == [l for _, l in samples
 for image, (path, _) in zip(d.tensors["images"], samples):
     assert (image == images[path].transpose(2, 0, 1)).all(), path
 PY
-# links to folders are followed; a folder twice, or within itself, would repeat its pictures
+# links to folders are followed; a folder that occurs twice, or within itself, is refused: its pictures would repeat
 mkdir apart && cp d/a/2.png apart/new.png
 ln -s ../../apart d/b/linked
 mc-data folder d -o linked.mcz
@@ -43,6 +43,6 @@ rm d/b/again
 ln -s .. d/a/sub/up
 mc_data_fails 3 "d/a/sub/up: is the same folder as d/a" folder d
 rm d/a/sub/up
-# other formats are refused there as well
+# other formats are refused there too
 cp d/a/2.png d/a/sub/deep/3.webp
 mc_data_fails 3 "d/a/sub/deep/3.webp: only JPEG and PNG files are read" folder d

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder: train beside test or val, whose classes are train's; what else is refused, and the old output stays.
+# mc-data folder reads train next to test or val, with train's classes; other layouts are refused and the old output stays.
 pictures=$MC_ROOT/tests/pictures
 
-# splits of a folder: train beside test or val, whose classes are train's; or itself
+# splits of a folder: train next to test or val, or the folder itself
 mkdir -p split/train/a split/train/b split/val/a split/val/b
 for d in split/*/*; do cp "$pictures/rgb.jpg" $d/x.jpg; done
 touch split/train/a/notes.txt split/train/a/.hidden.jpg
@@ -15,7 +15,7 @@ mkdir split/val/c && cp "$pictures/rgb.jpg" split/val/c
 mc_data_fails 3 "split/train: has no class 'c', which split/val has" folder split --split test
 rm -r split/val/c split/val/b
 mc_data_fails 3 "split/val: has no class 'b', which split/train has" folder split --split test
-mkdir split/test split/test/a && cp "$pictures/rgb.jpg" split/test/a # test is taken where both are
+mkdir split/test split/test/a && cp "$pictures/rgb.jpg" split/test/a # test is read if both exist
 mc_data_fails 3 "split/test: has no class 'b', which split/train has" folder split --split test
 mv split/train train
 mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a test set alone does not count its own classes'

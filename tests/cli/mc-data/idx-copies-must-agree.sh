@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data idx: a file under several of its names (unpacked next to its .gz, with a dot for the second dash) is read if all
-# copies hold the same, and refused if they differ.
+# mc-data idx reads a file that exists under several of its names (unpacked next to its .gz, with a dot for the second dash) if
+# all copies are equal, and refuses it if they differ.
 mkdir set
 py <<'PY'
 import gzip, struct
@@ -34,7 +34,7 @@ done
 cp swapped.gz $labels.gz
 mc_data_fails 3 "$labels.gz: differs from $labels" idx set
 rm $labels.gz
-# of the other split, which counts the classes
+# files of the other split, which only count the classes
 cp labels set/t10k-labels-idx1-ubyte && cp swapped set/t10k-labels.idx1-ubyte
 mc_data_fails 3 "set/t10k-labels.idx1-ubyte: differs from set/t10k-labels-idx1-ubyte" idx set
 rm set/t10k*

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data idx: MNIST's files, unpacked and as published, in a folder or named.
+# mc-data idx reads MNIST's files, unpacked or as published, from a folder or by name.
 mkdir mnist zipped
 py <<'PY'
 import gzip, struct
@@ -31,7 +31,7 @@ for f, g in ("train", "train"), ("test", "t10k"):
 assert mcz.read("colour.mcz").tensors["images"].shape == (70, 3, 28, 28)
 PY
 
-# what its files cannot be
+# wrong files
 cp train.mcz old.mcz
 bad() { mc_data_fails 3 "$1" idx "${@:2}"; }
 mc_data_fails 1 "cannot open 'nowhere'" idx nowhere
@@ -57,7 +57,7 @@ printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && bad "has 2 dimensions: labels have
 printf '\0\0\15\3' >float && bad "its idx type is 0x0d, not 0x08, uint8" float mnist/$l
 printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && bad "bomb: truncated" bomb mnist/$l
 gzip -c bomb >bomb.gz && bad "bomb.gz: truncated" bomb.gz mnist/$l
-# what no set may be is told before its bytes are looked at, which are not all there
+# sizes above the limit are refused before the data are read, which are truncated here
 printf '\0\0\10\3\0\0\0\1\0\0\43\50\0\0\43\50' >wide && truncate -s 81000000 wide
 bad "wide: images of 9000 x 9000: a side is from 1 to 8192" wide mnist/$l
 printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data npz refuses what are no images and labels in one line, and leaves the old output as it was.
+# mc-data npz refuses wrong images and labels in one line, and keeps the old output.
 py <<'PY'
 x, y = np.zeros((20, 3, 8, 8), np.uint8), np.arange(20) % 4
 f = np.full((20, 8, 8), .5, np.float32)
@@ -20,7 +20,7 @@ mc-data synth --samples 20 -o old.mcz
 bad() { mc_data_fails 3 "$1" npz "${@:2}"; }
 bad "names.npz: has no images and labels of the train split, train_images and train_labels, say (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
 bad "has no images and labels of the test split, test_images and test_labels, say (there are: x_train, y_train)" half.npz --split test
-# what is named after no split is of train alone
+# arrays without a split in their name belong to train
 bad "good.npz: has no images and labels of the test split, test_images and test_labels, say (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
 bad "positions.npz: has no images and labels of the test split, test_images and test_labels, say (there are: arr_0, arr_1)" positions.npz --split test
 for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays are wanted, IMAGES,LABELS (there are: a, b)" names.npz --arrays $arrays; done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data npz refuses an archive with two arrays of one name, and two names that differ in case alone.
+# mc-data npz refuses duplicate array names, also if they differ only in case.
 py <<'PY'
 import io, zipfile, warnings
 warnings.simplefilter("ignore")
@@ -17,7 +17,7 @@ np.savez("case.npz", images=x, Images=255 - x, labels=y)
 np.savez("cases.npz", images=x, labels=y, LABELS=y[::-1])
 PY
 mc-data synth --samples 20 -o old.mcz
-# an array that is not read too: what the archive means is not known
+# also of arrays that it does not read: the archive is ambiguous
 for n in images labels other; do mc_data_fails 3 "$n.npz: holds \"$n\" more than once" npz $n.npz; done
 mc_data_fails 3 'same.npz: holds "images" more than once' npz same.npz --arrays images,labels
 mc_data_fails 3 'case.npz: holds "images" and "Images"; --arrays IMAGES,LABELS names one' npz case.npz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data npz: arrays in Fortran order are what numpy.load returns, in every dtype and layout, beyond one read's length.
+# mc-data npz reads arrays in Fortran order as numpy.load does, with every dtype and layout, above the size of one read.
 py <<'PY'
 r = np.random.default_rng(4)
 x = r.integers(0, 256, (50, 3, 37, 41), dtype=np.uint8)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data npz: images of any layout, dtype and names that are told, and their own normalisation.
+# mc-data npz reads images of any layout, dtype and array names, and measures their normalisation.
 py <<'PY'
 r = np.random.default_rng(1)
 x = r.integers(0, 256, (60, 3, 12, 10), dtype=np.uint8)
-x[:, 2] = 7 # a channel without any variance
+x[:, 2] = 7 # a channel without variance
 y = r.integers(0, 7, 60)
-y[:20] %= 5 # the first are without the last classes
+y[:20] %= 5 # the first images lack the last classes
 np.savez("keras.npz", y_test=y[:20], x_train=x.transpose(0, 2, 3, 1), y_train=y[:, None], x_test=x[:20].transpose(0, 2, 3, 1))
 np.savez_compressed("zipped.npz", Images=x, Labels=y.astype(np.uint8))
 for t in "f2", "f4", "f8":
@@ -26,7 +26,7 @@ mc-data npz positions.npz | same nhwc.mcz -
 mc-data npz own.npz --arrays pictures,kinds -o own.mcz
 mc-data npz own.npz --arrays pictures,kinds --split test -o own-test.mcz
 same_content nhwc.mcz own.mcz
-# the other split's labels, which only count the classes, may be none; a name is taken as it is given
+# the other split, which only counts the classes, may have no labels; a name is used literally
 for n in floats one-hot half; do mc-data npz $n.npz | same nhwc.mcz -; done
 mc-data npz marks.npz --arrays a%b,l% -o marks.mcz
 same_content nhwc.mcz marks.mcz

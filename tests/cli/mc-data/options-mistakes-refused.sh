@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data: what cannot be asked for.
+# mc-data refuses wrong options.
 fails 2 "there are: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth" mc-data cifar1000 set
 fails 2 "name a data set" mc-data
 fails 2 "name it" mc-data cifar10

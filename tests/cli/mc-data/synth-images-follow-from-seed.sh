@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data synth: images are a function of seed, split and number, whatever else is written with them, and in the order that it says.
+# mc-data synth: an image depends only on seed, split and number; the header describes the order.
 mc-data synth --samples 300 -o a.mcz
 mc-data synth --samples 300 | cat | same a.mcz -
 mc-data synth --samples 300 --seed 2 -o seed2.mcz
@@ -25,9 +25,9 @@ assert len(x["whole"]) == 2000 and (x["whole"][:300] == x["test"]).all()
 for other in "seed2", "test":
     assert not (x[other] == x["a"]).all((1, 2, 3)).any(), other
 assert len(np.unique(x["a"].reshape(300, -1), axis=0)) == 300
-# another size shows the same things
+# another size shows the same shapes
 assert (y["size48"] == y["a"]).all()
-# the order is Fisher and Yates's with Philox, and says so
+# the order is a Fisher-Yates shuffle with Philox, and the header says so
 order = sorted(range(300), key=lambda i: x["a"][i].tobytes())
 back = sorted(range(300), key=lambda i: x["shuffled"][i].tobytes())
 place = np.empty(300, int)
@@ -35,7 +35,7 @@ place[back] = order
 assert (x["shuffled"] == x["a"][place]).all() and (y["shuffled"] == y["a"][place]).all()
 assert (place != np.arange(300)).mean() > .9
 assert read["shuffled"].meta["order"] == "shuffled with seed 5"
-# the normalisation is about that of the pixels
+# the normalisation is near that of the pixels
 pixels = x["whole"].transpose(1, 0, 2, 3).reshape(3, -1) / 255
 assert np.abs(pixels.mean(1) - m["mean"]).max() < .01 and np.abs(pixels.std(1) - m["std"]).max() < .01
 PY

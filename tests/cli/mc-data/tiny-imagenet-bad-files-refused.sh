@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data tiny-imagenet refuses what is missing or says something else, and leaves the old output as it was.
+# mc-data tiny-imagenet refuses missing and wrong files, and keeps the old output.
 fixture tiny
 mc-data synth --samples 20 -o old.mcz
 t=tiny/tiny-imagenet-200
-tiny() { # text [test]
+tiny() { # TEXT [test]
     mc_data_fails 3 "$1" tiny-imagenet tiny --split "${2:-train}"
 }
 list=$t/val/val_annotations.txt
@@ -39,5 +39,5 @@ done
 truncate -s 65M $t/wnids.txt; tiny "wnids.txt: has over 64 MiB, no list"
 printf '../n01\n' >$t/wnids.txt; tiny "wnids.txt line 1: is no name of a class"
 : >$t/wnids.txt; tiny "wnids.txt: names no classes"
-rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: not a regular file" # nobody writes to it
+rm $t/wnids.txt && mkfifo $t/wnids.txt; tiny "wnids.txt: not a regular file" # without a writer
 rm $t/wnids.txt; tiny "wnids.txt"

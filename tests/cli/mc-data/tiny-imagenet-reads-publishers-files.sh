@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data tiny-imagenet: classes by number, words for their names, val as the test split.
+# mc-data tiny-imagenet reads classes by number, their names from words.txt, and val as the test split.
 fixture tiny
 
 mc-data tiny-imagenet tiny -o train.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --attack: robust figures beside the clean ones, which stay the same bytes; JSON and summary agree.
+# mc-eval --attack adds robust figures, keeps the bytes of the clean ones, and agrees with its JSON and summary.
 fixture attacked
 e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 --batch 64 -t 1"
 
@@ -17,7 +17,7 @@ for d in train held; do
             same - <(column robust.tsv $d.robust.$q | sed '2d' | xargs printf '%.3f %.3f\n')
     done
 done
-# a point's figures are its own
+# a point's figures do not depend on other points
 $e --points 5 --attack $attack line.mcz | sed -n '2p;4p;6p' | same - <(sed 1d robust.tsv)
 $e --json --attack $attack line.mcz | python3 -c '
 import json, sys

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --attack: what mc-pgd writes gives the same figures; one step is NumPy's; the worst of three restarts is worse.
+# mc-eval --attack agrees with mc-pgd's examples and, for one step, with NumPy; the worst of three restarts is worse.
 fixture attacked
 
 mc-eval -q --data test.mcz --batch 64 -t 1 --attack $attack n1.mcz | cut -f 1,4,5 | sed 1d >one-pass
 mc-pgd -q --data test.mcz --batch 64 --eps 4/255 --step 2/255 --steps 2 -t 1 n1.mcz |
     mc-eval -q --data - --batch 64 -t 1 n1.mcz | sed 1d | same - one-pass
-# restarts and a target: the worst of three is worse, going to a label's loss is not going up one's own
+# the worst of three restarts is worse; a target differs from an untargeted attack
 one() { mc-eval -q --data test.mcz --batch 64 -t 1 --attack "$1" n1.mcz | column /dev/stdin test.robust.loss; }
 awk -v a="$(one pgd:eps=4/255,steps=1)" -v b="$(one pgd:eps=4/255,steps=1,restarts=3)" 'BEGIN { exit !(b > a) }' ||
-    die 'restarts are no worse'
+    die 'restarts are not worse'
 [ "$(one pgd:eps=4/255,steps=1,target=0)" != "$(one pgd:eps=4/255,steps=1,target=+1)" ]
 mc-train -q --net mlp:16 --no-normalise --data d.mcz --epochs 1 --lr 0.02 -t 1 -o m.mcz
 mc-eval --data test.mcz --attack pgd:eps=2/255,step=1/255,steps=1,start=clean m.mcz -o fgsm.tsv

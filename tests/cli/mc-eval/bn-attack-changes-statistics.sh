@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --bn-attack: statistics of attacked images are others; what is no attack is refused.
+# mc-eval --bn-attack estimates different statistics, on attacked images; a wrong attack is refused.
 fixture attacked
 e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 --batch 64 -t 1"
 

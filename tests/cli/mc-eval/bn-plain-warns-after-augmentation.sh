@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --bn-plain warns if a history shows a training on augmented images, be it a network's, the second one's, an end's of a curve or
-# the curve's own; not if there was none, the data have no augmentation, or statistics are not re-estimated.
+# --bn-plain warns if a history records training on augmented images: of either network, of a curve or of its ends. It does not
+# warn without such training, if the data have no augmentation, or if statistics are not re-estimated.
 mc-data synth --samples 48 --size 8 -o d.mcz
 py <<'END'
 d = mcz.read("d.mcz")
@@ -40,5 +40,5 @@ expect_message "mc-eval: d.mcz: images of synth, but the network was trained on 
 mc-eval: $warning" $plain plain1.mcz other-net.mcz
 for tool in mc-eval mc-bezier; do
     $tool --help >help && tr -s ' \n' ' ' <help >words
-    grep -q 'trained on augmented images may lose several points' words || die "$tool --help does not say what --bn-plain costs"
+    grep -q 'trained on augmented images may lose several points' words || die "$tool --help does not say that --bn-plain may lose accuracy"
 done

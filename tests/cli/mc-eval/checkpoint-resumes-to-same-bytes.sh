@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval: neither blocks nor a kill between them change a plane; a checkpoint of another run is refused.
+# mc-eval computes the same plane in any blocks and after a kill between them; a checkpoint of another run is refused.
 fixture three
 data="--data d.mcz --data held=test.mcz --bn-data d.mcz -t 2"
 e="mc-eval -q --plane --grid 5 $data"
@@ -25,7 +25,7 @@ for v in tensors.values():   # points of a checkpoint are not measured again
     v[:] = v[:10].tolist() * 25
 meta["epoch"] = 25
 mcz.write("constant.ck", s.kind, meta, tensors)
-for v in tensors.values():   # a point begins with its number of images, a float64
+for v in tensors.values():   # a point starts with its number of images, a float64
     v.view("f8")[5] = -1
 mcz.write("wrong.ck", s.kind, meta, tensors)
 END
@@ -40,7 +40,7 @@ if [ -z "$MC_UNDER" ]; then
     kill_when '[ -e ck ]' run
     $e --checkpoint ck --checkpoint-every 1 --resume curve.mcz | same - plane.tsv
 fi
-# of another run: refused
+# checkpoints of other runs
 cp half.ck ck
 fails 2 "checkpoint 'ck' exists: --resume goes on from it" $e --checkpoint ck curve.mcz
 same half.ck ck
@@ -53,6 +53,6 @@ fails 3 'was made with images of train 700, this run has 600' $r --samples 600
 fails 3 'was made with bn-samples 700, this run has 600' $r --bn-samples 600
 head -c 500 ck >cut.ck
 fails 3 'cut.ck' $e --checkpoint cut.ck --resume curve.mcz
-# a curve's points too
+# the points of a curve too
 mc-eval -q --points 7 $data curve.mcz >seven.tsv
 mc-eval -q --points 7 $data --checkpoint ck7 --checkpoint-every 3 curve.mcz | same - seven.tsv

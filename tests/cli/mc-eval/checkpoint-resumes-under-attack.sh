@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --attack: a run that was cut goes on to the same bytes; a checkpoint of another attack is refused.
+# mc-eval --attack resumes an interrupted run to the same bytes; a checkpoint of another attack is refused.
 fixture attacked
 e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 --batch 64 -t 1"
 
@@ -16,7 +16,7 @@ tensors = {k: v.copy() for k, v in s.tensors.items()}
 for v in tensors.values():
     v[2 * len(v) // 3:] = 0
 mcz.write("half.ck", s.kind, dict(s.meta, epoch=2), tensors)
-for v in tensors.values():   # a point's robust figures begin with the images as well
+for v in tensors.values():   # a point's robust figures start with the number of images too
     v.view("f8")[5] = -1
 mcz.write("wrong.ck", s.kind, dict(s.meta, epoch=2), tensors)
 END

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is wrong with a later network is told before the first is measured.
+# mc-eval checks all networks before it measures the first.
 fixture three
 
 head -c 3000 n2.mcz >cut-n2.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --line: with averaged statistics, the ends are the networks and the middle is the network that NumPy averages;
-# re-estimated, the curve that mc-bezier --epochs 0 makes.
+# mc-eval --line with averaged statistics measures the networks at the ends and NumPy's average in the middle. With re-estimated
+# statistics it equals the curve of mc-bezier --epochs 0.
 fixture three
 
 line="mc-eval -q --data test.mcz --line --points 3"
@@ -21,7 +21,7 @@ $line --bn-data d.mcz n1.mcz n2.mcz >again.tsv
 mc-eval -q --data test.mcz --points 3 --bn-data d.mcz line.mcz >curve.tsv
 if [ "$MC_UNDER" != valgrind ]; then
     same curve.tsv again.tsv
-else # but for the middle's last digit, by other kernels: of a curve it is a quarter of each end and half of the control point
+else # up to the middle's last digit: a curve sums a quarter of each end and half of the control point
     same <(sed 3d curve.tsv) <(sed 3d again.tsv)
 fi
 py <<'END'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Logits that overflow: an error, not a table with nan or JSON that is none.
+# Logits that overflow are an error; the table has no nan and the JSON stays valid.
 fixture three
 
 py <<'END'
@@ -10,7 +10,7 @@ t[last][:] = 3e38
 mcz.write("huge.mcz", n.kind, n.meta, t)
 END
 mc-bezier -q --epochs 0 n1.mcz huge.mcz -o to-huge.mcz
-# rows of the other networks are written all the same; each of these is named
+# rows of the other networks are still written; each failing network is named
 rc=0
 mc-eval --data test.mcz huge.mcz n1.mcz huge.mcz n2.mcz -o table.tsv 2>errors || rc=$?
 expect_equal "$rc $(<errors)" "1 $(printf 'mc-eval: huge.mcz: the loss on test is not finite\n%.0s' 1 2)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --losses: the means over its images are the table's figures, clean and under attack, at every point and in every
-# data set; the table does not change; the stream does not depend on the batch's cut of the images, and knows its inputs.
+# mc-eval --losses: the means over images equal the table's figures, clean and under attack, at every point and for every data
+# set. The table does not change. The stream names its inputs and does not depend on the batch size.
 fixture lost
 
 measure="mc-eval -q -t 1 --points 5 --data test=t.mcz --data d.mcz --bn-data d.mcz --attack pgd:eps=.02,step=.01,steps=2 u.mcz"
@@ -20,6 +20,6 @@ for c, d in enumerate(s.meta["data"]):
         assert abs(loss[p].mean(dtype="f8") - float(rows[p + 1][2 * c + 1])) < 1e-6 * loss[p].mean()
         assert abs(100 * correct[p].mean() - float(rows[p + 1][2 * c + 2])) < 1e-4
 END
-for d in t d u; do mc-info l.mcz | grep -q "input $(id $d.mcz)" || die "$d.mcz is no input"; done
+for d in t d u; do mc-info l.mcz | grep -q "input $(id $d.mcz)" || die "$d.mcz is not an input"; done
 mc-eval -q -t 1 --line --bn average --points 3 --data t.mcz --losses l.mcz n1.mcz n2.mcz -o table.tsv
-mc-info l.mcz | grep -q 'line=1 bn=average' || die 'the history does not say how'
+mc-info l.mcz | grep -q 'line=1 bn=average' || die 'the history lacks the options'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval: what cannot be asked for of networks, curves and planes, and what does not fit.
+# mc-eval refuses wrong options and inputs for networks, curves and planes.
 fixture three
 
 fails 2 'needs --data' mc-eval n1.mcz
@@ -36,7 +36,7 @@ for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-e
 for option in bn-samples=9 bn-plain; do fails 2 "--${option%=*} has no effect without --bn-data" mc-eval --data d.mcz --$option n1.mcz; done
 fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --seed 2 n1.mcz
 fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --bn-data d.mcz --bn-plain --seed 2 line.mcz
-# statistics that the network does not have need no data, but data that are named are there and fit
+# a network without batch norm needs no data for statistics, but named data must exist and fit
 mc-bezier --epochs 0 other.mcz other.mcz -o plain.mcz
 mc-eval -q --data test.mcz --bn-data d.mcz --points 2 plain.mcz >/dev/null
 fails 1 "cannot open 'none.mcz'" mc-eval -q --data test.mcz --bn-data none.mcz --points 2 plain.mcz

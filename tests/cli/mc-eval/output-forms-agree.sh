@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval's table, JSON and summary of a curve agree with each other.
+# mc-eval's table, JSON and summary of a curve agree.
 fixture three
 
 e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 -t 2"
@@ -24,7 +24,7 @@ for (data, q), v in s.items():
     sign = 1 if q == "loss" else -1
     assert abs(v[0] - loss[0]) < 1e-3 and abs(v[1] - loss[2]) < 1e-3
     assert abs(v[2] - sum(loss) / 3) < 1e-3, (v, loss)
-    assert abs(v[3] - (loss[0] / 4 + loss[1] / 2 + loss[2] / 4)) < 1e-3   # a straight line: even chords
+    assert abs(v[3] - (loss[0] / 4 + loss[1] / 2 + loss[2] / 4)) < 1e-3   # a straight line: equal chords
     assert abs(v[4] - min(loss)) < 1e-3 and abs(v[6] - max(loss)) < 1e-3
     assert abs(v[8] - max(0, sign * (loss[1] - (loss[0] + loss[2]) / 2))) < 1e-3
     assert v[9] == (.5 if v[8] > 0 else 0) and j["barrier_t"] == v[9]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --plane of a curve: its ends and its middle lie in it; the JSON is the table.
+# mc-eval --plane of a curve contains its ends and its middle; the JSON equals the table.
 fixture three
 data="--data d.mcz --data held=test.mcz --bn-data d.mcz -t 2"
 

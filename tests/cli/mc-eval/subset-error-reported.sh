@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval on a subset says how far it may be off, on all images nothing.
+# mc-eval reports standard errors on a subset of the images, and none on all images.
 fixture three
 
 mc-eval --samples 100 --data d.mcz n1.mcz 2>err >out

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval: a row a network, from files and pipes alike; the batch size changes only the rounding.
+# mc-eval prints one row per network, from files and pipes; the batch size changes only rounding.
 fixture three
 
 mc-eval -q --data test.mcz n1.mcz n2.mcz >nets.tsv
@@ -12,5 +12,5 @@ mc-eval -q --data - n1.mcz <test.mcz | tail -n 1 | same - <(sed -n 2p nets.tsv)
 mc-eval -q --data test.mcz n1.mcz <(cat n2.mcz) | tail -n 1 | cut -f 2- | same - <(tail -n 1 nets.tsv | cut -f 2-)
 mc-eval -q --batch 50 --data test.mcz n1.mcz n2.mcz >b50.tsv
 paste <(column nets.tsv test.loss) <(column b50.tsv test.loss) |
-    awk '{ d = ($1 - $2) / $1; if (d * d > 1e-10) exit 1 } END { exit NR != 2 }' || die 'the batch size matters'
+    awk '{ d = ($1 - $2) / $1; if (d * d > 1e-10) exit 1 } END { exit NR != 2 }' || die 'the batch size changes figures'
 same <(column nets.tsv test.accuracy) <(column b50.tsv test.accuracy)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# A unit 10^9 times as large as the others leaves those matched, by distances; values that no arithmetic here proves to be
-# matched best end mc-hungarian with status 1, and nothing is written.
+# A unit 10^9 times larger than the others does not change how these are matched, by distances. Values for which optimality
+# cannot be proved end mc-hungarian with status 1 and no output.
 mc-data synth --samples 64 --size 8 -o d.mcz
 mc-train -q -t 1 --net mlp:32,12 --data d.mcz --batch 16 --epochs 1 -o n.mcz
 py <<'END'
 s = mcz.read("n.mcz")
 t = {k: v.copy() for k, v in s.tensors.items()}
 for k in list(t)[:2]:
-    t[k][5] = abs(t[k][5]) * 1e9  # on: its inputs' mean is above 0
+    t[k][5] = abs(t[k][5]) * 1e9  # on: the mean of its inputs is above 0
 t[list(t)[2]][:, 5] *= 1e-9
 mcz.write("huge.mcz", s.kind, s.meta, t)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks of grouped convolutions from moments to a permutation: from shards and raw activations as from one run, with the
-# signature of a perfect match; a constraint and taps of other groups are refused, and mc-pam leaves blocks where they are.
+# Blocks of grouped convolutions are matched from moments, shards and raw activations alike, with the signature of a perfect
+# match. A constraint and taps of other groups are refused, and mc-pam keeps blocks in place.
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 mc-data synth --samples 64 --size 16 -o data.mcz
 mc-train -q -t 1 --net ./blocks.json --data data.mcz --batch 16 --lr .02 --epochs 1 -o a.mcz
@@ -9,7 +9,7 @@ mc-acts -q -d data.mcz a.mcz q.mcz -o m.mcz
 mc-corr -q m.mcz -o c.mcz
 mc-hungarian -v c.mcz -o p.mcz 2>errors
 check_recovery planted.mcz p.mcz c.mcz
-# the mean is of a matched pair, at most 1, also of blocks: over the pairs inside
+# a mean is per matched pair and at most 1; for blocks, per pair of channels inside
 py <<'END'
 import re
 groups = mcz.read("p.mcz").meta["groups"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-hungarian --constraint keeps it and is worth no more than its bound, which NumPy confirms; where nothing binds it is the plain permutation.
+# mc-hungarian --constraint is kept, and its value is at most the bound that NumPy confirms; a loose one changes nothing.
 fixture constrained
 
 mc-hungarian -v -t 1 --constraint pre.mcz post.mcz -o p.mcz 2>errors
@@ -21,7 +21,7 @@ for g, f in zip(p.meta["groups"], free.meta["groups"]):
     assert 0 <= g["gap"] < (.1 if K == 40 else .2) * (f["value"] - post.tensors[k].trace()), g
 END
 mc-info p.mcz | grep -q 'constraint=l2'
-# nothing binds: the plain permutation
+# a loose constraint: the plain permutation
 mc-hungarian --constraint loose.mcz post.mcz --no-history -o x.mcz
 py <<'END'
 x, free = mcz.read("x.mcz"), mcz.read("free.mcz")

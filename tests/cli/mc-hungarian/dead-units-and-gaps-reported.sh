@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-hungarian tells dead units unless -q, and value, gap and ties of each group with -v.
+# mc-hungarian lists dead units, except with -q; -v prints value, gap and ties of each group.
 fixture matrices
 
 mc-hungarian m.mcz 2>errors | same - <(mc-hungarian -q m.mcz)

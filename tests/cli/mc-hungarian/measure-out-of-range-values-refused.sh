@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-hungarian and mc-info --check refuse matrices whose values their measure cannot have; the ends of a range are in it, and a
-# measure of one's own has none.
+# mc-hungarian and mc-info --check refuse matrices with values outside their measure's range. The limits of the range are
+# allowed, and a user's own measure has no range.
 py <<'END'
 def put(file, measure, value):
     a = np.full((3, 3), value[0])

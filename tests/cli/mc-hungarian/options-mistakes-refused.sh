@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-hungarian: what cannot be asked for; a failing upstream ends it and all below it.
+# mc-hungarian refuses wrong options; a failing upstream ends it and all later stages.
 matrices=$MC_ROOT/formats/samples/good-matrices.mcz
 fails 3 "good-stream.mcz: is a test stream, not matrices" mc-hungarian "$MC_ROOT/formats/samples/good-stream.mcz"
 fails 2 "mc-hungarian: --threads: " mc-hungarian -t none "$matrices"

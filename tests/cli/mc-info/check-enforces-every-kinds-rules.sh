@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info --check enforces the rules of each kind's page: a sound stream of the kind with one thing changed is refused, status
-# 3, by a sentence that names it. Each change is of the meta (a path and a value) or of the tensors.
+# mc-info --check enforces the rules of each kind's page: a sound stream with one change is refused with status 3 and a message
+# about it. Each change is in the meta (a path and a value) or in the tensors.
 py "$MC_ROOT/formats/samples" <<'END' >cases
 import copy
 GONE = object()
@@ -14,7 +14,7 @@ def all_as(dtype):
     return lambda t: t.update({k: v.astype(dtype) for k, v in t.items()})
 n = 0
 def bad(why, kind, *change):
-    """change: one of tensors, or the keys of a path in meta and a value"""
+    """change: a function of the tensors, or a path in meta and a value"""
     global n
     s = mcz.read("%s/good-%s.mcz" % (sys.argv[1], kind))
     meta, t = copy.deepcopy(s.meta), {k: v.copy() for k, v in s.tensors.items()}
@@ -76,14 +76,14 @@ END
 [ "$(wc -l <cases)" -gt 45 ]
 while IFS=$'\t' read -r file why; do fails 3 "$why" mc-info --check "$file"; done <cases
 
-# a curve's permutation is one of its network
+# a curve's permutation must fit its network
 py "$MC_ROOT/formats/samples" <<'END'
 s = mcz.read(sys.argv[1] + "/good-curve.mcz")
 t = dict(list(s.tensors.items())[:-1])
 mcz.write("name.mcz", "curve", {**s.meta, "groups": [{"name": "x", "size": 3}]}, {**t, "permutation/x": np.arange(3, dtype="i4")})
 mcz.write("size.mcz", "curve", {**s.meta, "groups": [{"name": "layers.0.linear", "size": 2}]},
           {**t, "permutation/layers.0.linear": np.arange(2, dtype="i4")})
-# an evaluation holds five float64 for each point and data set, in two halves each, and as many again with an attack
+# an evaluation has five float64 per point and data set, each as two halves, and as many again for an attack
 def save(name, tool="mc-eval", epoch=1, n=20, value=0., **settings):
     x = np.full(n, value, "f4")
     mcz.write(name + ".mcz", "checkpoint", {"version": 2, "tool": tool, "settings": {"points": "2", **settings}, "epoch": epoch},

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info looks at all files: the sound ones are told, the others lead to the status.
+# mc-info reads all files: it prints the sound ones, and the others decide the exit status.
 good=$MC_ROOT/formats/samples/good-stream.mcz
 head -c 300 "$good" >cut.mcz
 fails 3 "mc-info: cut.mcz: header: truncated" mc-info cut.mcz

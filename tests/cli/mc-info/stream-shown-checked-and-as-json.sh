@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info shows a stream, checks it in one line, and prints JSON that others can parse; another encoding has the same id.
+# mc-info shows a stream, checks it in one line, and prints valid JSON; another encoding has the same id.
 samples=$MC_ROOT/formats/samples
 good=$samples/good-stream.mcz
 id=$(mc-info --json "$good" | /usr/bin/python3 -c '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info: numbers as they were written; control characters, also those beyond ASCII, reach no terminal; one is one.
+# mc-info prints numbers as written, never sends control characters to a terminal, also non-ASCII ones, and prints 1 as 1.
 py <<'END'
 mcz.write("odd.mcz", "test", {"rate": 0.1, "text": "a\u009b2Jb\x7fc\u00e9", "one": [{"k": 1}]}, {"t": np.zeros(1)})
 END

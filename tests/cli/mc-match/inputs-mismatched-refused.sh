@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-match: networks and permutations that do not belong together, and what cannot be asked for.
+# mc-match refuses networks and permutations that do not belong together, and wrong options.
 samples=$MC_ROOT/formats/samples
 a=$samples/good-weights.mcz
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-match's objective never falls and ends where no group changes; --init starts at a permutation, and one that is found
-# stays. The stream has each group's value and the gap that proves its last assignment.
+# mc-match's objective never falls, and stops when no group changes. --init starts from a permutation; a result is a fixed point.
+# The stream has each group's value, and the gap that proves its last assignment.
 fixture pair
 
 mc-match -v a.mcz b.mcz --log-json log.json -o p.mcz 2>errors
@@ -28,7 +28,7 @@ expect_equal "$(field again.json start objective)" "$(field log.json sweep objec
 mc-permute p.mcz b.mcz -o x.mcz
 mc-permute same.mcz b.mcz -o y.mcz
 same_content x.mcz y.mcz
-# a permutation to start from is B permuted by it first
+# to start from a permutation equals permuting B by it first
 mc-permute --random 3 --perm-out r.mcz b.mcz -o x.mcz
 mc-permute --identity b.mcz -o one.mcz
 mc-match -q a.mcz b.mcz --init - --log-json r.json -o pr.mcz <r.mcz
@@ -37,7 +37,7 @@ expect_equal "$(field r.json start objective)" "$(field x.json start objective)"
 mc-permute pr.mcz b.mcz -o y.mcz
 mc-permute px.mcz x.mcz -o z.mcz
 same_content y.mcz z.mcz
-# a group on both axes of a tensor, where a step could lower the objective
+# a group on both axes of a tensor, for which a step could lower the objective
 py <<'END'
 import struct
 text = json.dumps({"w": {"dtype": "F32", "shape": [20, 20], "data_offsets": [0, 1600]},
@@ -53,7 +53,7 @@ for seed in 1 2 3; do
     mc-match -q --init r.mcz x.mcz y.mcz --log-json both.json -o p.mcz
     field both.json '[a-z]*' objective | sort -c -g || die "$(cat both.json)"
 done
-# groups within units, both on both axes of a tensor: a step that lowers the objective is undone inside the units too
+# groups within units, both on both axes of a tensor: a step that lowers the objective is also undone inside the units
 py <<'END'
 import struct
 H, d = 4, 3
@@ -71,7 +71,7 @@ for seed in {0..5}; do
     mc-match -q n$seed.mcz n$((seed + 6)).mcz --log-json both.json -o p.mcz
     field both.json '[a-z]*' objective | sort -c -g || die "$(cat both.json)"
 done
-# a group whose units keep their places while those inside them move is a group changed
+# a group counts as changed if only the units inside its units move
 py <<'END'
 import struct
 H, d = 4, 3

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pam --attack: both steps see attacked images, and can be taken up to the same bytes.
+# mc-pam --attack attacks images in both steps, and resumes to the same bytes.
 fixture pam
 
 attacked() { pam --attack pgd:steps=2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }

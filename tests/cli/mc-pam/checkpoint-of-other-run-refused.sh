@@ -7,7 +7,7 @@ both --stop-after 3 -o part.mcz
 for other in '--nu-curve 5' '--nu-curve 10000.000000001' '--draws 5' '--perm p.mcz' '--init perm-only.mcz'; do
     fails 3 'ck: ' both --resume $other
 done
-# values that are not finite, but in the report, which has some; what is no permutation
+# values that are not finite, except in the report, which may have some; a matrix that is not a permutation
 py <<'END'
 ck = mcz.read("ck")
 for name in set(ck.tensors) - {"report"}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pam gives the same bytes twice; its curve ends in the second network in the order that the curve says, and other programs take both.
+# mc-pam writes the same bytes twice. Its curve ends in the permuted second network, and other programs accept both.
 fixture pam
 
 both | same curve.mcz -
@@ -7,7 +7,7 @@ mc-info --check curve.mcz
 mc-eval -q -t 1 --data d.mcz --bn-data d.mcz --points 3 curve.mcz >curve.tsv
 expect_equal "$(wc -l <curve.tsv)" 4
 expect_equal "$(field log.json permutation outer | wc -l)$(field log.json iteration outer | wc -l)" 11
-# the curve's last point is the second network in the order that the curve says
+# the curve's last point is the second network, permuted
 mc-bezier -q -t 1 --point 0 --bn-data d.mcz curve.mcz -o first.mcz
 mc-bezier -q -t 1 --point 1 --bn-data d.mcz curve.mcz -o last.mcz
 py "$(field log.json permutation moved)" <<'END'

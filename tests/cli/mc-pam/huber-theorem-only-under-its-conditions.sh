@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pam --huber: the objective of the ReLU beside its own; the theorem only where its conditions hold.
+# mc-pam --huber also reports the ReLU's own objective, and applies the theorem only if its conditions hold.
 fixture pam
 
 bounded() { mc-pam -v -t 1 --data d.mcz --batch 32 --lr .02 --permutation-epochs 2 --epochs 2 "$@" plain.mcz plain2.mcz -o x.mcz 2>errors; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pam says where its matrices are not written, on how many images it judges, what memory it takes, and that it gave up.
+# mc-pam reports missing logs of matrices, the number of test images, memory, and that it gave up.
 fixture pam
 
 loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>errors; }
@@ -18,7 +18,7 @@ for epochs in 2 3; do
 done
 loud -v --select-images 100 --log-json images.json
 grep -q 'permutation step 1: on 96 other images loss .* kept$' errors || die "$(cat errors)"
-grep -q 'the theorem' errors && die "batch norm is none of its conditions: $(cat errors)"
+grep -q 'the theorem' errors && die "the theorem does not apply to batch norm: $(cat errors)"
 [ "$(grep -c 'on 96 images' errors)" = 2 ] || die "$(cat errors)"
 grep -q "memory: .* 16 vectors of the network's size .*, permutation matrices .* MB$" errors || die "$(cat errors)"
 mc-pam -v -t 1 --data d.mcz --batch 32 --stage curve --epochs 1 n1.mcz n2.mcz -o x.mcz 2>curve-errors

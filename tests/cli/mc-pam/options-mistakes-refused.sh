@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pam: what cannot be asked for, and what does not fit.
+# mc-pam refuses wrong options and inputs that do not fit.
 fixture pam
 mc-bezier -q --epochs 0 n1.mcz n2.mcz -o bezier.mcz
 mc-train -q -t 1 --net mlp:bn,9 --data d.mcz --epochs 1 -o other.mcz

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A permutation step lowers the loss, also on images that it has not seen, by each rule of acceptance, and at the defaults.
+# A permutation step lowers the loss, also on other images, with each rule of acceptance and the defaults.
 fixture pam
 
-[ "$(field log.json permutation moved)" != 0 ] || die "nothing moves, and nothing is tested: $(cat log.json)"
-# less LOG X Y: X is less than Y, sums of fields of the permutation step
+[ "$(field log.json permutation moved)" != 0 ] || die "no unit moves: $(cat log.json)"
+# less LOG X Y: X is less than Y; both are sums of fields of the permutation step
 less() {
     local x=0 y=0 f
     for f in $2; do x+=+$(field "$1" permutation $f); done
@@ -19,7 +19,7 @@ both --accept joint --log-json joint.json -o x.mcz
 less joint.json loss loss_before
 expect_equal "$(field joint.json permutation loss_relaxed)" "$(field log.json permutation loss_relaxed)"
 [ "$(field joint.json permutation loss)" != "$(field log.json permutation loss)" ]
-# the paper's: what is given beside it holds, before it or behind it
+# --as-paper: options given before or after it take precedence
 args() { mc-info "$1" | sed -n 's/.* mc-pam .*\( permutation-lr=[^ ]*\).*\( accept=[^ ]*\) \(select-by=[^ ]*\).*/\1\2 \3/p'; }
 both -o plain.mcz && [ "$(args plain.mcz)" = ' permutation-lr=1 accept=groups select-by=loss' ] || die "$(args plain.mcz)"
 pam --as-paper --permutation-epochs 1 --epochs 1 n1.mcz n2.mcz -o x.mcz
@@ -29,6 +29,6 @@ both --permutation-lr .01 --as-paper --log-json b.json -o y.mcz
 same x.mcz y.mcz
 both --select-by loss --as-paper -o x.mcz
 [ "$(args x.mcz)" = ' permutation-lr=1 accept=joint select-by=loss' ] || die "$(args x.mcz)"
-# at the defaults units move, and the path is better for it
+# with the defaults units move, and the path improves
 pam --stage permutation --permutation-epochs 4 --log-json default.json n1.mcz n2.mcz -o x.mcz
 less default.json loss loss_before

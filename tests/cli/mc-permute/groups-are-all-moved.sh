@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every group is moved somewhere, and each tensor holds the units that its group's permutation says.
+# mc-permute moves every group, and each tensor has the units in the order of its group's permutation.
 fixture stranger
 
 py <<'EOF'

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Groups within the units of others, two levels of them: mc-permute moves what NumPy moves, the inverse undoes it, a
-# composition is one after the other; mc-match finds those of one level.
+# mc-permute moves groups within units, nested twice, as NumPy does. The inverse undoes it, and a composition equals both in
+# turn. mc-match recovers groups that are nested once.
 py <<'END'
 import struct
-# 3 blocks of 4 rows, in each 2 blocks of 2 rows, in each its rows; the same on a vector, behind 2 rows that stay
+# 3 blocks of 4 rows, each of 2 blocks of 2 rows, each with its rows; the same on a vector, after 2 fixed rows
 rows = [("w", 0, 2, 3, 4, "outer"), ("v", 0, 0, 3, 4, "outer")]
 for h in range(3):
     rows += [("w", 0, 2 + 4 * h, 2, 2, "mid%d" % h), ("v", 0, 4 * h, 2, 2, "mid%d" % h)]
@@ -39,7 +39,7 @@ mc-permute q.mcz pa.mcz -o qpa.mcz
 mc-permute --compose p.mcz q.mcz -o pq.mcz
 mc-permute pq.mcz a.mcz | same_content - qpa.mcz
 mc-permute --compose p.mcz back.mcz | same_content - <(mc-permute --identity a.mcz)
-# mc-match finds them, of one level, from any order
+# mc-match recovers groups nested once, from any order
 grep -v mid g.tsv | grep -v columns >two.tsv
 mc-convert net.safetensors --groups two.tsv -o a.mcz
 for seed in 1 2 3; do

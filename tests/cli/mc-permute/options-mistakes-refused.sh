@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute: what cannot be asked for.
+# mc-permute refuses wrong options.
 samples=$MC_ROOT/formats/samples
 a=$samples/good-weights.mcz q=$samples/good-permutation.mcz
 

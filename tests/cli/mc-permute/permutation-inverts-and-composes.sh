@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute applies a permutation from a file or a pipe, undoes it, and composes two: first the one, then the other.
+# mc-permute applies a permutation from a file or a pipe, inverts it, and composes two, the first operand first.
 fixture stranger
 
 same_content qa.mcz <(mc-permute q.mcz a.mcz)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute refuses a permutation of another network, with an entry twice, and streams of the wrong kind.
+# mc-permute refuses a permutation of another network, a duplicate entry, and streams of the wrong kind.
 fixture stranger
 
 py <<'EOF'

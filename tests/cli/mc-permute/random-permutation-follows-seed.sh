@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute --random: the same bytes twice, another seed, another permutation; the identity moves nothing.
+# mc-permute --random writes the same bytes twice and depends on the seed; --identity moves nothing.
 fixture stranger
 
 same_content a.mcz <(mc-permute one.mcz a.mcz)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute --verify: rounding only, and no prediction changes.
+# mc-permute --verify finds only rounding, and no changed prediction.
 fixture stranger
 
 mc-permute --verify data.mcz q.mcz a.mcz >table

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pgd: l2, restarts and targets: nearer to it than without one, and no class is its own.
+# mc-pgd with the l2 norm, restarts and targets: a target is approached, and must not be the image's class.
 fixture examples
 
 $p -q --norm l2 --eps .5 1.mcz >l2.mcz

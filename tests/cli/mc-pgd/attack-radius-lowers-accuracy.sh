@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Robust accuracy down the pipe falls from the clean one as the radius grows, but for two standard errors.
+# Robust accuracy falls from the clean one as the radius of mc-pgd grows, up to two standard errors.
 fixture examples
 
 robust() { $p -q "$@" 1.mcz | mc-eval -t 1 --data - 1.mcz | tail -n 1 | cut -f 3; }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pgd: examples in the ball; what it says and logs is what mc-eval measures.
+# mc-pgd's examples are within the ball, and its message and log agree with mc-eval.
 fixture examples
 
 expect_equal "$(wc -l <note)" 1

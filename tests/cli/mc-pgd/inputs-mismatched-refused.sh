@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pgd: what does not fit, is cut or is no number: one line, and the old output stays.
+# mc-pgd refuses mismatched, truncated and non-finite inputs in one line, and keeps the old output.
 fixture examples
 
 cp adv.mcz old.mcz
@@ -8,16 +8,16 @@ fails 3 'small.mcz: images are 3x12x12' mc-pgd --data small.mcz 1.mcz -o old.mcz
 fails 3 "has $test images, but $((test + 1)) were requested" $p --samples $((test + 1)) 1.mcz -o old.mcz
 fails 3 'is a dataset stream, not weights' $p test.mcz -o old.mcz
 fails 3 'is a weights stream, not' mc-pgd --data 1.mcz 1.mcz -o old.mcz
-# cut off behind the images that are needed
+# truncated after the required images
 head -c -7 test.mcz >cut.mcz
 fails 3 'cut.mcz: ' mc-pgd --data cut.mcz --samples 3 1.mcz -o old.mcz
-mc-pgd --data cut.mcz 1.mcz 2>err | mc-info --check >out 2>&1 && die 'a complete stream of a failed run'
+mc-pgd --data cut.mcz 1.mcz 2>err | mc-info --check >out 2>&1 && die 'a failed run wrote a complete stream'
 py <<'END'
 s = mcz.read("adv.mcz")
 s.tensors["images"][5, 0, 0, 0] = np.nan
 mcz.write("nan.mcz", s.kind, s.meta, s.tensors)
 w = mcz.read("1.mcz")
-for name in w.tensors: # finite, and too much for any sum
+for name in w.tensors: # finite, but its sums overflow
     if name.endswith("weight"):
         w.tensors[name] = np.full_like(w.tensors[name], 3e38)
 mcz.write("huge.mcz", w.kind, w.meta, w.tensors)

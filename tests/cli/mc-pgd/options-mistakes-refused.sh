@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-pgd: what cannot be asked for.
+# mc-pgd refuses wrong options.
 samples=$MC_ROOT/formats/samples
 w=$samples/good-weights.mcz p="mc-pgd --data $samples/good-dataset.mcz"
 

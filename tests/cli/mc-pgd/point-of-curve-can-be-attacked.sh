@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A point of a curve can be attacked, the curve itself not; examples of examples keep their name.
+# mc-pgd attacks a point of a curve, but not the curve; examples made from examples keep their name.
 fixture examples
 
 mc-bezier --epochs 0 1.mcz 2.mcz -o curve.mcz
