@@ -478,7 +478,7 @@ static int measure(struct work *w, struct mc_error *err)
     for (size_t i = 0; i < w->n; i++) {
         double lo, hi;
         if (w->scan->range(w->n, w->value + i * w->n, &lo, &hi))
-            return mc_fail(err, MC_EINPUT, "row %zu of the matrix holds a value that is not finite",
+            return mc_fail(err, MC_EINPUT, "row %zu of the matrix has a value that is not finite",
                            i);
         w->high[i] = hi;
         w->varied += lo < hi;

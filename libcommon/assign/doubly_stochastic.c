@@ -172,7 +172,7 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
         return mc_fail(err, MC_ENOMEM, "out of memory for a decomposition of %zu rows", n);
     for (size_t k = 0; k < n * n; k++) {
         if (!isfinite(d[k])) {
-            rc = mc_fail(err, MC_EINPUT, "row %zu of the matrix holds a value that is not finite",
+            rc = mc_fail(err, MC_EINPUT, "row %zu of the matrix has a value that is not finite",
                          k / n);
             goto out;
         }

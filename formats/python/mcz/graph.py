@@ -43,7 +43,7 @@ SETTINGS = """\
 | `groups` | `conv` | an integer from 1 to 16777216 | groups of channels; divides those of input and output |
 | `ceil` | `maxpool`, `avgpool` | true or false | round the output's size up |
 | `bias` | `conv`, `linear` | true or false | the layer has a bias |
-| `eps` | `batchnorm`, `layernorm` | a number over 0 | is added to the variance |
+| `eps` | `batchnorm`, `layernorm` | a number over 0 | added to the variance |
 | `momentum` | `batchnorm` | a number from 0 to 1 | weight of the new batch in the running statistics |
 | `delta` | `relu` | a number of 0 or more; left out: 0 | Huber's δ; 0 is the plain ReLU |
 | `size` | `adaptpool` | [height, width], each an integer from 1 to 8192 | size of the output |
@@ -51,7 +51,7 @@ SETTINGS = """\
 | `weight` | `loss` | a number of 0 or more | factor of this loss in the sum |
 | `train_only` | `loss` | true or false | used only in training |
 | `weight_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial weights |
-| `bias_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial bias; written where `bias` is true |
+| `bias_init` | `conv`, `linear` | zero, one, xavier_normal, kaiming_normal_out, uniform_fan_in or truncated_normal_01; left out: uniform_fan_in | initial bias; written if `bias` is true |
 | `weight_init` | `batchnorm`, `layernorm`, `scale` | zero or one; left out: one | initial weights |
 | `bias_init` | `batchnorm`, `layernorm` | zero or one; left out: zero | initial bias |
 """
@@ -90,7 +90,7 @@ class Setting:
     def __init__(self, key, ops, values, meaning):
         self.key, self.ops = key.strip("`"), names(ops)
         self.values, _, default = values.partition("; left out: ")
-        self.optional, self.with_bias = bool(default), "where `bias`" in meaning
+        self.optional, self.with_bias = bool(default), "if `bias`" in meaning
         self.list, each = next(((n, self.values[len(w):]) for w, n in LISTS.items() if self.values.startswith(w)),
                                (None, self.values))
         bounds = re.search(r"from (-?[\d.]+) to (below )?(-?[\d.]+)$|over (-?[\d.]+)$|of (-?[\d.]+) or more$", each)
