@@ -41,7 +41,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     [ "$(wc -l <out)" = 3 ] || complain "--version says more than three lines"
     # whatever the environment asks for, it does not fail
     MC_CUDA_LIBRARY=/nonexistent MC_ISA=other status 0 "$name" --version
-    grep -q '^backends: cpu (MC_ISA is .*), cuda (the library of MC_CUDA_LIBRARY is missing)$' out ||
+    grep -q '^backends: cpu (MC_ISA must be .*), cuda (the library of MC_CUDA_LIBRARY is missing)$' out ||
         complain "--version says '$(cat out)'"
     MC_ISA=portable status 0 "$name" --version
     grep -q '^backends: cpu (portable, ' out || complain "--version does not look at MC_ISA"
