@@ -65,6 +65,9 @@ check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose
 results: ## docs/results/ from pipelines/paper/
 	@pipelines/paper/pages.py results docs/results
 
+reference: $(TOOLS) ## docs/reference/programs.md from the programs' --help
+	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
+
 man: $(MAN) ## man pages from the programs' --help
 
 install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
@@ -152,4 +155,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check results man install lint format clean help always
+.PHONY: all demo check results reference man install lint format clean help always
