@@ -187,7 +187,7 @@ static void check_options(struct options *o)
     if (!mc_option_given(&o->cli, &o->to))
         o->to = by_name(o->cli.output);
     if (o->from == MC_CONVERT_MCZ && ends_as_pickles_do(input(o)))
-        mc_cli_usage("%s: what torch.save wrote " MC_INPUT_FROM_TORCH, input(o));
+        mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
         mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
     if (o->from == MC_CONVERT_MCZ) {

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of activations streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/activations.h"
 
 #include "formats/codecs/tensors.h"
@@ -15,25 +13,26 @@
 #define MAX_BATCH ((uint64_t)1 << 24)
 #define MAX_SIDE 65536
 
-/* Where a stream is: the batch's first image, the tap, and how much of the tap's batch is done. */
-struct turn {
+/* Position in a stream: the batch's first image, the tap, and the images done of the tap's
+ * batch. */
+struct position {
     uint64_t images, batch, first, done;
     size_t tap, n_taps;
 };
 
 static const struct mc_key keys[] = {
-    MC_KEY(struct turn, images, "images", MC_KEY_COUNT, MAX_IMAGES),
-    MC_KEY(struct turn, batch, "batch", MC_KEY_COUNT, MAX_BATCH),
+    MC_KEY(struct position, images, "images", MC_KEY_COUNT, MAX_IMAGES),
+    MC_KEY(struct position, batch, "batch", MC_KEY_COUNT, MAX_BATCH),
 };
 
-static uint64_t left(const struct turn *t)
+static uint64_t left(const struct position *t)
 {
     uint64_t batch = t->images - t->first < t->batch ? t->images - t->first : t->batch;
 
     return batch - t->done;
 }
 
-static void advance(struct turn *t, uint64_t n)
+static void advance(struct position *t, uint64_t n)
 {
     t->done += n;
     if (left(t))
@@ -49,7 +48,7 @@ static void advance(struct turn *t, uint64_t n)
 
 struct mc_activations_writer {
     struct mc_writer *w;
-    struct turn turn;
+    struct position position;
 };
 
 void mc_activations_abandon(struct mc_activations_writer *a)
@@ -92,10 +91,11 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
         sampled.taps[i].samples = images * (uint64_t)hw[i][0] * (uint64_t)hw[i][1];
         tensors[i] = tap_tensor(taps, i, images, (uint64_t)hw[i][0], (uint64_t)hw[i][1]);
     }
-    a->turn = (struct turn){.images = images, .batch = shape->batch, .n_taps = taps->n_taps};
+    a->position =
+        (struct position){.images = images, .batch = shape->batch, .n_taps = taps->n_taps};
     mc_pack_map(&meta, 5);
     mc_taps_pack(&sampled, &meta);
-    mc_keys_pack(&meta, keys, 2, &a->turn);
+    mc_keys_pack(&meta, keys, 2, &a->position);
     if ((rc = mc_writer_open(&a->w, path,
                              &(struct mc_header){"activations", &meta, tensors, taps->n_taps}, h,
                              err)))
@@ -113,11 +113,11 @@ out:
 int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n, const float *data,
                          struct mc_error *err)
 {
-    if (tap != a->turn.tap || n > left(&a->turn))
-        return mc_fail(err, MC_EUSAGE, "activations are written tap by tap, batch by batch");
+    if (tap != a->position.tap || n > left(&a->position))
+        return mc_fail(err, MC_EUSAGE, "activations must be written tap by tap, batch by batch");
     int rc = mc_writer_rows(a->w, tap, n, data, err);
     if (!rc)
-        advance(&a->turn, n);
+        advance(&a->position, n);
     return rc;
 }
 
@@ -135,7 +135,7 @@ int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err)
 struct mc_activations_reader {
     struct mc_reader *r;
     struct mc_taps taps;
-    struct turn turn;
+    struct position position;
 };
 
 void mc_activations_close(struct mc_activations_reader *a)
@@ -147,8 +147,7 @@ void mc_activations_close(struct mc_activations_reader *a)
     free(a);
 }
 
-/* The announced tensor of tap i is what the meta says; its height and width are the tensor's
- * own. */
+/* Check the announced tensor of tap i against the meta. Its height and width are free. */
 static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_error *err)
 {
     const struct mc_tensor *t = mc_reader_tensor(a->r, i);
@@ -158,17 +157,19 @@ static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_
         t->shape[3] > MAX_SIDE)
         return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is not (images, K, H, W)",
                        mc_reader_name(a->r), t->name);
-    struct mc_tensor want = tap_tensor(&a->taps, i, a->turn.images, t->shape[2], t->shape[3]);
-    int rc = mc_expect_tensor(a->r, i, &want, err);
+    struct mc_tensor expected =
+        tap_tensor(&a->taps, i, a->position.images, t->shape[2], t->shape[3]);
+    int rc = mc_expect_tensor(a->r, i, &expected, err);
     uint64_t pixels = t->shape[2] * t->shape[3];
-    if (!rc && (tap->samples % pixels || tap->samples / pixels != a->turn.images))
-        rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images of %llu pixels",
+    if (!rc && (tap->samples % pixels || tap->samples / pixels != a->position.images))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: \"%s\" has %llu samples, not those of %llu images of %llu pixels",
                      mc_reader_name(a->r), tap->name, (unsigned long long)tap->samples,
-                     (unsigned long long)a->turn.images, (unsigned long long)pixels);
+                     (unsigned long long)a->position.images, (unsigned long long)pixels);
     return rc;
 }
 
-/* r becomes the new one's; not after an error. */
+/* Make a reader that owns r, but not after an error. */
 static int open_stream(struct mc_activations_reader **out, struct mc_reader *r,
                        struct mc_error *err)
 {
@@ -181,13 +182,13 @@ static int open_stream(struct mc_activations_reader **out, struct mc_reader *r,
     a->r = r;
     if (!(rc = mc_reader_expect(r, "activations", err)) &&
         ((rc = mc_taps_unpack(&a->taps, mc_reader_meta(r), err)) ||
-         (rc = mc_keys_unpack(mc_reader_meta(r), keys, 2, &a->turn, err))))
+         (rc = mc_keys_unpack(mc_reader_meta(r), keys, 2, &a->position, err))))
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    else if (!rc && (!a->turn.images || !a->turn.batch || !a->taps.n_taps))
+    else if (!rc && (!a->position.images || !a->position.batch || !a->taps.n_taps))
         rc = mc_fail(err, MC_EINPUT, "%s: has no images, no batches or no taps", mc_reader_name(r));
     else if (!rc)
         rc = mc_expect_count(r, a->taps.n_taps, err);
-    a->turn.n_taps = a->taps.n_taps;
+    a->position.n_taps = a->taps.n_taps;
     for (size_t i = 0; i < a->taps.n_taps && !rc; i++)
         rc = check_tap(a, i, err);
     if (rc) {
@@ -225,7 +226,7 @@ const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a)
 
 uint64_t mc_activations_images(const struct mc_activations_reader *a)
 {
-    return a->turn.images;
+    return a->position.images;
 }
 
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a)
@@ -241,14 +242,14 @@ int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
 
     if (rc != 1)
         return rc;
-    if (rec.index != a->turn.tap || rec.rows > left(&a->turn))
-        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes where \"%s\" should",
-                       mc_reader_name(a->r), rec.tensor->name,
-                       mc_reader_tensor(a->r, a->turn.tap)->name);
+    if (rec.index != a->position.tap || rec.rows > left(&a->position))
+        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" expected, got \"%s\"",
+                       mc_reader_name(a->r), mc_reader_tensor(a->r, a->position.tap)->name,
+                       rec.tensor->name);
     if ((rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float), mc_reader_name(a->r),
                         rec.tensor->name, err)))
         return rc;
-    advance(&a->turn, rec.rows);
+    advance(&a->position, rec.rows);
     *tap = rec.index;
     *n = (size_t)rec.rows;
     *data = rec.data;

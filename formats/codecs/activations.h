@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Activations streams (mc-acts --raw): one network's activations in batches, for people who put
- * their own measure between. formats/codecs/activations.md is the specification.
+ * Activations streams (mc-acts --raw): one network's activations in batches, for custom measures.
+ * formats/codecs/activations.md is the specification.
  *
- * meta: as moments (at, groups, taps), images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
- * float32. Records go round the taps batch by batch; a batch of a large tap may be several
+ * meta: at, groups and taps as in moments; images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
+ * float32. Records cycle through the taps batch by batch; a large tap's batch may need several
  * records. */
 #ifndef MC_ACTIVATIONS_H
 #define MC_ACTIVATIONS_H
@@ -21,7 +21,7 @@ struct mc_activations_shape {
 MC_USE_RESULT int mc_activations_create(struct mc_activations_writer **out, const char *path,
                                         const struct mc_activations_shape *shape,
                                         const struct mc_history *h, struct mc_error *err);
-/* Next n images of tap i: (n, K, H, W). Call for every tap in order, batch by batch. */
+/* Write the next n images of tap i: (n, K, H, W). Call for every tap in order, batch by batch. */
 MC_USE_RESULT int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n,
                                        const float *data, struct mc_error *err);
 MC_USE_RESULT int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err);
@@ -30,19 +30,19 @@ void mc_activations_abandon(struct mc_activations_writer *a);
 struct mc_activations_reader;
 MC_USE_RESULT int mc_activations_open(struct mc_activations_reader **out, const char *path,
                                       struct mc_error *err);
-/* The same of a reader that is open: who does not know the kind beforehand. r becomes the new
- * reader's, or is closed after an error. */
+/* The same for an open reader, if the kind was not known before. The new reader owns r; after an
+ * error r is closed. */
 MC_USE_RESULT int mc_activations_open_stream(struct mc_activations_reader **out,
                                              struct mc_reader *r, struct mc_error *err);
 const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a);
 uint64_t mc_activations_images(const struct mc_activations_reader *a);
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);
-/* Next record: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels a channel.
- * 1, 0 at the verified end, or an error. */
+/* Read the next record: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels
+ * per channel. Returns 1, 0 at the verified end, or an error. */
 MC_USE_RESULT int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,
                                       const float **data, size_t *hw, struct mc_error *err);
 void mc_activations_close(struct mc_activations_reader *a);
-/* All of an open reader, which stays the caller's, as mc_activations_next checks it. */
+/* Check all of an open reader, which remains the caller's, as mc_activations_next does. */
 MC_USE_RESULT int mc_activations_check(struct mc_reader *r, struct mc_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Each kind's codec reads, and what it made is thrown away. */
+ * Check a stream: its codec reads it, and the result is discarded. */
 #include "formats/codecs/check.h"
 
 #include "formats/codecs/activations.h"
@@ -15,13 +15,13 @@
 
 #include <string.h>
 
-/* All of an open reader, whatever network it holds. */
+/* A stream from an open reader; networks without a graph are accepted. */
 static struct mc_stream stream_of(struct mc_reader *r)
 {
     return (struct mc_stream){.reader = r, .declared = 1};
 }
 
-/* check_KIND */
+/* Define check_KIND. */
 #define CHECK(kind, type, read, release)                                                           \
     static int check_##kind(struct mc_reader *r, struct mc_error *err)                             \
     {                                                                                              \
@@ -36,7 +36,7 @@ CHECK(permutation, mc_perm, mc_perm_read(&it, stream_of(r), NULL, NULL, err), mc
 CHECK(matrices, mc_matrices, mc_matrices_read(&it, stream_of(r), NULL, err), mc_matrices_release)
 CHECK(losses, mc_losses, mc_losses_read_stream(&it, r, NULL, err), mc_losses_release)
 
-/* A curve, and that its permutation is one of its network. */
+/* Check a curve, and that its permutation fits its network. */
 static int check_curve(struct mc_reader *r, struct mc_error *err)
 {
     struct mc_symmetry symmetry = {0};
@@ -52,7 +52,7 @@ static int check_curve(struct mc_reader *r, struct mc_error *err)
     return mc_fail_in(rc, err, "%s", mc_reader_name(r));
 }
 
-/* Moments, and that an attack is named whole or not at all. */
+/* Check moments, and that attack and seed come together. */
 static int check_moments(struct mc_reader *r, struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r);

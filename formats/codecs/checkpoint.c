@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of checkpoint streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/checkpoint.h"
 
 #include "formats/codecs/tensors.h"
@@ -14,7 +12,7 @@
 #include <unistd.h>
 
 #define KIND "checkpoint"
-#define OLD_KIND "state" /* of version 1, which is not written in it */
+#define OLD_KIND "state" /* kind of version 1, which has no version key */
 #define VERSION 2
 
 enum { VALUE = sizeof((struct mc_checkpoint_setting *)NULL)->value };
@@ -49,7 +47,7 @@ int mc_checkpoint_exists(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* Another file may be there by mistake, and is not to be removed. */
+/* 1 if the file is a checkpoint: other files must not be overwritten by mistake. */
 static int is_checkpoint(const char *path)
 {
     struct mc_reader *r = NULL;
@@ -65,16 +63,16 @@ int mc_checkpoint_check_path(const char *path, int resume, struct mc_error *err)
     struct stat st;
 
     if (path && !strcmp(path, "-"))
-        return mc_fail(err, MC_EUSAGE, "--checkpoint needs a file, and '-' is standard output");
+        return mc_fail(err, MC_EUSAGE, "--checkpoint must be a file, not standard output");
     if (!path || stat(path, &st))
         return 0;
-    /* a pipe would be waited for */
+    /* opening a pipe would block */
     if (!S_ISREG(st.st_mode) || (!resume && !is_checkpoint(path)))
-        return mc_fail(err, MC_EUSAGE, "--checkpoint: '%s' is there and is no checkpoint", path);
+        return mc_fail(err, MC_EUSAGE, "--checkpoint: '%s' exists and is not a checkpoint", path);
     if (resume)
         return 0;
     return mc_fail(err, MC_EUSAGE,
-                   "checkpoint '%s' exists: --resume goes on from it; remove it to begin afresh",
+                   "checkpoint '%s' exists: resume with --resume, or remove it to start again",
                    path);
 }
 
@@ -103,7 +101,7 @@ int mc_checkpoint_write(const struct mc_checkpoint *s, const char *path, struct 
     return mc_layout_write(&l, path, NULL, err);
 }
 
-static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
+static int has_setting(const struct mc_checkpoint *s, const msgpack_object *key)
 {
     for (size_t i = 0; i < s->n_settings; i++)
         if (mc_is_str(key, s->settings[i].name))
@@ -111,9 +109,9 @@ static int is_mine(const struct mc_checkpoint *s, const msgpack_object *key)
     return 0;
 }
 
-/* A setting for people, as they gave it: of its words, between blanks and colons, each that is a
- * real number as checkpoints have it (%.17g) in the shortest form that is read back as it. */
-static const char *given(char out[VALUE], const char *value)
+/* Copy a setting for a message in the form users type. Each real number in checkpoint form (%.17g),
+ * between spaces and colons, gets the shortest form that reads back as the same number. */
+static const char *shorten_numbers(char out[VALUE], const char *value)
 {
     size_t n = 0;
 
@@ -139,8 +137,9 @@ static const char *given(char out[VALUE], const char *value)
     return out;
 }
 
-/* The same of a value of that setting; of a choice, by its name. */
-static const char *told(char out[VALUE], const struct mc_checkpoint_setting *s, const char *value)
+/* A setting's value for a message; a choice is replaced by its name. */
+static const char *setting_text(char out[VALUE], const struct mc_checkpoint_setting *s,
+                                const char *value)
 {
     char *end = NULL;
     const unsigned long choice = strtoul(value, &end, 10);
@@ -148,27 +147,26 @@ static const char *told(char out[VALUE], const struct mc_checkpoint_setting *s, 
     for (unsigned long i = 0; s->choices && s->choices[i] && end != value && !*end; i++)
         if (i == choice)
             return strcpy(out, s->choices[i]);
-    return given(out, value);
+    return shorten_numbers(out, value);
 }
 
-/* Counts read "2 threads", the other settings "lr 0.1". */
-static int differs(const struct mc_checkpoint_setting *mine, const char *theirs,
+/* Report a difference. Counts read "2 threads", other settings "lr 0.1". */
+static int differs(const struct mc_checkpoint_setting *setting, const char *saved,
                    struct mc_error *err)
 {
-    const char *const name = mine->name;
-    char made[VALUE], now[VALUE];
-
+    const char *const name = setting->name;
+    char before[VALUE], now[VALUE];
     static const char *const counts[] = {"images", "epochs", "points", "threads",
                                          "multiprocessors"};
-    told(made, mine, theirs);
-    told(now, mine, mine->value);
-    const int letters = (int)strlen(name) - !strcmp(made, "1");
+    setting_text(before, setting, saved);
+    setting_text(now, setting, setting->value);
+    const int letters = (int)strlen(name) - !strcmp(before, "1"); /* singular */
 
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (!strcmp(name, counts[i]))
-            return mc_fail(err, MC_EINPUT, "was made with %s %.*s, this run has %s", made, letters,
-                           name, now);
-    return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", name, made, now);
+            return mc_fail(err, MC_EINPUT, "was made with %s %.*s, this run has %s", before,
+                           letters, name, now);
+    return mc_fail(err, MC_EINPUT, "was made with %s %s, this run has %s", name, before, now);
 }
 
 static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
@@ -176,14 +174,14 @@ static int other_setting(const msgpack_object_kv *kv, struct mc_error *err)
     const msgpack_object *k = &kv->key, *v = &kv->val;
 
     if (k->type != MSGPACK_OBJECT_STR || v->type != MSGPACK_OBJECT_STR)
-        return mc_fail(err, MC_EINPUT, "its settings are not text");
-    char made[VALUE], shown[VALUE];
-    snprintf(made, sizeof made, "%.*s", (int)v->via.str.size, v->via.str.ptr);
+        return mc_fail(err, MC_EINPUT, "its settings are not strings");
+    char saved[VALUE], text[VALUE];
+    snprintf(saved, sizeof saved, "%.*s", (int)v->via.str.size, v->via.str.ptr);
     return mc_fail(err, MC_EINPUT, "was made with %.*s %s, this run without", (int)k->via.str.size,
-                   k->via.str.ptr, given(shown, made));
+                   k->via.str.ptr, shorten_numbers(text, saved));
 }
 
-/* Every setting of the run is in the checkpoint with the same value, and no other is there. */
+/* Check that run and checkpoint have the same settings with the same values. */
 static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *r,
                          struct mc_error *err)
 {
@@ -195,19 +193,20 @@ static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *
         (rc = mc_get_map(meta, "settings", &settings, err)))
         return rc;
     if (strcmp(tool, s->tool))
-        return mc_fail(err, MC_EINPUT, "is a checkpoint of %s, not of %s", tool, s->tool);
+        return mc_fail(err, MC_EINPUT, "a checkpoint of %s is required (got one of %s)", s->tool,
+                       tool);
     for (size_t i = 0; i < s->n_settings; i++) {
-        const struct mc_checkpoint_setting *mine = &s->settings[i];
-        if (!mc_get_opt(settings, mine->name))
-            return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", mine->name,
-                           told(value, mine, mine->value));
-        if ((rc = mc_get_str(settings, mine->name, value, sizeof value, err)))
+        const struct mc_checkpoint_setting *setting = &s->settings[i];
+        if (!mc_get_opt(settings, setting->name))
+            return mc_fail(err, MC_EINPUT, "was made without %s %s, this run has it", setting->name,
+                           setting_text(value, setting, setting->value));
+        if ((rc = mc_get_str(settings, setting->name, value, sizeof value, err)))
             return rc;
-        if (strcmp(value, mine->value))
-            return differs(mine, value, err);
+        if (strcmp(value, setting->value))
+            return differs(setting, value, err);
     }
     for (uint32_t k = 0; k < settings->via.map.size; k++)
-        if (!is_mine(s, &settings->via.map.ptr[k].key))
+        if (!has_setting(s, &settings->via.map.ptr[k].key))
             return other_setting(&settings->via.map.ptr[k], err);
     return 0;
 }
@@ -224,7 +223,7 @@ static int expect_version(const struct mc_reader *r, struct mc_error *err)
     if ((rc = mc_get_u64(mc_reader_meta(r), "version", UINT32_MAX, &version, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     if (version != VERSION)
-        return mc_fail(err, MC_EINPUT, "%s: a checkpoint of version %llu; this program reads %d",
+        return mc_fail(err, MC_EINPUT, "%s: checkpoint version %llu (this program reads %d)",
                        mc_reader_name(r), (unsigned long long)version, VERSION);
     return 0;
 }
@@ -258,15 +257,15 @@ out:
     return rc;
 }
 
-/* ---- any program's ------------------------------------------------------------------------- */
+/* ---- checkpoints of any program ---- */
 
-#define EVAL_FLOATS 10 /* of a point of a data set: five float64, each in two halves */
+#define EVAL_FLOATS 10 /* per point and data set: five float64 as two float32 each */
 
-/* Checkpoints of mc-eval, and the tensor `report` of mc-pam's, hold float64 values; all other
- * tensors hold float32. */
+/* Checkpoints of mc-eval, and the tensor `report` of mc-pam, hold float64 values. All other tensors
+ * hold float32. */
 struct checked {
     char tool[64];
-    uint64_t epoch, points; /* points: of mc-eval */
+    uint64_t epoch, points; /* points: mc-eval only */
     int attacked;
 };
 
@@ -281,7 +280,7 @@ static int check_settings(struct checked *c, const msgpack_object *settings, str
         const msgpack_object *key = &settings->via.map.ptr[i].key,
                              *v = &settings->via.map.ptr[i].val;
         if (v->type != MSGPACK_OBJECT_STR || v->via.str.size >= VALUE)
-            return mc_fail(err, MC_EINPUT, "setting \"%.*s\" is not a text of at most %d bytes",
+            return mc_fail(err, MC_EINPUT, "setting \"%.*s\" is not a string of at most %d bytes",
                            key->via.str.size > 80 ? 80 : (int)key->via.str.size, key->via.str.ptr,
                            VALUE - 1);
         c->attacked |= mc_is_str(key, "attack");
@@ -299,7 +298,8 @@ static int check_tensor(const struct checked *c, const struct mc_tensor *t, stru
     if (t->dtype != MC_F32 || t->ndim != 1)
         return mc_fail(err, MC_EINPUT, "tensor \"%s\" is not float32 (n)", t->name);
     if (is_eval(c) && t->shape[0] != c->points * EVAL_FLOATS * (c->attacked ? 2 : 1))
-        return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu numbers for %llu points", t->name,
+        return mc_fail(err, MC_EINPUT,
+                       "tensor \"%s\" has %llu numbers, which do not fit %llu points", t->name,
                        (unsigned long long)t->shape[0], (unsigned long long)c->points);
     return 0;
 }
@@ -315,8 +315,8 @@ static int check_meta(struct checked *c, const struct mc_reader *r, struct mc_er
         (rc = mc_get_u64(meta, "epoch", UINT32_MAX, &c->epoch, err)))
         return rc;
     if (is_eval(c) && c->epoch > c->points)
-        return mc_fail(err, MC_EINPUT, "%llu points are done of %llu", (unsigned long long)c->epoch,
-                       (unsigned long long)c->points);
+        return mc_fail(err, MC_EINPUT, "\"epoch\" is %llu of %llu points",
+                       (unsigned long long)c->epoch, (unsigned long long)c->points);
     for (size_t i = 0; i < mc_reader_n_tensors(r) && !rc; i++)
         rc = check_tensor(c, mc_reader_tensor(r, i), err);
     return rc;
@@ -335,8 +335,8 @@ int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err)
         const int doubles =
             is_eval(&c) || (!strcmp(c.tool, "mc-pam") && !strcmp(rec.tensor->name, "report"));
         if (rec.index < last)
-            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes after a later one",
-                           mc_reader_name(r), rec.tensor->name);
+            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
+                           rec.tensor->name);
         last = rec.index;
         if (!doubles && (rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float),
                                         mc_reader_name(r), rec.tensor->name, err)))

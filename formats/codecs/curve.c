@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of curve streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/curve.h"
 
 #include "formats/codecs/groups.h"
@@ -12,7 +10,7 @@
 
 const char *const mc_curve_kinds[] = {"bezier", "chain", NULL};
 
-/* The points as a stream has them. */
+/* The points in a stream's order. */
 static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
 {
     const struct mc_graph *g = c->graph;
@@ -29,7 +27,7 @@ int mc_curve_init(struct mc_curve *out, const struct mc_graph *g, enum mc_curve_
 {
     memset(out, 0, sizeof *out);
     if (n_points < 2 || n_points > MC_MAX_POINTS)
-        return mc_fail(err, MC_EUSAGE, "a curve has from 2 to %d points, not %zu", MC_MAX_POINTS,
+        return mc_fail(err, MC_EUSAGE, "a curve must have 2 to %d points (got %zu)", MC_MAX_POINTS,
                        n_points);
     int ok = (out->graph = mc_graph_copy(g)) != NULL;
     out->kind = kind;
@@ -68,10 +66,11 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, st
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     c->kind = strcmp(kind, mc_curve_kinds[MC_CURVE_BEZIER]) ? MC_CURVE_CHAIN : MC_CURVE_BEZIER;
     if (strcmp(kind, mc_curve_kinds[c->kind]))
-        return mc_fail(err, MC_EINPUT, "%s: there is no curve \"%s\" (there are: bezier, chain)",
+        return mc_fail(err, MC_EINPUT, "%s: unknown curve \"%s\" (one of: bezier, chain)",
                        mc_reader_name(r), kind);
     if (points < 2)
-        return mc_fail(err, MC_EINPUT, "%s: a curve of %d points", mc_reader_name(r), (int)points);
+        return mc_fail(err, MC_EINPUT, "%s: a curve must have at least 2 points (got %d)",
+                       mc_reader_name(r), (int)points);
     c->n_points = (size_t)points;
     if (!mc_get_opt(meta, "groups"))
         return 0;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES (4u << 20) /* of images, in one record */
+#define BLOCK_BYTES (4u << 20) /* images per record */
 #define MAX_BLOCK 4096
 
-/* Pixels and labels of n images; first is the number of the first one. */
+/* Check the pixels and labels of n images, starting at image `first`. */
 static int check_images(const struct mc_dataset_info *info, uint64_t first, size_t n,
                         const void *images, const int32_t *labels, struct mc_error *err)
 {
@@ -30,7 +30,7 @@ static int check_images(const struct mc_dataset_info *info, uint64_t first, size
         for (size_t j = 0; j < elems; j++)
             ok &= x[j] >= 0 && x[j] <= 1;
         if (!ok)
-            return mc_fail(err, MC_EINPUT, "image %llu has a pixel that is not from 0 to 1",
+            return mc_fail(err, MC_EINPUT, "image %llu has a pixel outside [0, 1]",
                            (unsigned long long)(first + i));
     }
     return 0;
@@ -42,13 +42,13 @@ struct mc_dataset_reader {
     struct mc_reader *r;
     struct mc_dataset_info info;
     size_t image_bytes;
-    size_t images_index; /* of the two tensors */
-    void *slab;          /* of the record that holds */
+    size_t images_index; /* of "images" */
+    void *slab;          /* memory of the lent record */
     size_t slab_size;
-    const void *images; /* (have) images of the block being lent */
+    const void *images; /* (have) images of the current block */
     size_t have, used;
-    uint64_t done;   /* images in blocks before this one */
-    int32_t *labels; /* (n_labels): those of image `done` and on, as many as have come */
+    uint64_t done;   /* images in earlier blocks */
+    int32_t *labels; /* (n_labels) labels from image `done` on */
     size_t n_labels, labels_room;
 };
 
@@ -63,14 +63,14 @@ void mc_dataset_close(struct mc_dataset_reader *d)
     free(d);
 }
 
-/* r becomes the new one's; not after an error. */
+/* Make a reader that owns r, but not after an error. */
 static int open_stream(struct mc_dataset_reader **out, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_dataset_reader *d = NULL;
     int rc = mc_new(&d, 1, err);
 
     *out = NULL;
-    if (rc || (rc = mc_take_kind(r, "dataset", NULL, err)) ||
+    if (rc || (rc = mc_expect_kind(r, "dataset", NULL, err)) ||
         (rc = mc_fail_in(mc_dataset_meta_unpack(&d->info, r, err), err, "%s", mc_reader_name(r))))
         goto out;
     struct mc_tensor labels = mc_tensor_make("labels", MC_I32, 1, &d->info.n);
@@ -113,7 +113,7 @@ static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
     size_t n = d->n_labels + (size_t)rec->rows;
 
     if (n > MC_DATASET_MAX_LABELS_KEPT)
-        return mc_fail(err, MC_EINPUT, "%s: over %d labels come before their images",
+        return mc_fail(err, MC_EINPUT, "%s: more than %d labels precede their images",
                        mc_reader_name(d->r), MC_DATASET_MAX_LABELS_KEPT);
     if (n > d->labels_room) {
         size_t room = 2 * n < MC_DATASET_MAX_LABELS_KEPT ? 2 * n : MC_DATASET_MAX_LABELS_KEPT;
@@ -128,8 +128,8 @@ static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
     return 0;
 }
 
-/* The next block: a record of images, whose labels have come before it or come right behind. Before
- * the last one is lent, the stream's end is verified. */
+/* Read the next block: a record of images, whose labels precede it or follow directly. The stream's
+ * end is verified before the last block is lent. */
 static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
 {
     struct mc_record rec;
@@ -148,8 +148,7 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
         if ((rc = mc_reader_next(d->r, &rec, err)) < 0)
             return rc;
         if (rc == 0 || (rows && rec.index == d->images_index))
-            return mc_fail(err, MC_EINPUT, "%s: images come before their labels",
-                           mc_reader_name(d->r));
+            return mc_fail(err, MC_EINPUT, "%s: images precede their labels", mc_reader_name(d->r));
         if (rec.index == d->images_index) {
             rows = (size_t)rec.rows;
             d->images = rec.data;
@@ -161,9 +160,9 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
     if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(d->r));
     if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
-        return rc < 0 ? rc
-                      : mc_fail(err, MC_EINPUT, "%s: something follows the last image",
-                                mc_reader_name(d->r));
+        return rc < 0
+                   ? rc
+                   : mc_fail(err, MC_EINPUT, "%s: data after the last image", mc_reader_name(d->r));
     d->have = rows;
     return 0;
 }
@@ -278,13 +277,13 @@ int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
     const char *from = images;
 
     while (n) {
-        size_t take = d->block - d->have < n ? d->block - d->have : n;
-        memcpy(d->images + d->have * d->image_bytes, from, take * d->image_bytes);
-        memcpy(d->labels + d->have, labels, take * sizeof *labels);
-        from += take * d->image_bytes;
-        labels += take;
-        n -= take;
-        d->have += take;
+        size_t count = d->block - d->have < n ? d->block - d->have : n;
+        memcpy(d->images + d->have * d->image_bytes, from, count * d->image_bytes);
+        memcpy(d->labels + d->have, labels, count * sizeof *labels);
+        from += count * d->image_bytes;
+        labels += count;
+        n -= count;
+        d->have += count;
         if (d->have == d->block) {
             int rc = flush_block(d, err);
             if (rc)

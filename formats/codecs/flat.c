@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Reading and writing the kinds that hold a graph and flat vectors. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/flat.h"
 
 #include "formats/codecs/groups.h"
@@ -47,7 +45,7 @@ void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *
     mc_graph_pack(g, p);
 }
 
-/* The network of a stream without a graph: its tensors behind the prefix, and its rows. */
+/* Make the network of a stream without a graph, from its tensors with the prefix and its rows. */
 static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_object *rows,
                            const struct mc_reader *r, const char *prefix, struct mc_error *err)
 {
@@ -57,7 +55,7 @@ static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_o
     int rc = 0;
 
     if (rows->type != MSGPACK_OBJECT_STR)
-        return mc_fail(err, MC_EINPUT, "\"symmetry\" is no text");
+        return mc_fail(err, MC_EINPUT, "\"symmetry\" is not a string");
     if ((rc = mc_new(&tensors, all, err)))
         return rc;
     for (size_t i = 0; i < all && !rc; i++) {
@@ -67,7 +65,7 @@ static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_o
         tensors[n] = mc_tensor_make(t->name + skip, t->dtype, t->ndim, t->shape);
         if (t->dtype != MC_F32 || strlen(tensors[n++].name) >= MC_MAX_DECLARED_NAME)
             rc = mc_fail(err, MC_EINPUT,
-                         "tensor \"%s\" is not of float32, or its name is over %d bytes", t->name,
+                         "tensor \"%s\" must be float32, with a name of at most %d bytes", t->name,
                          MC_MAX_DECLARED_NAME - 1);
     }
     if (!rc)
@@ -78,7 +76,7 @@ static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_o
     if (!rc && (strlen((*g)->rows) != rows->via.str.size ||
                 memcmp((*g)->rows, rows->via.str.ptr, rows->via.str.size) != 0)) {
         rc = mc_fail(err, MC_EINPUT,
-                     "\"symmetry\" has comments, empty lines or a line without an end");
+                     "\"symmetry\" has comments, empty lines or a line without a newline");
         mc_graph_free(*g);
         *g = NULL;
     }
@@ -98,7 +96,7 @@ int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const s
         rc = mc_fail(err, MC_EINPUT, "has both a \"graph\" and a \"symmetry\"");
     else if (rows && !any)
         rc = mc_fail(err, MC_EINPUT,
-                     "is a network without a graph, which this program would need to run it");
+                     "a network with a graph is required (see docs/guides/any-module.md)");
     else if (!(rc = mc_get_str(meta, "net", net, sizeof net, err)) &&
              !(rc = mc_get_str(meta, "dataset", dataset, size, err)))
         rc = rows ? unpack_declared(g, net, rows, r, prefix, err)
@@ -111,7 +109,7 @@ int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size, const s
     return 0;
 }
 
-/* The tensors of the vectors, then of the permutation (may be NULL). */
+/* Add the tensors of the vectors, then of the permutation, which may be NULL. */
 static void all_tensors(struct mc_layout *l, const struct mc_flat *f, size_t n_flat,
                         const struct mc_perm *perm)
 {

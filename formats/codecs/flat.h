@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the kinds that hold a graph and flat vectors (weights, curve) share: the keys of their meta,
- * and reading and writing all their tensors. */
+ * Functions shared by the kinds that hold a graph and flat vectors (weights, curve): the keys of
+ * their meta, and reading and writing all their tensors. */
 #ifndef MC_FLAT_H
 #define MC_FLAT_H
 
@@ -16,33 +16,33 @@
 
 #define MC_FLAT_PREFIX 24
 
-/* One flat vector of a stream: a tensor a parameter, its name behind the prefix. */
+/* One flat vector of a stream: one tensor per parameter, named prefix + name. */
 struct mc_flat {
     const struct mc_param *params; /* (n) */
-    size_t n, floats;              /* tensors; length of the vector with its gaps */
+    size_t n, floats;              /* number of tensors; length of the vector, gaps included */
     char prefix[MC_FLAT_PREFIX];
-    float *const *data; /* where the pointer to it lies: (floats) */
+    float *const *data; /* address of the caller's pointer (floats) */
 };
 
-/* MC_EINPUT for a value that is not finite, or a running variance below 0. file may be NULL. */
+/* MC_EINPUT if a value is not finite or a running variance is negative. file may be NULL. */
 MC_USE_RESULT int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat,
                                  const char *file, struct mc_error *err);
-/* The keys net, dataset and graph of an open map, and back; *g is unpacked anew. Where the network
- * has no graph, the key symmetry with its rows stands for it, and its tensors are those that the
- * stream announces behind `prefix`; unless `any`, that is MC_EINPUT. */
+/* Pack the keys net, dataset and graph of an open map; unpack them into a new *g. A network without
+ * a graph has the key symmetry with its rows instead; its tensors are those announced with
+ * `prefix`. It is MC_EINPUT unless `any` is set. */
 void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset);
 MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t size,
                                       const struct mc_reader *r, const char *prefix, int any,
                                       struct mc_error *err);
 
-/* Read a stream to its verified end: these vectors, then the permutation of perm, whose groups are
- * known (NULL: none), behind "permutation/". Sets each *data, 64-byte aligned and zero in the gaps,
- * to be freed by the caller, after an error too. MC_EINPUT: other tensors than these, or values
- * that mc_flat_finite or mc_perm_check refuses. */
+/* Read a stream to its verified end: these vectors, then the permutation with prefix "permutation/"
+ * (perm NULL: none), whose groups are already set. Sets each *data: 64-byte aligned, zero in gaps,
+ * freed by the caller, also after an error. MC_EINPUT if the tensors differ, or mc_flat_finite or
+ * mc_perm_check fails. */
 MC_USE_RESULT int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat,
                                struct mc_perm *perm, struct mc_error *err);
-/* Write such a stream, whose meta l has, and empty l whatever comes. Values that are not finite are
- * MC_EFAIL, and nothing is written. */
+/* Write such a stream, with the meta of l, and release l, also after an error. If a value is not
+ * finite, returns MC_EFAIL and writes nothing. */
 MC_USE_RESULT int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f,
                                 size_t n_flat, const struct mc_perm *perm,
                                 const struct mc_history *h, struct mc_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A graph as a MessagePack map, and back from one that a stranger may have written. Unknown keys
- * are refused, because a key that is not understood (a dilation, say) changes what is computed. */
+ * Pack a graph as a MessagePack map, and unpack one that may be hostile. Unknown keys are refused:
+ * a key that is not understood (a dilation, say) changes the computation. */
 #include "formats/codecs/graph.h"
 
 #include "formats/stream/frame.h"
@@ -44,7 +44,7 @@ static void pack_field(struct mc_pack *out, const struct mc_field *f, const void
     }
 }
 
-/* The settings that are written of a node, to `out` unless NULL. Returns how many. */
+/* Pack a node's settings to `out` unless it is NULL. Returns their number. */
 static size_t pack_settings(struct mc_pack *out, const struct mc_node *n)
 {
     size_t count = 0;
@@ -95,7 +95,7 @@ int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err)
 
 /* ---- unpacking ------------------------------------------------------------------------------ */
 
-/* Every key of the map is one of the n that are known, and comes once. */
+/* Check that every key of the map is one of the n known keys and occurs once. */
 static int check_keys(const msgpack_object *map, const char *const *known, int n,
                       struct mc_error *err)
 {
@@ -105,14 +105,14 @@ static int check_keys(const msgpack_object *map, const char *const *known, int n
         const msgpack_object *key = &map->via.map.ptr[i].key;
         int k = 0;
         if (key->type != MSGPACK_OBJECT_STR)
-            return mc_fail(err, MC_EINPUT, "a key is not text");
+            return mc_fail(err, MC_EINPUT, "a key is not a string");
         while (k < n && !mc_is_str(key, known[k]))
             k++;
         if (k == n)
-            return mc_fail(err, MC_EINPUT, "key \"%.*s\" is not known here",
+            return mc_fail(err, MC_EINPUT, "unknown key \"%.*s\"",
                            key->via.str.size > 40 ? 40 : (int)key->via.str.size, key->via.str.ptr);
         if (seen & 1u << k)
-            return mc_fail(err, MC_EINPUT, "key \"%s\" comes twice", known[k]);
+            return mc_fail(err, MC_EINPUT, "key \"%s\" occurs twice", known[k]);
         seen |= 1u << k;
     }
     return 0;
@@ -128,7 +128,7 @@ static int check_node_keys(const msgpack_object *map, enum mc_op op, struct mc_e
     return check_keys(map, known, n, err);
 }
 
-/* NAN: not of the type. */
+/* The value as a number. NAN if it has another type. */
 static double number(const msgpack_object *o, enum mc_field_type type)
 {
     const int any = type == MC_FIELD_INT || type == MC_FIELD_FLOAT;
@@ -178,18 +178,18 @@ static int get_inputs(const struct mc_graph *g, const msgpack_object *map, struc
     if (rc)
         return rc;
     if (a->via.array.size > MC_MAX_INPUTS)
-        return mc_fail(err, MC_EINPUT, "%u inputs are more than %d", a->via.array.size,
-                       MC_MAX_INPUTS);
+        return mc_fail(err, MC_EINPUT, "at most %d inputs expected, got %u", MC_MAX_INPUTS,
+                       a->via.array.size);
     for (uint32_t i = 0; i < a->via.array.size; i++) {
         const msgpack_object *v = &a->via.array.ptr[i];
         char name[MC_MAX_NODE_NAME] = "";
         if (v->type != MSGPACK_OBJECT_STR || v->via.str.size >= sizeof name ||
             memchr(v->via.str.ptr, 0, v->via.str.size))
-            return mc_fail(err, MC_EINPUT, "input %u is no node's name", i);
+            return mc_fail(err, MC_EINPUT, "input %u is not a node's name", i);
         memcpy(name, v->via.str.ptr, v->via.str.size);
         n->in[i] = mc_graph_find(g, name);
         if (n->in[i] < 0)
-            return mc_fail(err, MC_EINPUT, "input \"%s\" is no earlier node", name);
+            return mc_fail(err, MC_EINPUT, "input \"%s\" is not an earlier node", name);
     }
     n->n_in = (int)a->via.array.size;
     return 0;
@@ -198,19 +198,19 @@ static int get_inputs(const struct mc_graph *g, const msgpack_object *map, struc
 static int unpack_node(struct mc_graph *g, const msgpack_object *map, struct mc_error *err)
 {
     struct mc_node n = {0};
-    char name[MC_MAX_NODE_NAME] = "", op[32] = "", what[MC_MAX_NODE_NAME + 16];
+    char name[MC_MAX_NODE_NAME] = "", op[32] = "", where[MC_MAX_NODE_NAME + 16];
     int rc = 0, found = 0;
 
     if (map->type != MSGPACK_OBJECT_MAP)
         return mc_fail(err, MC_EINPUT, "node %d: not a map", g->n_nodes);
-    snprintf(what, sizeof what, "node %d", g->n_nodes);
+    snprintf(where, sizeof where, "node %d", g->n_nodes);
     if ((rc = mc_get_str(map, "name", name, sizeof name, err)))
         goto out;
-    snprintf(what, sizeof what, "node \"%s\"", name);
+    snprintf(where, sizeof where, "node \"%s\"", name);
     if ((rc = mc_get_str(map, "op", op, sizeof op, err)))
         goto out;
     if ((found = mc_op_from_name(op)) < 0) {
-        rc = mc_fail(err, MC_EINPUT, "op \"%s\" is not known", op);
+        rc = mc_fail(err, MC_EINPUT, "unknown op \"%s\" (see formats/codecs/graph.md)", op);
         goto out;
     }
     n.op = (enum mc_op)found;
@@ -225,8 +225,8 @@ static int unpack_node(struct mc_graph *g, const msgpack_object *map, struct mc_
         rc = get_field(map, f, &n, g->input[0], err);
 out:
     if (rc)
-        return mc_fail_in(rc, err, "%s", what);
-    mc_graph_node(g, name, &n); /* its errors are kept in g */
+        return mc_fail_in(rc, err, "%s", where);
+    mc_graph_node(g, name, &n); /* errors are stored in g */
     return 0;
 }
 
@@ -249,7 +249,7 @@ int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map, struct mc_
         (rc = mc_get_array(map, "nodes", &nodes, err)))
         goto out;
     if (g->input[0] > MC_MAX_CHANNELS_IN) {
-        rc = mc_fail(err, MC_EINPUT, "an image has 1 to %d colour channels, not %d",
+        rc = mc_fail(err, MC_EINPUT, "an image must have 1 to %d channels (got %d)",
                      MC_MAX_CHANNELS_IN, g->input[0]);
         goto out;
     }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The graph of a network in a stream's header. formats/codecs/graph.md is the specification.
+ * A network's graph in a stream's header. formats/codecs/graph.md is the specification.
  *
  * A map:
  *     {"input": [C,H,W], "classes": n, "nodes": [
@@ -15,9 +15,9 @@
 #include "libcommon/graph/graph.h"
 
 void mc_graph_pack(const struct mc_graph *g, struct mc_pack *out);
-/* A hash of what mc_graph_pack packs (MC_ID_LEN). MC_ENOMEM. */
+/* Hash the bytes of mc_graph_pack (MC_ID_LEN). MC_ENOMEM. */
 MC_USE_RESULT int mc_graph_id(const struct mc_graph *g, char *id, struct mc_error *err);
-/* Untrusted input: every number is bounded. *out is finished. MC_EINPUT names the node. */
+/* Unpack untrusted input: every number is bounded. *out is finished. MC_EINPUT names the node. */
 MC_USE_RESULT int mc_graph_unpack(struct mc_graph **out, const msgpack_object *map,
                                   struct mc_error *err);
 

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Groups of units and their taps in the meta of streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/groups.h"
 
 #include "libcommon/base/alloc.h"
@@ -15,9 +13,9 @@
 #define MAX_TAPS MAX_GROUPS
 #define MAX_SAMPLES ((uint64_t)1 << 56)
 
-/* ---- groups --------------------------------------------------------------------------------- */
+/* ---- groups ---- */
 
-/* An entry of the key "groups". Without an assignment, only the first two keys. */
+/* An entry of the key "groups". Without an assignment it has only the first two keys. */
 struct group_entry {
     struct mc_group group;
     struct mc_assignment found;
@@ -61,19 +59,19 @@ void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g)
 int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
                       struct mc_error *err)
 {
-    uint64_t at = 0, of = 0;
+    uint64_t at = 0, unit = 0;
     int rc = 0;
 
     if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
         return 0;
     if (!(rc = mc_get_u64(map, "within", n_groups - 1, &at, err)))
-        rc = mc_get_u64(map, "unit", MAX_UNITS, &of, err);
+        rc = mc_get_u64(map, "unit", MAX_UNITS, &unit, err);
     g->within = (size_t)at + 1;
-    g->unit = (size_t)of;
+    g->unit = (size_t)unit;
     return rc;
 }
 
-/* Group k of out; and, where an assignment found it, all of what that says. */
+/* Unpack group k of out. If one key of an assignment is present, all are required. */
 static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map,
                         struct mc_error *err)
 {
@@ -90,8 +88,8 @@ static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map
     if (!g->name[0] || !g->size)
         return mc_fail(err, MC_EINPUT, "group %zu has no name or no units", k);
     if (entry.found.n_ties > g->size)
-        return mc_fail(err, MC_EINPUT, "group %s: %zu ties of %zu units", g->name,
-                       entry.found.n_ties, g->size);
+        return mc_fail(err, MC_EINPUT, "group %s: \"ties\" must be at most %zu (got %zu)", g->name,
+                       g->size, entry.found.n_ties);
     out->groups[k] = *g;
     return mc_nesting_unpack(&out->groups[k], out->n_groups, map, err);
 }
@@ -127,7 +125,7 @@ void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layo
     }
 }
 
-/* ---- taps ----------------------------------------------------------------------------------- */
+/* ---- taps ---- */
 
 static int taps_alloc(struct mc_taps *t, size_t n_groups, size_t n_taps, struct mc_error *err)
 {
@@ -227,7 +225,7 @@ static int unpack_tap(struct mc_taps *t, size_t i, const msgpack_object *o, stru
                : mc_fail(err, MC_EINPUT, "tap %zu has no name or no units", i);
 }
 
-/* By group, then by where they begin. */
+/* Order by group, then by start. */
 static int by_place(const void *x, const void *y)
 {
     const struct mc_tap_info *a = *(const struct mc_tap_info *const *)x;
@@ -238,48 +236,49 @@ static int by_place(const void *x, const void *y)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Channels of each group that taps see: of groups that lie alike in units, the first shows all. */
-static int list_seen(const struct mc_taps *t, size_t *seen, struct mc_error *err)
+/* Set observable[k] to the number of channels of group k that taps must observe. If groups repeat in
+ * every unit of another group, the first observes all. */
+static int count_observable(const struct mc_taps *t, size_t *observable, struct mc_error *err)
 {
     for (size_t k = 0; k < t->n_groups; k++)
-        seen[k] = mc_group_tap_units(t->groups, k);
+        observable[k] = mc_group_tap_units(t->groups, k);
     for (size_t k = 0; k < t->n_groups; k++)
         if (t->groups[k].within)
-            seen[t->groups[k].within - 1] = 0;
+            observable[t->groups[k].within - 1] = 0;
     return mc_groups_check_depth(t->groups, t->n_groups, err);
 }
 
-/* Sorted, so that neither memory nor time depends on the sizes, which may be anything. */
+/* Taps are sorted, so that memory and time do not depend on the sizes, which may be anything. */
 int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
 {
     const struct mc_tap_info **sorted = NULL;
-    size_t at = 0, *of = NULL;
+    size_t at = 0, *observable = NULL;
     int rc = 0;
 
-    if ((rc = mc_new(&sorted, t->n_taps, err)) || (rc = mc_new(&of, t->n_groups, err)) ||
-        (rc = list_seen(t, of, err)))
+    if ((rc = mc_new(&sorted, t->n_taps, err)) || (rc = mc_new(&observable, t->n_groups, err)) ||
+        (rc = count_observable(t, observable, err)))
         goto out;
     for (size_t i = 0; i < t->n_taps && !rc; i++) {
         const struct mc_tap_info *tap = sorted[i] = &t->taps[i];
-        size_t size = tap->group < t->n_groups ? of[tap->group] : 0;
+        size_t size = tap->group < t->n_groups ? observable[tap->group] : 0;
         if (tap->start > size || tap->count > size - tap->start)
-            rc = mc_fail(err, MC_EINPUT, "tap %s: is not within a group", tap->name);
+            rc = mc_fail(err, MC_EINPUT, "tap %s: not within a group", tap->name);
     }
     if (!rc)
         qsort(sorted, t->n_taps, sizeof *sorted, by_place);
     for (size_t k = 0; k < t->n_groups && !rc; k++) {
-        size_t seen = 0;
-        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= seen; at++) {
-            size_t end = sorted[at]->start + sorted[at]->count;
-            seen = end > seen ? end : seen;
+        size_t end = 0;
+        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= end; at++) {
+            const size_t next = sorted[at]->start + sorted[at]->count;
+            end = next > end ? next : end;
         }
-        if (seen < of[k])
-            rc = mc_fail(err, MC_EINPUT, "group %s: unit %zu is seen at no tap", t->groups[k].name,
-                         seen);
+        if (end < observable[k])
+            rc = mc_fail(err, MC_EINPUT, "group %s: no tap observes unit %zu", t->groups[k].name,
+                         end);
     }
 out:
     free(sorted);
-    free(of);
+    free(observable);
     return rc;
 }
 
@@ -295,7 +294,7 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
         (rc = mc_get_array(meta, "taps", &taps, err)))
         return rc;
     if (strcmp(at, "post") && strcmp(at, "pre"))
-        return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", at);
+        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", at);
     if (taps->via.array.size > MAX_TAPS)
         return mc_fail(err, MC_EINPUT, "more than %d taps", MAX_TAPS);
     if ((rc = mc_perm_unpack_groups(&groups, meta, err)))

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of losses streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/losses.h"
 
 #include "formats/codecs/tensors.h"
@@ -12,7 +10,7 @@
 
 #define MAX_POINTS (1u << 20)
 #define MAX_DATA 16
-#define MAX_IMAGES (1u << 22) /* a row is one record then */
+#define MAX_IMAGES (1u << 22) /* so that a row fits in one record */
 
 static const struct mc_key data_keys[] = {
     MC_KEY(struct mc_losses_data, name, "name", MC_KEY_TEXT, 0),
@@ -38,7 +36,7 @@ void mc_losses_release(struct mc_losses *l)
 static int check_meta(const struct mc_losses *l, struct mc_error *err)
 {
     if (l->T < 2)
-        return mc_fail(err, MC_EINPUT, "%zu points are no path", l->T);
+        return mc_fail(err, MC_EINPUT, "a path must have at least 2 points (got %zu)", l->T);
     for (size_t k = 0; k < l->n_data; k++) {
         const struct mc_losses_data *d = &l->data[k];
         if (!*d->name || !d->images)
@@ -46,7 +44,7 @@ static int check_meta(const struct mc_losses *l, struct mc_error *err)
     }
     const char *twice = NULL;
     int rc = mc_duplicate_name(l->data, l->n_data, sizeof *l->data, &twice, err);
-    return rc || !twice ? rc : mc_fail(err, MC_EINPUT, "two data sets are called \"%s\"", twice);
+    return rc || !twice ? rc : mc_fail(err, MC_EINPUT, "two data sets are named \"%s\"", twice);
 }
 
 static int get_meta(struct mc_losses *l, const msgpack_object *meta, struct mc_error *err)
@@ -59,7 +57,7 @@ static int get_meta(struct mc_losses *l, const msgpack_object *meta, struct mc_e
         return rc;
     const size_t n = data->via.array.size;
     if (!n || n > MAX_DATA)
-        return mc_fail(err, MC_EINPUT, "%zu data sets instead of 1 to %d", n, MAX_DATA);
+        return mc_fail(err, MC_EINPUT, "1 to %d data sets expected, got %zu", MAX_DATA, n);
     if ((rc = mc_new(&l->data, n, err)))
         return rc;
     l->n_data = n;
@@ -68,13 +66,13 @@ static int get_meta(struct mc_losses *l, const msgpack_object *meta, struct mc_e
     return rc ? rc : check_meta(l, err);
 }
 
-static void add(struct mc_layout *to, const char *name, const char *what, enum mc_dtype dtype,
+static void add(struct mc_layout *to, const char *prefix, const char *name, enum mc_dtype dtype,
                 const uint64_t shape[2], const void *pointer)
 {
-    struct mc_tensor t = mc_tensor_make(what, dtype, shape[1] ? 2 : 1, shape);
+    struct mc_tensor t = mc_tensor_make(name, dtype, shape[1] ? 2 : 1, shape);
 
-    if (name)
-        mc_tensor_prefix(&t, name, what);
+    if (prefix)
+        mc_tensor_prefix(&t, prefix, name);
     mc_layout_add(to, &t, pointer);
 }
 
@@ -102,7 +100,8 @@ static int check_values(const struct mc_losses *l, const char *file, struct mc_e
         if (!(i ? l->t[i] > l->t[i - 1] : l->t[0] == 0) || (last && l->t[i] != 1))
             return mc_fail(err, MC_EINPUT, "%s: \"t\" does not ascend from 0 to 1", in);
         if (!last && !(isfinite(l->chord[i]) && l->chord[i] >= 0))
-            return mc_fail(err, MC_EINPUT, "%s: \"chord\" holds what is no distance", in);
+            return mc_fail(err, MC_EINPUT, "%s: \"chord\" holds a value that is not a distance",
+                           in);
     }
     for (size_t k = 0; k < l->n_data; k++) {
         const struct mc_losses_data *d = &l->data[k];
@@ -110,7 +109,7 @@ static int check_values(const struct mc_losses *l, const char *file, struct mc_e
         int rc = mc_finite(MC_F32, d->loss, n, file, d->name, err);
         for (size_t i = 0; !rc && i < n; i++)
             if (d->correct[i] > 1)
-                rc = mc_fail(err, MC_EINPUT, "%s: \"%s/correct\" holds %d, which is not 0 or 1", in,
+                rc = mc_fail(err, MC_EINPUT, "%s: \"%s/correct\" must hold 0 or 1 (got %d)", in,
                              d->name, d->correct[i]);
         if (rc)
             return rc;
@@ -124,7 +123,7 @@ int mc_losses_begin(struct mc_losses *out, struct mc_reader *r, struct mc_histor
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_take_kind(r, "losses", h, err)) ||
+    if ((rc = mc_expect_kind(r, "losses", h, err)) ||
         (rc = mc_fail_in(get_meta(out, mc_reader_meta(r), err), err, "%s", mc_reader_name(r))))
         mc_losses_release(out);
     return rc;

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of matrices streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/matrices.h"
 
 #include "formats/codecs/groups.h"
@@ -11,7 +9,7 @@
 #include <string.h>
 
 #define MAX_GROUPS 65536
-#define MAX_UNITS (1u << 22) /* a row of float64 is then one record at most */
+#define MAX_UNITS (1u << 22) /* so that a row of float64 fits in one record */
 
 struct entry {
     struct mc_group group;
@@ -56,15 +54,15 @@ static int get_dead(const msgpack_object *group, const char *key, size_t size, i
     if (rc)
         return rc;
     if (a->via.array.size > size)
-        return mc_fail(err, MC_EINPUT, "\"%s\" lists %u of %zu units", key, a->via.array.size,
-                       size);
+        return mc_fail(err, MC_EINPUT, "\"%s\" must list at most %zu units (got %u)", key, size,
+                       a->via.array.size);
     if ((rc = mc_new(out, a->via.array.size, err)))
         return rc;
     for (size_t i = 0; i < a->via.array.size; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= size ||
             (i && o->via.u64 <= (uint64_t)(*out)[i - 1]))
-            return mc_fail(err, MC_EINPUT, "\"%s\" is no ascending list of units", key);
+            return mc_fail(err, MC_EINPUT, "\"%s\" is not an ascending list of units", key);
         (*out)[i] = (int32_t)o->via.u64;
     }
     *n = a->via.array.size;
@@ -89,7 +87,7 @@ static int get_dead_units(struct mc_matrices *m, size_t k, const msgpack_object 
                           struct mc_error *err)
 {
     struct mc_matrix *x = &m->matrices[k];
-    int rc = x->n > MAX_UNITS ? mc_fail(err, MC_EINPUT, "group %s: %zu units are too many",
+    int rc = x->n > MAX_UNITS ? mc_fail(err, MC_EINPUT, "group %s: too many units (%zu)",
                                         m->groups[k].name, x->n)
                               : get_dead(o, "dead_a", x->n, &x->dead_a, &x->n_dead_a, err);
 
@@ -122,7 +120,7 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
         (rc = mc_get_array(meta, "groups", &groups, err)))
         return rc;
     if (strcmp(m->at, "post") && strcmp(m->at, "pre"))
-        return mc_fail(err, MC_EINPUT, "\"at\" is \"%s\", not post or pre", m->at);
+        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", m->at);
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
     if ((rc = mc_matrices_alloc(m, groups->via.array.size, err)))
@@ -147,10 +145,10 @@ static void groups_layout(struct mc_layout *l, const struct mc_matrices *m)
     }
 }
 
-/* Measures whose numbers have a range. */
+/* Measures with a limited range. */
 static const struct range {
     const char *measure;
-    double least, most;
+    double min, max;
     const char *text;
 } ranges[] = {{"correlation", -1, 1, "a correlation is from -1 to 1"},
               {"l2", -INFINITY, 0, "l2 is a negative squared distance, at most 0"}};
@@ -174,14 +172,14 @@ static int check_values(const struct mc_matrices *m, const char *file, struct mc
         const double *value = m->matrices[k].value;
         rc = n ? mc_finite(MC_F64, value, n * n, file, name, err) : 0;
         for (size_t i = 0; range && i < n * n && !rc; i++)
-            if (value[i] < range->least || value[i] > range->most)
+            if (value[i] < range->min || value[i] > range->max)
                 rc = mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds %.9g (%s)", file ? file : "",
                              file ? ": " : "", name, value[i], range->text);
     }
     return rc;
 }
 
-/* A dead unit has the value 0 with every other. The measure l2 has no dead units. */
+/* Check that a dead unit has value 0 with every other. The measure l2 has no dead units. */
 static int check_dead(const struct mc_matrices *m, const char *file, struct mc_error *err)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
@@ -196,8 +194,9 @@ static int check_dead(const struct mc_matrices *m, const char *file, struct mc_e
             const size_t unit = (size_t)(of_a ? g->dead_a[i] : g->dead_b[i - g->n_dead_a]);
             for (size_t j = 0; j < n; j++)
                 if (g->value[of_a ? unit * n + j : j * n + unit] != 0)
-                    return mc_fail(err, MC_EINPUT, "%s: \"%s\": unit %zu is in \"%s\" and matches",
-                                   file, name, unit, of_a ? "dead_a" : "dead_b");
+                    return mc_fail(err, MC_EINPUT,
+                                   "%s: \"%s\": unit %zu is in \"%s\" but has values", file, name,
+                                   unit, of_a ? "dead_a" : "dead_b");
         }
     }
     return 0;

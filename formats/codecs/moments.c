@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of moments streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/moments.h"
 
 #include "formats/codecs/tensors.h"
@@ -16,7 +14,7 @@
 #define N_PARTS 5
 static const char *const parts[N_PARTS] = {"sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"};
 
-/* The tensors of all taps, where they lie among its sums. */
+/* Add the tensors of all taps, at their places in the sums. */
 static void sums_layout(struct mc_layout *l, const struct mc_moments *m)
 {
     for (size_t i = 0; i < m->taps.n_taps; i++) {
@@ -40,8 +38,8 @@ int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps, struct 
     out->cut.shards = 1;
     for (size_t i = 0; i < taps->n_taps; i++)
         if (taps->taps[i].count > MC_MAX_MATCHED)
-            return mc_fail(err, MC_EINPUT, "tap %s: %zu units, and at most %d can be matched",
-                           taps->taps[i].name, taps->taps[i].count, MC_MAX_MATCHED);
+            return mc_fail(err, MC_EINPUT, "tap %s: at most %d units can be matched (got %zu)",
+                           taps->taps[i].name, MC_MAX_MATCHED, taps->taps[i].count);
     if ((rc = mc_taps_copy(&out->taps, taps, err)) || (rc = mc_new(&out->sums, taps->n_taps, err)))
         mc_moments_release(out);
     return rc;
@@ -117,14 +115,14 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
         return rc;
     size_t n = a->via.array.size;
     if (n < 1 || n > m->cut.shards)
-        return mc_fail(err, MC_EINPUT, "%zu of %u shards are counted", n, m->cut.shards);
+        return mc_fail(err, MC_EINPUT, "\"counted\" lists %zu of %u shards", n, m->cut.shards);
     if ((rc = mc_new(&m->merged, n, err)))
         return rc;
     for (size_t i = 0; i < n; i++) {
         const msgpack_object *o = &a->via.array.ptr[i];
         if (o->type != MSGPACK_OBJECT_POSITIVE_INTEGER || o->via.u64 >= m->cut.shards ||
             (i && o->via.u64 <= a->via.array.ptr[i - 1].via.u64))
-            return mc_fail(err, MC_EINPUT, "\"counted\" is no ascending list of shards");
+            return mc_fail(err, MC_EINPUT, "\"counted\" is not an ascending list of shards");
         if (i)
             m->merged[i - 1] = (uint32_t)o->via.u64;
         else
@@ -134,7 +132,7 @@ static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struc
     return 0;
 }
 
-/* Images of the shards that are counted, by the cut. */
+/* Number of images in the counted shards, by the cut. */
 static uint64_t images_of_shards(const struct mc_moments *m)
 {
     uint64_t images = 0;
@@ -174,9 +172,10 @@ static int unpack_cut(struct mc_moments *m, const struct mc_reader *r, struct mc
         return mc_fail(err, MC_EINPUT, "\"total\" and \"batch\" must be at least 1");
     const uint64_t images = images_of_shards(m);
     if (m->images != images)
-        return mc_fail(err, MC_EINPUT, "\"images\" is %llu (%llu of %llu are in these shards)",
-                       (unsigned long long)m->images, (unsigned long long)images,
-                       (unsigned long long)m->cut.total);
+        return mc_fail(err, MC_EINPUT,
+                       "\"images\" must be %llu for these shards of %llu (got %llu)",
+                       (unsigned long long)images, (unsigned long long)m->cut.total,
+                       (unsigned long long)m->images);
     return 0;
 }
 
@@ -191,7 +190,7 @@ static int unpack_precision(struct mc_moments *m, const msgpack_object *meta, st
         if (!strcmp(name, mc_precision_names[i]))
             m->precision = (enum mc_precision)i;
     if (!rc && m->precision == MC_PRECISION_F32)
-        rc = mc_fail(err, MC_EINPUT, "\"precision\" is \"%s\", not tf32, bf16 or f16", name);
+        rc = mc_fail(err, MC_EINPUT, "\"precision\" must be tf32, bf16 or f16 (got \"%s\")", name);
     return rc;
 }
 
@@ -203,7 +202,7 @@ static int check_sums(const struct mc_moments *m, size_t i, const char *file, st
 
     for (size_t k = 0; k < 2 * tap->count && !rc; k++)
         if (sumsq[k] < 0)
-            rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" holds a sum of squares below 0", file,
+            rc = mc_fail(err, MC_EINPUT, "%s: \"%s\" holds a negative sum of squares", file,
                          tap->name);
     return rc;
 }
@@ -213,9 +212,9 @@ static int check_samples(const struct mc_moments *m, const char *file, struct mc
     for (size_t i = 0; i < m->taps.n_taps; i++) {
         const struct mc_tap_info *tap = &m->taps.taps[i];
         if (m->images ? !tap->samples || tap->samples % m->images : tap->samples != 0)
-            return mc_fail(err, MC_EINPUT, "%s: \"%s\" has %llu samples of %llu images", file,
-                           tap->name, (unsigned long long)tap->samples,
-                           (unsigned long long)m->images);
+            return mc_fail(
+                err, MC_EINPUT, "%s: \"%s\" must have a multiple of %llu samples (got %llu)", file,
+                tap->name, (unsigned long long)m->images, (unsigned long long)tap->samples);
     }
     return 0;
 }
@@ -225,7 +224,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
 {
     const msgpack_object *meta = mc_reader_meta(r);
     struct mc_layout l = {0};
-    int rc = mc_take_kind(r, "moments", h, err);
+    int rc = mc_expect_kind(r, "moments", h, err);
 
     memset(out, 0, sizeof *out);
     if (rc)
@@ -258,12 +257,12 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
                      struct mc_error *err)
 {
     const int precise = m->precision != MC_PRECISION_F32;
-    const size_t of_cut = !m->cut.total ? 0 : m->cut.shards > 1 ? 3 : 2;
+    const size_t cut_keys = !m->cut.total ? 0 : m->cut.shards > 1 ? 3 : 2;
     struct mc_layout l = {0};
 
     sums_layout(&l, m);
-    mc_layout_meta(&l, "moments", 6u + of_cut + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
-    if (of_cut)
+    mc_layout_meta(&l, "moments", 6u + cut_keys + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    if (cut_keys)
         mc_put_u64(&l.meta, "version", VERSION);
     mc_taps_pack(&m->taps, &l.meta);
     mc_keys_pack(&l.meta, count_keys, 2, m);
@@ -271,9 +270,9 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
     for (uint32_t s = 0; s < m->cut.shards; s++)
         if (counted(m, s))
             mc_pack_u64(&l.meta, s);
-    if (of_cut)
+    if (cut_keys)
         mc_keys_pack(&l.meta, &total_key, 1, m);
-    if (of_cut > 2)
+    if (cut_keys > 2)
         mc_keys_pack(&l.meta, &batch_key, 1, m);
     if (*m->attack)
         mc_keys_pack(&l.meta, attack_keys, 2, m);
@@ -301,12 +300,12 @@ static int same_way(const struct mc_moments *a, const struct mc_moments *b, stru
         return mc_fail(err, MC_EINPUT, "moments of different attacks (%s and %s)",
                        *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
     if (a->seed != b->seed)
-        return mc_fail(err, MC_EINPUT, "moments of attacks from different seeds (%llu and %llu)",
+        return mc_fail(err, MC_EINPUT, "moments of attacks with different seeds (%llu and %llu)",
                        (unsigned long long)a->seed, (unsigned long long)b->seed);
     return 0;
 }
 
-/* Version 1 may not say: 0, which differs from nothing. */
+/* In version 1 a number may be 0 for unknown, which differs from nothing. */
 static int differ(uint64_t a, uint64_t b)
 {
     return a && b && a != b;
@@ -317,16 +316,17 @@ static int same_cut(const struct mc_moments *a, const struct mc_moments *b, stru
     const struct mc_cut *x = &a->cut, *y = &b->cut;
 
     if (x->shards != y->shards)
-        return mc_fail(err, MC_EINPUT, "a shard of %u and a shard of %u", x->shards, y->shards);
+        return mc_fail(err, MC_EINPUT, "a shard of %u cannot be added to a shard of %u", x->shards,
+                       y->shards);
     if (differ(x->total, y->total))
-        return mc_fail(err, MC_EINPUT, "shards of %llu images and of %llu",
+        return mc_fail(err, MC_EINPUT, "shards of different numbers of images (%llu and %llu)",
                        (unsigned long long)x->total, (unsigned long long)y->total);
     if (differ(x->batch, y->batch))
-        return mc_fail(err, MC_EINPUT, "shards cut at batches of %llu images and of %llu",
+        return mc_fail(err, MC_EINPUT, "shards of different batch sizes (%llu and %llu)",
                        (unsigned long long)x->batch, (unsigned long long)y->batch);
     for (uint32_t s = 0; s < x->shards; s++)
         if (counted(a, s) && counted(b, s))
-            return mc_fail(err, MC_EINPUT, "shard %u of %u comes twice", s + 1, x->shards);
+            return mc_fail(err, MC_EINPUT, "shard %u of %u is repeated", s + 1, x->shards);
     return 0;
 }
 
@@ -359,7 +359,7 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
     return 0;
 }
 
-/* "2, 5, 6" of the shards that are missing, or their beginning. */
+/* List the missing shards, "2, 5, 6", or as many as fit. */
 static void list_missing(char *text, size_t size, const struct mc_moments *m)
 {
     size_t used = 0;
@@ -385,7 +385,7 @@ int mc_moments_expect_whole(const struct mc_moments *m, struct mc_error *err)
         return mc_fail(err, MC_EINPUT, "shard%s %s of %u %s missing", missing > 1 ? "s" : "", text,
                        m->cut.shards, missing > 1 ? "are" : "is");
     if (m->cut.total && m->images != m->cut.total)
-        return mc_fail(err, MC_EINPUT, "the shards have %llu images, not %llu",
-                       (unsigned long long)m->images, (unsigned long long)m->cut.total);
+        return mc_fail(err, MC_EINPUT, "%llu images expected in all shards, got %llu",
+                       (unsigned long long)m->cut.total, (unsigned long long)m->images);
     return 0;
 }

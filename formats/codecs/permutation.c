@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of permutation streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/permutation.h"
 
 #include "formats/codecs/curve.h"
@@ -23,7 +21,7 @@ static int read_permutation(struct mc_perm *out, struct mc_reader *r, struct mc_
                             struct mc_error *err)
 {
     struct mc_layout l = {0};
-    int rc = mc_take_kind(r, "permutation", h, err);
+    int rc = mc_expect_kind(r, "permutation", h, err);
 
     if (rc)
         return rc;
@@ -47,7 +45,7 @@ static int read_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_h
         *out = *c.perm;
         *c.perm = (struct mc_perm){0};
     } else {
-        rc = mc_fail(err, MC_EINPUT, "%s: is a curve without a permutation", mc_reader_name(r));
+        rc = mc_fail(err, MC_EINPUT, "%s: the curve has no permutation", mc_reader_name(r));
     }
     mc_curve_release(&c);
     return rc;

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Checking announced tensors, and gathering them into memory. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/tensors.h"
 #include "formats/stream/writer.h"
 #include "libcommon/base/alloc.h"
@@ -103,8 +101,8 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
 
     while ((rc = mc_reader_next(r, &rec, err)) == 1) {
         if (rec.index < last)
-            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" comes after a later one",
-                           mc_reader_name(r), rec.tensor->name);
+            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
+                           rec.tensor->name);
         last = rec.index;
         struct mc_block *s = &l->blocks[l->places[rec.index].block];
         size_t row = (size_t)(mc_tensor_row_elems(rec.tensor) * mc_dtype_size(rec.tensor->dtype));
@@ -161,9 +159,8 @@ int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err)
 {
     if (mc_reader_n_tensors(r) == n)
         return 0;
-    return mc_fail(err, MC_EINPUT, "%s: announces %zu tensor%s where its header makes %zu",
-                   mc_reader_name(r), mc_reader_n_tensors(r),
-                   mc_reader_n_tensors(r) == 1 ? "" : "s", n);
+    return mc_fail(err, MC_EINPUT, "%s: %zu tensor%s expected, got %zu", mc_reader_name(r), n,
+                   n == 1 ? "" : "s", mc_reader_n_tensors(r));
 }
 
 /* "float32 (16,3,3,3)" */
@@ -178,24 +175,24 @@ static void describe(const struct mc_tensor *t, char *out, size_t size)
         snprintf(out + used, size - used, ")");
 }
 
-int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor *want,
+int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor *expected,
                      struct mc_error *err)
 {
     const struct mc_tensor *t = mc_reader_tensor(r, i);
-    char is[200], should[200];
-    int same = t->dtype == want->dtype && t->ndim == want->ndim;
+    char got_text[200], expected_text[200];
+    int same = t->dtype == expected->dtype && t->ndim == expected->ndim;
 
-    if (strcmp(t->name, want->name))
-        return mc_fail(err, MC_EINPUT, "%s: tensor %zu is \"%s\", not \"%s\"", mc_reader_name(r), i,
-                       t->name, want->name);
+    if (strcmp(t->name, expected->name))
+        return mc_fail(err, MC_EINPUT, "%s: tensor %zu must be \"%s\" (got \"%s\")",
+                       mc_reader_name(r), i, expected->name, t->name);
     for (int d = 0; same && d < t->ndim; d++)
-        same = t->shape[d] == want->shape[d];
+        same = t->shape[d] == expected->shape[d];
     if (same)
         return 0;
-    describe(t, is, sizeof is);
-    describe(want, should, sizeof should);
-    return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is %s, not %s", mc_reader_name(r), t->name,
-                   is, should);
+    describe(t, got_text, sizeof got_text);
+    describe(expected, expected_text, sizeof expected_text);
+    return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" must be %s (got %s)", mc_reader_name(r),
+                   t->name, expected_text, got_text);
 }
 
 int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,
@@ -224,7 +221,8 @@ int mc_not_input(int rc, struct mc_error *err)
     return rc == MC_EINPUT ? MC_EFAIL : rc;
 }
 
-int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h, struct mc_error *err)
+int mc_expect_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
+                   struct mc_error *err)
 {
     int rc = mc_reader_expect(r, kind, err);
 
@@ -241,7 +239,7 @@ int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *ki
     *out = from.reader;
     if (from.path)
         rc = mc_reader_open(out, from.path, err);
-    return rc || !kind ? rc : mc_take_kind(*out, kind, h, err);
+    return rc || !kind ? rc : mc_expect_kind(*out, kind, h, err);
 }
 
 void mc_stream_close(struct mc_stream from, struct mc_reader *r)

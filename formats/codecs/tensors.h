@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the codecs share: checking a stream's tensors against what its meta promises, reading them
- * whole into memory that grows only as data really arrives, and writing them. Used by formats/
- * only. */
+ * Functions shared by the codecs: check a stream's tensors against its meta, read them whole into
+ * memory that grows only as data arrives, and write them. Used by formats/ only. */
 #ifndef MC_TENSORS_H
 #define MC_TENSORS_H
 
@@ -10,79 +9,79 @@
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 
-/* Which tensors a stream holds, and where in memory they are; for writing, its kind and meta too.
- * One description serves reading and writing. Zero-initialised it is empty; failures for lack of
- * memory are sticky. */
+/* The tensors of a stream and their places in memory; for writing, its kind and meta too. One
+ * description serves reading and writing. Zero is a valid, empty layout. `failed` is set for good
+ * by an allocation failure. */
 struct mc_layout {
     const char *kind;
-    struct mc_pack meta; /* an open map */
+    struct mc_pack meta;
     struct mc_tensor *tensors;
-    struct mc_place { /* of a tensor: its block, and the byte offset in it */
+    struct mc_place { /* a tensor's block and its byte offset there */
         size_t block, offset;
     } * places;
     struct mc_block {
-        const void *pointer; /* where the pointer to it lies */
-        void *data;          /* while it is read */
-        size_t bytes, have;  /* its size when all has come, and now */
+        const void *pointer; /* address of the caller's pointer */
+        void *data;          /* memory during reading */
+        size_t bytes, have;  /* final size, and size so far */
     } * blocks;
     size_t n, n_blocks;
     int failed;
 };
 
-/* Its name becomes this one behind `prefix`, cut where it is too long. */
+/* Set a tensor's name to prefix + name, truncated to fit. */
 void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name);
 
-/* Begin the meta, a map of so many keys, which are packed into l->meta next. l stays where it
- * is. */
+/* Start the meta, a map of `keys` keys, which the caller packs into l->meta next. l must not
+ * move. */
 void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys);
-/* A block of memory of so many bytes, which *pointer (of any object type) points to. */
+/* Add a block of `bytes` bytes. `pointer` is the address of the caller's pointer to it, which may
+ * have any object type. */
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);
-/* The next tensor, from this byte of the last block on. */
+/* Add a tensor at this byte offset of the last block. */
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
-/* A tensor that has a block of its own. */
+/* Add a tensor with its own block. */
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer);
 
-/* Read the stream to its verified end, and empty l whatever comes. The stream must announce these
- * tensors, and its records must come in their order (MC_EINPUT), so that a header's announcement
- * alone allocates nothing. On success each *pointer is new memory, 64-byte aligned, zeroed where
- * nothing was read, to be freed; after an error it is as it was. */
+/* Read the stream to its verified end and release l, also after an error. The stream must announce
+ * these tensors, with records in their order (MC_EINPUT), so that a header alone cannot make the
+ * reader allocate. On success each *pointer is new memory for the caller to free: 64-byte aligned,
+ * zero in gaps. After an error it is unchanged. */
 MC_USE_RESULT int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err);
-/* Write a stream from its header to the commit, and empty l whatever comes; nothing is left behind
- * after an error. */
+/* Write a whole stream and release l, also after an error. After an error no file remains. */
 MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
                                   struct mc_error *err);
-void mc_layout_release(struct mc_layout *l); /* of one that is neither read nor written */
+void mc_layout_release(struct mc_layout *l); /* for a layout that is neither read nor written */
 
-/* Zeroed, 64-byte aligned, never NULL but for lack of memory. */
+/* Allocate zeroed, 64-byte aligned memory. NULL only if out of memory. */
 void *mc_aligned_zeros(size_t bytes);
 
-/* MC_EINPUT unless the stream announces n tensors; unless its tensor i is this one. */
+/* MC_EINPUT unless the stream announces n tensors; unless its tensor i matches. */
 MC_USE_RESULT int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err);
 MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
-                                   const struct mc_tensor *want, struct mc_error *err);
-/* MC_EINPUT unless the stream is of this kind; take it into the history (may be NULL). */
-MC_USE_RESULT int mc_take_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
-                               struct mc_error *err);
+                                   const struct mc_tensor *expected, struct mc_error *err);
+/* MC_EINPUT unless the stream is of this kind. Adds it to the history, which may be NULL. */
+MC_USE_RESULT int mc_expect_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
+                                 struct mc_error *err);
 
-/* A stream to read: a file, or an open reader, which stays the caller's. */
+/* A stream to read: a file, or an open reader, which remains the caller's. */
 struct mc_stream {
-    const char *path; /* NULL: the reader */
+    const char *path; /* NULL: use the reader */
     struct mc_reader *reader;
-    int declared; /* weights and curves: accept a network without a graph (graph/group_rows.h) */
+    int declared; /* weights, curves: accept networks without a graph (graph/group_rows.h) */
 };
 
-/* A reader of the stream, after mc_take_kind unless kind is NULL. Close it by mc_stream_close,
- * after an error too. */
+/* Open the stream and, unless kind is NULL, call mc_expect_kind. Close with mc_stream_close, also
+ * after an error. */
 MC_USE_RESULT int mc_stream_open(struct mc_reader **out, struct mc_stream from, const char *kind,
                                  struct mc_history *h, struct mc_error *err);
 void mc_stream_close(struct mc_stream from, struct mc_reader *r);
 
-/* x (n), float32 or float64, is finite, or MC_EINPUT `file: "name" holds a value that is not
- * finite` (file NULL: left out). */
+/* Check that x (n), float32 or float64, is finite. MC_EINPUT `file: "name" holds a value that is
+ * not finite`; a NULL file is left out. */
 MC_USE_RESULT int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file,
                             const char *name, struct mc_error *err);
-/* What is wrong with values that are to be written is not an input's fault: MC_EINPUT becomes
- * MC_EFAIL, in *err too. Returns the code. */
+/* Change MC_EINPUT to MC_EFAIL, in *err too: bad values to be written are not an input's fault.
+ * Returns the code. */
 int mc_not_input(int rc, struct mc_error *err);
 
 #endif

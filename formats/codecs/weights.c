@@ -1,13 +1,11 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The codec of weights streams. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/weights.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* The two vectors as a stream has them. */
+/* The two vectors in a stream's order. */
 static void weights_flat(const struct mc_weights *w, struct mc_flat out[2])
 {
     const struct mc_graph *g = w->graph;

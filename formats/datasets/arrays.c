@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Sets of arrays: what their shape means, their normalisation, and one image at a time. */
+ * Sets of arrays: the meaning of their shape, their normalisation, and one image at a time. */
 #include "formats/datasets/arrays.h"
 #include "libcommon/base/alloc.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 struct set {
-    struct mc_image_source source; /* first: a set is freed by its close() */
+    struct mc_image_source source; /* first: close() frees the whole set */
     struct mc_arrays arrays;
     int channels_last;
 };
@@ -24,18 +24,19 @@ int mc_arrays_shape(const struct mc_arrays *a, const struct mc_image_source_opts
 
     if (a->ndim != 3 && a->ndim != 4)
         return mc_fail(err, MC_EINPUT,
-                       "images of %d dimensions: N,H,W or N,C,H,W or N,H,W,C are wanted", a->ndim);
+                       "images must be N,H,W or N,C,H,W or N,H,W,C (got %d dimensions)", a->ndim);
     if (a->ndim == 3 && o->layout)
-        return mc_fail(err, MC_EINPUT, "images of 3 dimensions have no channels: no --layout");
+        return mc_fail(err, MC_EINPUT, "--layout requires images with channels (4 dimensions)");
     if (first && last && !o->layout)
         return mc_fail(
-            err, MC_EINPUT, "images of %llu x %llu x %llu may be C,H,W or H,W,C: --layout says",
+            err, MC_EINPUT, "images of %llu x %llu x %llu may be C,H,W or H,W,C: set --layout",
             (unsigned long long)s[1], (unsigned long long)s[2], (unsigned long long)s[3]);
     *channels_last = o->layout ? o->layout == MC_LAYOUT_NHWC : last;
     if (a->ndim == 4 && !(*channels_last ? last : first))
-        return mc_fail(err, MC_EINPUT, "images of %llu x %llu x %llu have no 1 to %d channels%s",
+        return mc_fail(err, MC_EINPUT,
+                       "images of %llu x %llu x %llu do not have 1 to %d channels%s",
                        (unsigned long long)s[1], (unsigned long long)s[2], (unsigned long long)s[3],
-                       MC_MAX_CHANNELS_IN, o->layout ? " there" : "");
+                       MC_MAX_CHANNELS_IN, o->layout ? " in this --layout" : "");
     if (a->ndim == 4) {
         c = *channels_last ? s[3] : s[1];
         h = *channels_last ? s[1] : s[2];
@@ -45,16 +46,16 @@ int mc_arrays_shape(const struct mc_arrays *a, const struct mc_image_source_opts
     info->pixels = a->pixels;
     info->spec = (struct mc_net_spec){.channels = (int)c, .classes = 1};
     if (h < 1 || w < 1 || h > MC_DATASET_MAX_SIDE || w > MC_DATASET_MAX_SIDE)
-        return mc_fail(err, MC_EINPUT, "images of %llu x %llu: a side is from 1 to %d",
-                       (unsigned long long)h, (unsigned long long)w, MC_DATASET_MAX_SIDE);
+        return mc_fail(err, MC_EINPUT, "an image side must be 1 to %d pixels (got %llu x %llu)",
+                       MC_DATASET_MAX_SIDE, (unsigned long long)h, (unsigned long long)w);
     info->spec.height = (int)h;
     info->spec.width = (int)w;
     if (mc_dataset_image_bytes(info) > MC_DATASET_MAX_IMAGE)
         return mc_fail(err, MC_EINPUT, "images of %d x %d are too large", info->spec.height,
                        info->spec.width);
     if (info->n < 1 || info->n > MC_DATASET_MAX_IMAGES)
-        return mc_fail(err, MC_EINPUT, "%llu images: there may be from 1 to %d",
-                       (unsigned long long)info->n, MC_DATASET_MAX_IMAGES);
+        return mc_fail(err, MC_EINPUT, "a data set must have 1 to %d images (got %llu)",
+                       MC_DATASET_MAX_IMAGES, (unsigned long long)info->n);
     return 0;
 }
 
@@ -88,8 +89,8 @@ static int set_get(struct mc_image_source *source, uint64_t index, void *image, 
     return 0;
 }
 
-/* Of each channel's pixels in [0,1], by Welford's update over images; a channel of one value
- * divides by 1. */
+/* Mean and standard deviation of each channel's pixels in [0,1], by Welford's update over images. A
+ * channel with one value gets the deviation 1. */
 static int normalisation(struct set *s, struct mc_error *err)
 {
     struct mc_net_spec *spec = &s->source.info.spec;
@@ -109,13 +110,13 @@ static int normalisation(struct set *s, struct mc_error *err)
                 if (!(x >= 0 && x <= 1))
                     return mc_fail(
                         err, MC_EINPUT,
-                        "image %llu has a pixel of %g: floats from 0 to 1 are wanted, before any "
-                        "normalisation, or uint8",
+                        "image %llu has a pixel of %g: uint8, or floats from 0 to 1 without "
+                        "normalisation, are required",
                         (unsigned long long)n, x);
                 sum += x;
                 squares += (x - mean[c]) * (x - mean[c]);
             }
-            /* about the old mean: squares - area d^2 are about the image's own */
+            /* squares are about the old mean; squares - area d^2 about the image's own */
             double d = sum / (double)area - mean[c], k = (double)n + 1;
             square[c] += squares - (double)area * d * d / k;
             mean[c] += d / k;
@@ -129,17 +130,17 @@ static int normalisation(struct set *s, struct mc_error *err)
     return 0;
 }
 
-static int take_labels(struct set *s, int classes, struct mc_error *err)
+static int check_labels(struct set *s, int classes, struct mc_error *err)
 {
     struct mc_dataset_info *info = &s->source.info;
-    const int most = classes ? classes : MC_DATASET_MAX_CLASSES;
+    const int max = classes ? classes : MC_DATASET_MAX_CLASSES;
 
     s->source.sorted = 1;
     for (uint64_t i = 0; i < info->n; i++) {
         const int64_t l = s->arrays.labels[i];
-        if (l < 0 || l >= most)
+        if (l < 0 || l >= max)
             return mc_fail(err, MC_EINPUT, "image %llu has label %lld of %s%d classes",
-                           (unsigned long long)i, (long long)l, classes ? "" : "at most ", most);
+                           (unsigned long long)i, (long long)l, classes ? "" : "at most ", max);
         if (l >= info->spec.classes)
             info->spec.classes = (int)l + 1;
         if (i && l < s->arrays.labels[i - 1])
@@ -147,8 +148,8 @@ static int take_labels(struct set *s, int classes, struct mc_error *err)
     }
     if (classes)
         info->spec.classes = classes;
-    else if (s->arrays.most >= info->spec.classes && s->arrays.most < most)
-        info->spec.classes = (int)s->arrays.most + 1;
+    else if (s->arrays.max_label >= info->spec.classes && s->arrays.max_label < max)
+        info->spec.classes = (int)s->arrays.max_label + 1;
     snprintf(info->order, sizeof info->order, "%s", s->source.sorted ? "by class" : "as stored");
     return 0;
 }
@@ -168,12 +169,12 @@ int mc_arrays_open(struct mc_image_source **out, struct mc_arrays *a,
     s->source.get = set_get;
     s->source.close = set_close;
     if ((rc = mc_arrays_shape(a, o, &s->source.info, &s->channels_last, err)) ||
-        (rc = take_labels(s, o->classes, err)) || (rc = normalisation(s, err))) {
+        (rc = check_labels(s, o->classes, err)) || (rc = normalisation(s, err))) {
         set_close(&s->source);
         return rc;
     }
     const struct mc_net_spec *spec = &s->source.info.spec;
-    if (spec->channels > 1) /* a mirrored digit is none */
+    if (spec->channels > 1) /* mirrored digits are not digits */
         s->source.info.augment = (struct mc_augment){
             .flip = 1, .pad = (spec->height < spec->width ? spec->height : spec->width) / 8};
     *out = &s->source;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * CIFAR-10 and CIFAR-100 in their publisher's binary form: files of records, each its label (of
- * CIFAR-100 a coarse one before it) in a byte and 3x32x32 pixel bytes, and the classes' names, one
- * a line. */
+ * CIFAR-10 and CIFAR-100 in the publisher's binary format. A file consists of records: a label byte
+ * (CIFAR-100: a coarse label before it), then 3x32x32 pixel bytes. A text file has the class names,
+ * one per line. */
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
 #include "libcommon/base/alloc.h"
@@ -17,15 +17,15 @@
 
 #define SIDE 32
 #define PIXELS (3 * SIDE * SIDE)
-#define MAX_LABELS 2 /* bytes before the pixels; the last one is the label */
+#define MAX_LABELS 2 /* bytes before the pixels; the last is the label */
 #define MAX_FILES 5
-#define MAX_NAMES 4096 /* bytes of their file */
+#define MAX_NAMES 4096 /* size limit of the file of names */
 
 struct layout {
     const char *set, *dir, *names, *test, *train[MAX_FILES];
-    const char *python, *python_names; /* the publisher's pickles: their folder, a file of it */
+    const char *python, *python_names; /* the publisher's pickles: their folder, one file in it */
     int classes, labels;
-    size_t train_records; /* in a file */
+    size_t train_records; /* per file */
 };
 #define TEST_RECORDS 10000
 
@@ -58,9 +58,9 @@ static const struct layout cifar100 = {
 struct cifar {
     struct mc_image_source source;
     const struct layout *layout;
-    size_t records, record; /* in a file; bytes of one */
+    size_t records, record; /* records per file; bytes per record */
     char *paths[MAX_FILES];
-    int files[MAX_FILES]; /* -1: not open */
+    int files[MAX_FILES];
     int n_files;
 };
 
@@ -90,7 +90,7 @@ static int cifar_get(struct mc_image_source *s, uint64_t index, void *image, int
     if (n < 0)
         return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));
     if ((size_t)n < c->record)
-        return mc_fail(err, MC_EINPUT, "%s: has become shorter", c->paths[file]);
+        return mc_fail(err, MC_EINPUT, "%s: the file has become shorter", c->paths[file]);
     if ((*label = record[labels - 1]) >= c->layout->classes)
         return mc_fail(err, MC_EINPUT, "%s: record %zu has label %d of %d classes", c->paths[file],
                        number, (int)*label, c->layout->classes);
@@ -114,7 +114,7 @@ static int open_file(struct cifar *c, const char *dir, const char *name, struct 
     return 0;
 }
 
-/* One name a line, blank lines apart; a set without the file has no names. */
+/* Read one name per line, skipping blank lines. Without this file the set has no names. */
 static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
 {
     struct mc_dataset_info *info = &c->source.info;
@@ -133,7 +133,7 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
     if ((rc = mc_file_fopen(&f, &bytes, path, MC_EINPUT, err)))
         goto out;
     if (bytes > MAX_NAMES) {
-        rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
+        rc = mc_fail(err, MC_EINPUT, "%s: not a list of %d names", path, classes);
         goto out;
     }
     if ((rc = mc_new(&info->class_names, (size_t)classes, err)))
@@ -144,14 +144,14 @@ static int read_names(struct cifar *c, const char *dir, struct mc_error *err)
         if (!len)
             continue;
         if (n == classes || len > 64 || !mc_is_text((const unsigned char *)line, (size_t)len))
-            rc = mc_fail(err, MC_EINPUT, "%s: is no list of %d names", path, classes);
+            rc = mc_fail(err, MC_EINPUT, "%s: not a list of %d names", path, classes);
         else if (!(info->class_names[n++] = strdup(line)))
             rc = mc_no_memory(err);
     }
     if (!rc)
         rc = mc_file_check_end(f, path, err);
     if (!rc && n != classes)
-        rc = mc_fail(err, MC_EINPUT, "%s: has %d names for %d classes", path, n, classes);
+        rc = mc_fail(err, MC_EINPUT, "%s: %d class names expected, got %d", path, classes, n);
 out:
     if (f)
         fclose(f);
@@ -160,7 +160,8 @@ out:
     return rc;
 }
 
-/* MC_EINPUT names the way out if the folder lacks the file and holds the publisher's pickles. */
+/* If the folder holds the publisher's pickles instead of the file, MC_EINPUT names the commands to
+ * use. */
 static int refuse_python(const struct layout *l, const char *dir, const char *file,
                          struct mc_error *err)
 {
@@ -171,8 +172,8 @@ static int refuse_python(const struct layout *l, const char *dir, const char *fi
 
     if (!rc && stat(paths[0], &st) && (!stat(paths[1], &st) || !stat(paths[2], &st)))
         rc = mc_fail(err, MC_EINPUT,
-                     "%s: holds the Python version, which is pickles (convert it: python -m "
-                     "mcz.data %s-python DIR -o FILE; or fetch the binary version: "
+                     "%s: holds the Python version, whose pickles cannot be read (convert it: "
+                     "python -m mcz.data %s-python DIR -o FILE; or fetch the binary version: "
                      "pipelines/setup/fetch.sh %s DIR)",
                      dir, l->set, l->set);
     for (int i = 0; i < 3; i++)

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A user's own images: JPEG and PNG files, one folder a class. */
+ * Your own images: JPEG and PNG files, one folder per class. */
 #include "formats/datasets/image_set.h"
 #include "formats/stream/bounds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the split's classes lie: DIR/train, DIR/test (else DIR/val), or DIR itself when there is
- * none of these. *train is the folder whose classes count, NULL when it is the split's own. */
+/* Find the folder of the split's classes: DIR/train, DIR/test (else DIR/val), or DIR if none of
+ * these exists. *train is the folder that defines the classes, NULL if it is the split's own. */
 static int split_folder(const struct mc_image_source_opts *o, char **out, char **train,
                         struct mc_error *err)
 {
     static const char *const names[] = {"train", "test", "val"};
     const int test = !strcmp(o->split, "test");
     char *paths[3] = {NULL}, *dir = strdup(o->dir);
-    int rc = dir ? 0 : mc_no_memory(err), there[3] = {0}, pick = -1;
+    int rc = dir ? 0 : mc_no_memory(err), exists[3] = {0}, pick = -1;
 
     for (int i = 0; i < 3 && !rc; i++) {
         paths[i] = mc_path_in(o->dir, names[i]);
-        rc = paths[i] ? mc_is_folder(&there[i], paths[i], err) : mc_no_memory(err);
+        rc = paths[i] ? mc_is_folder(&exists[i], paths[i], err) : mc_no_memory(err);
     }
     if (rc)
         goto out;
-    if (test && (there[1] || there[2]))
-        pick = there[1] ? 1 : 2;
-    else if (!test && there[0])
+    if (test && (exists[1] || exists[2]))
+        pick = exists[1] ? 1 : 2;
+    else if (!test && exists[0])
         pick = 0;
-    else if (there[0] || there[1] || there[2])
-        rc = mc_fail(err, MC_EINPUT, "%s: has no folder '%s'", o->dir, o->split);
+    else if (exists[0] || exists[1] || exists[2])
+        rc = mc_fail(err, MC_EINPUT, "%s: folder '%s' is missing", o->dir, o->split);
     if (rc)
         goto out;
     *out = pick < 0 ? dir : paths[pick];
     *(pick < 0 ? &dir : &paths[pick]) = NULL;
-    if (pick > 0 && there[0]) {
+    if (pick > 0 && exists[0]) {
         *train = paths[0];
         paths[0] = NULL;
     }
@@ -44,25 +44,24 @@ out:
     return rc;
 }
 
-/* Classes are numbered by the training images' folders: a test set with others must not be taken
- * for one of the same classes. */
+/* The folders of the training images number the classes, so a test set must have the same ones. */
 static int same_classes(const char *folder, const char *train, struct mc_error *err)
 {
-    char **here = NULL, **there = NULL;
-    size_t n_here = 0, n_there = 0;
-    int rc = mc_names_list(folder, MC_NAMES_FOLDERS, &here, &n_here, err);
+    char **names = NULL, **train_names = NULL;
+    size_t n = 0, n_train = 0;
+    int rc = mc_names_list(folder, MC_NAMES_FOLDERS, &names, &n, err);
 
     if (!rc)
-        rc = mc_names_list(train, MC_NAMES_FOLDERS, &there, &n_there, err);
-    for (size_t i = 0, j = 0; !rc && (i < n_here || j < n_there); i++, j++) {
-        int order = i == n_here ? 1 : j == n_there ? -1 : strcmp(here[i], there[j]);
+        rc = mc_names_list(train, MC_NAMES_FOLDERS, &train_names, &n_train, err);
+    for (size_t i = 0, j = 0; !rc && (i < n || j < n_train); i++, j++) {
+        int order = i == n ? 1 : j == n_train ? -1 : strcmp(names[i], train_names[j]);
         if (order)
-            rc = mc_fail(err, MC_EINPUT, "%s: has no class '%s', which %s has",
-                         order < 0 ? train : folder, order < 0 ? here[i] : there[j],
+            rc = mc_fail(err, MC_EINPUT, "%s: class '%s' of %s is missing",
+                         order < 0 ? train : folder, order < 0 ? names[i] : train_names[j],
                          order < 0 ? folder : train);
     }
-    mc_names_free(here, n_here);
-    mc_names_free(there, n_there);
+    mc_names_free(names, n);
+    mc_names_free(train_names, n_train);
     return rc;
 }
 
@@ -84,11 +83,11 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
     return rc;
 }
 
-/* Images stay as they are: all must be as large as the first one. */
+/* Without --size all images must have the size of the first. */
 static int size_of_first(struct mc_image_set *s, struct mc_error *err)
 {
     char *path = mc_image_set_path(s, 0);
-    s->picture.most = MC_DATASET_MAX_IMAGE / 3;
+    s->picture.max_pixels = MC_DATASET_MAX_IMAGE / 3;
     int rc = path ? mc_picture_read(&s->picture, path, err) : mc_no_memory(err);
 
     s->source.info.spec.height = s->picture.height;
@@ -110,9 +109,9 @@ int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_op
         (rc = mc_names_list(folder, MC_NAMES_FOLDERS, &classes, &n, err)))
         goto out;
     rc = n ? mc_image_set_new(&s, o->dir, n, o->size, err)
-           : mc_fail(err, MC_EINPUT, "%s: holds no folders of classes", folder);
-    if (!rc && !(rc = mc_image_set_pass_over(s, folder, MC_NAMES_HIDDEN, err)))
-        rc = mc_image_set_pass_over(s, folder, MC_NAMES_FILES, err);
+           : mc_fail(err, MC_EINPUT, "%s: class folders are missing", folder);
+    if (!rc && !(rc = mc_image_set_skip(s, folder, MC_NAMES_HIDDEN, err)))
+        rc = mc_image_set_skip(s, folder, MC_NAMES_FILES, err);
     for (size_t i = 0; !rc && i < n; i++)
         rc = add_class(s, folder, classes[i], i, err);
     if (rc || (!o->size && (rc = size_of_first(s, err))))

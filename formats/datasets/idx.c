@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * MNIST's idx files, as published (gzip) or unpacked: two zero bytes, the type (8: uint8), the
- * number of dimensions, each as four big-endian bytes, and the bytes. */
+ * MNIST's idx files, gzipped as published or unpacked: two zero bytes, the type (8: uint8), the
+ * number of dimensions, each dimension as four big-endian bytes, then the data. */
 #include "formats/datasets/arrays.h"
 #include "formats/datasets/image_set.h"
 #include "libcommon/base/alloc.h"
@@ -14,22 +14,22 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define MAX_EXPANSION 1032 /* DEFLATE makes no more of a byte */
+#define MAX_EXPANSION 1032 /* DEFLATE's maximum expansion */
 
-/* n bytes; last: and then the file's end. That is asked for in one call with the bytes before it:
- * zlib tells of a trailer, with the checksum, that is cut off only where it still inflates. */
+/* Read n bytes. If `last`, the file must end after them. The end is checked in the same call as the
+ * data: zlib reports a truncated trailer, which has the checksum, only while it inflates. */
 static int read_bytes(gzFile f, void *dst, size_t n, int last, struct mc_error *err)
 {
-    const size_t want = n + (size_t)last;
+    const size_t total = n + (size_t)last;
     size_t got = 0;
     int k = 1, code = 0;
 
-    while (got < want && k > 0) {
-        const size_t some = want - got < INT_MAX ? want - got : INT_MAX;
-        if ((k = gzread(f, (char *)dst + got, (unsigned)some)) > 0)
+    while (got < total && k > 0) {
+        const size_t step = total - got < INT_MAX ? total - got : INT_MAX;
+        if ((k = gzread(f, (char *)dst + got, (unsigned)step)) > 0)
             got += (size_t)k;
     }
-    const char *told = gzerror(f, &code), *why = strstr(told, ": "); /* "<fd:3>: why" */
+    const char *message = gzerror(f, &code), *why = strstr(message, ": "); /* "<fd:3>: why" */
     if (code == Z_MEM_ERROR)
         return mc_no_memory(err);
     if (code == Z_ERRNO)
@@ -37,12 +37,13 @@ static int read_bytes(gzFile f, void *dst, size_t n, int last, struct mc_error *
     if (got > n)
         return mc_fail(err, MC_EINPUT, "bytes after its data");
     if (code && code != Z_BUF_ERROR)
-        return mc_fail(err, MC_EINPUT, "%s", why ? why + 2 : told);
+        return mc_fail(err, MC_EINPUT, "%s", why ? why + 2 : message);
     return code || got < n ? mc_fail(err, MC_EINPUT, "truncated") : 0;
 }
 
-/* The data of a file of images (3 or 4 dimensions; images is NULL) or of labels, as many as there
- * are images unless it has no dimensions; to be freed. What does not fit gets no room. */
+/* Read the data of a file of images (3 or 4 dimensions; images is NULL) or of labels. The number of
+ * labels must match images unless images has no dimensions. Data that cannot fit in the file is not
+ * allocated. The caller frees *out. */
 static int read_array(gzFile f, uint64_t bytes, const struct mc_image_source_opts *o,
                       const struct mc_arrays *images, struct mc_arrays *shape, uint8_t **out,
                       struct mc_error *err)
@@ -56,13 +57,14 @@ static int read_array(gzFile f, uint64_t bytes, const struct mc_image_source_opt
     if (rc)
         return rc;
     if (head[0] || head[1] || !head[2])
-        return mc_fail(err, MC_EINPUT, "is no idx file");
+        return mc_fail(err, MC_EINPUT, "not an idx file");
     if (head[2] != 8)
-        return mc_fail(err, MC_EINPUT, "its idx type is 0x%02x, not 0x08, uint8", head[2]);
+        return mc_fail(err, MC_EINPUT, "idx type 0x08, uint8, expected, got 0x%02x", head[2]);
     if (head[3] != ndim && !(ndim == 3 && head[3] == 4))
-        return mc_fail(err, MC_EINPUT, "has %d dimensions: %s", head[3],
-                       ndim == 3 ? "images have 3 or 4 (IMAGES come before LABELS)"
-                                 : "labels have 1");
+        return mc_fail(err, MC_EINPUT, "%s (got %d)",
+                       ndim == 3 ? "images must have 3 or 4 dimensions; IMAGES precede LABELS"
+                                 : "labels must have 1 dimension",
+                       head[3]);
     shape->ndim = head[3];
     for (int i = 0; i < shape->ndim; i++) {
         if ((rc = read_bytes(f, size, sizeof size, 0, err)))
@@ -77,8 +79,8 @@ static int read_array(gzFile f, uint64_t bytes, const struct mc_image_source_opt
     if (!images && (rc = mc_arrays_shape(shape, o, &info, &last, err)))
         return rc;
     if (images && images->ndim && images->shape[0] != count)
-        return mc_fail(err, MC_EINPUT, "has %llu labels for %llu images", (unsigned long long)count,
-                       (unsigned long long)images->shape[0]);
+        return mc_fail(err, MC_EINPUT, "%llu labels expected, got %llu",
+                       (unsigned long long)images->shape[0], (unsigned long long)count);
     rc = mc_new(out, (size_t)count + 1, err);
     return rc ? rc : read_bytes(f, *out, (size_t)count, 1, err);
 }
@@ -127,9 +129,9 @@ static int same_part(const struct part *a, const struct part *b)
            !memcmp(a->bytes, b->bytes, n);
 }
 
-/* The file in dir under the publisher's name, or with a dot for its second dash as others have it,
- * unpacked or .gz. If several exist, all must hold the same. If none exists: the first name,
- * unread. */
+/* Find the file in dir: under the publisher's name, or with a dot instead of the second dash,
+ * unpacked or .gz. If several exist, their data must be equal. If none exists, p->path is the first
+ * name. */
 static int find_part(struct part *p, const char *dir, int test,
                      const struct mc_image_source_opts *o, const struct mc_arrays *images,
                      struct mc_error *err)
@@ -161,15 +163,15 @@ static int find_part(struct part *p, const char *dir, int test,
     return rc;
 }
 
-/* The labels of the other split, if the folder has them: they count its classes. */
-static int look_at_other(const char *dir, int test, int64_t *most, struct mc_error *err)
+/* Find the largest label of the other split, if it exists: it counts the classes too. */
+static int find_max_label(const char *dir, int test, int64_t *max_label, struct mc_error *err)
 {
     const struct mc_arrays any = {0};
     struct part labels = {0};
     int rc = find_part(&labels, dir, !test, NULL, &any, err);
 
     for (uint64_t i = 0; !rc && labels.bytes && i < labels.shape.shape[0]; i++)
-        *most = labels.bytes[i] > *most ? labels.bytes[i] : *most;
+        *max_label = labels.bytes[i] > *max_label ? labels.bytes[i] : *max_label;
     release_part(&labels);
     return rc;
 }
@@ -198,7 +200,7 @@ int mc_idx_open(struct mc_image_source **out, const struct mc_image_source_opts 
         (rc = open_part(&labels, o->labels, o, &images.shape, err)))
         goto out;
     a = images.shape;
-    if (!o->labels && (rc = look_at_other(o->dir, !strcmp(o->split, "test"), &a.most, err)))
+    if (!o->labels && (rc = find_max_label(o->dir, !strcmp(o->split, "test"), &a.max_label, err)))
         goto out;
     const size_t n = (size_t)labels.shape.shape[0];
     if ((rc = mc_new(&a.labels, n, err)))

@@ -20,9 +20,9 @@ int mc_is_folder(int *is, const char *path, struct mc_error *err)
     const int failed = stat(path, &st);
 
     *is = !failed && S_ISDIR(st.st_mode);
-    /* a link that leads nowhere or round is none; nor is a name that is too long there */
+    /* a broken or circular link is not a folder; nor is a name that is too long */
     return failed && errno != ENOENT && errno != ENOTDIR && errno != ELOOP && errno != ENAMETOOLONG
-               ? mc_fail(err, MC_EFAIL, "cannot look at '%s': %s", path, strerror(errno))
+               ? mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno))
                : 0;
 }
 
@@ -70,8 +70,8 @@ int mc_names_add(char ***names, size_t *n, const char *name, struct mc_error *er
     return rc;
 }
 
-/* A link that leads nowhere counts as a file, so that the reader complains of it: left out in
- * silence, it would be a smaller data set. */
+/* A broken link counts as a file, so that reading it fails. Skipping it would silently make the
+ * data set smaller. */
 static int find_type(enum mc_names *type, const char *folder, const struct dirent *e,
                      struct mc_error *err)
 {
@@ -160,9 +160,9 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
         rc = mc_picture_square(p, s->size, image, err);
     else if (!rc && (p->height != spec->height || p->width != spec->width))
         rc = mc_fail(err, MC_EINPUT,
-                     "%s: is %d x %d (width x height), the first image %d x %d; --size N makes all "
-                     "N x N",
-                     path, p->width, p->height, spec->width, spec->height);
+                     "%s: size %d x %d (width x height) of the first image expected, got %d x %d: "
+                     "resize with --size N",
+                     path, spec->width, spec->height, p->width, p->height);
     else if (!rc)
         mc_picture_planes(p, image);
     *label = s->files[index].label;
@@ -177,8 +177,8 @@ int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes,
     int rc = 0;
 
     if (classes > MC_DATASET_MAX_CLASSES)
-        return mc_fail(err, MC_EINPUT, "%s: %zu classes are too many (there may be %d)", dir,
-                       classes, MC_DATASET_MAX_CLASSES);
+        return mc_fail(err, MC_EINPUT, "%s: at most %d classes are supported (got %zu)", dir,
+                       MC_DATASET_MAX_CLASSES, classes);
     if ((rc = mc_new(&s, 1, err)) || (rc = mc_new(&s->source.info.class_names, classes, err))) {
         free(s);
         return rc;
@@ -224,41 +224,41 @@ static int ends_in(const char *name, const char *const *endings)
     return 0;
 }
 
-static void pass_over(struct mc_image_set *s, const char *folder, const char *name)
+static void skip_name(struct mc_image_set *s, const char *folder, const char *name)
 {
-    if (!s->n_passed_over++)
-        snprintf(s->passed_over, sizeof s->passed_over, "%s/%s", folder, name);
+    if (!s->n_skipped++)
+        snprintf(s->skipped, sizeof s->skipped, "%s/%s", folder, name);
     snprintf(s->source.note, sizeof s->source.note,
-             s->n_passed_over == 1 ? "%zu file is passed over (%s)"
-                                   : "%zu files are passed over (%s is the first)",
-             s->n_passed_over, s->passed_over);
+             s->n_skipped == 1 ? "%zu file skipped (%s)" : "%zu files skipped (first: %s)",
+             s->n_skipped, s->skipped);
 }
 
-int mc_image_set_judge(struct mc_image_set *s, const char *folder, const char *name, int *is,
-                       struct mc_error *err)
+int mc_image_set_check_name(struct mc_image_set *s, const char *folder, const char *name, int *is,
+                            struct mc_error *err)
 {
-    static const char *const ours[] = {".jpg", ".jpeg", ".png", NULL};
+    static const char *const supported[] = {".jpg", ".jpeg", ".png", NULL};
     static const char *const others[] = {".avif", ".bmp", ".gif",  ".heic", ".heif",
                                          ".jfif", ".jp2", ".jxl",  ".pgm",  ".pnm",
                                          ".ppm",  ".tif", ".tiff", ".webp", NULL};
 
-    *is = ends_in(name, ours);
+    *is = ends_in(name, supported);
     if (!*is && ends_in(name, others))
-        return mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are read", folder, name);
+        return mc_fail(err, MC_EINPUT, "%s/%s: only JPEG and PNG files are supported", folder,
+                       name);
     if (!*is)
-        pass_over(s, folder, name);
+        skip_name(s, folder, name);
     return 0;
 }
 
-int mc_image_set_pass_over(struct mc_image_set *s, const char *folder, enum mc_names type,
-                           struct mc_error *err)
+int mc_image_set_skip(struct mc_image_set *s, const char *folder, enum mc_names type,
+                      struct mc_error *err)
 {
     char **names = NULL;
     size_t n = 0;
     int rc = mc_names_list(folder, type, &names, &n, err);
 
     for (size_t i = 0; i < n; i++)
-        pass_over(s, folder, names[i]);
+        skip_name(s, folder, names[i]);
     mc_names_free(names, n);
     return rc;
 }
@@ -270,17 +270,17 @@ static int list_files(struct mc_image_set *s, const char *folder, int32_t label,
     size_t n = 0;
     int is = 0, rc = mc_image_set_enter(s, folder, err);
 
-    if (rc || (rc = mc_image_set_pass_over(s, folder, MC_NAMES_HIDDEN, err)) ||
+    if (rc || (rc = mc_image_set_skip(s, folder, MC_NAMES_HIDDEN, err)) ||
         (rc = mc_names_list(folder, MC_NAMES_FILES, &names, &n, err)))
         return rc;
     for (size_t i = 0; i < n && !rc; i++)
-        if (!(rc = mc_image_set_judge(s, folder, names[i], &is, err)) && is)
+        if (!(rc = mc_image_set_check_name(s, folder, names[i], &is, err)) && is)
             rc = mc_image_set_add(s, names[i], label, err);
     mc_names_free(names, n);
     return rc;
 }
 
-/* A folder of a class, by what it is on the disk: links may name one twice, or lead back. */
+/* The folders of a class and their identities on disk: links may repeat a folder or lead back. */
 struct tree {
     char **paths;
     size_t n;
@@ -296,7 +296,7 @@ static int add_folder(struct tree *t, const char *path, struct mc_error *err)
                        "cannot open the folder '%s': %s", path, strerror(errno));
     for (size_t i = 0; i < t->n; i++)
         if (t->is[i].st_dev == st.st_dev && t->is[i].st_ino == st.st_ino)
-            return mc_fail(err, MC_EINPUT, "%s: is the same folder as %s", path, t->paths[i]);
+            return mc_fail(err, MC_EINPUT, "%s: the same folder as %s", path, t->paths[i]);
     int rc = mc_list_room(&t->is, t->n, err);
     if (rc)
         return rc;
@@ -329,6 +329,6 @@ int mc_image_set_list(struct mc_image_set *s, const char *folder, int32_t label,
     mc_names_free(t.paths, t.n);
     free(t.is);
     if (!rc && s->n_files == before)
-        rc = mc_fail(err, MC_EINPUT, "%s: holds no JPEG or PNG file", folder);
+        rc = mc_fail(err, MC_EINPUT, "%s: no JPEG or PNG file found", folder);
     return rc;
 }

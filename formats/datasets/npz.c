@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Images and labels in NumPy's npz, told by the arrays' names. */
+ * Images and labels in NumPy's npz, found by the arrays' names. */
 #include "formats/datasets/arrays.h"
 #include "formats/exchange/convert.h"
 #include "libcommon/base/alloc.h"
@@ -10,43 +10,45 @@
 #include <string.h>
 #include <strings.h>
 
-/* Pairs of names in either case, the first that are there; % is the split, and what has none is of
- * the train split alone: no images may be learnt from and then tested with. */
+/* Pairs of names in any case; the first pair that exists is used. % is the split. A pair without %
+ * belongs to the train split alone, so that no test uses training images. */
 static const char *const names[][2] = {
     {"%_images", "%_labels"}, {"images_%", "labels_%"}, {"x_%", "y_%"}, {"%_x", "%_y"},
     {"images", "labels"},     {"data", "labels"},       {"x", "y"},     {"data", "target"},
     {"image", "label"},       {"arr_0", "arr_1"}};
 #define N_NAMES (sizeof names / sizeof *names)
 
-/* Of names[] with the split, or a name as it stands where that is NULL. */
+/* Find an array: a name of names[] with % replaced by the split, or, if split is NULL, this exact
+ * name. Returns its index or -1. */
 static long find(const struct mc_foreign *f, const char *name, size_t n, const char *split)
 {
-    char want[256];
+    char expected[256];
     const char *mark = split ? memchr(name, '%', n) : NULL;
     int before = (int)(mark ? (size_t)(mark - name) : n);
 
-    snprintf(want, sizeof want, "%.*s%s%.*s", before, name, mark ? split : "",
+    snprintf(expected, sizeof expected, "%.*s%s%.*s", before, name, mark ? split : "",
              mark ? (int)n - before - 1 : 0, mark ? mark + 1 : "");
     for (size_t i = 0; i < f->n; i++)
-        if (!(split ? strcasecmp(f->tensors[i].name, want) : strcmp(f->tensors[i].name, want)))
+        if (!(split ? strcasecmp(f->tensors[i].name, expected)
+                    : strcmp(f->tensors[i].name, expected)))
             return (long)i;
     return -1;
 }
 
-/* Names match in either case: of "Images" and "images" neither is the one. */
+/* Check that a name is unique in any case: "Images" and "images" are ambiguous. */
 static int expect_one(const struct mc_foreign *f, size_t at, struct mc_error *err)
 {
     for (size_t i = 0; i < f->n; i++)
         if (i != at && !strcasecmp(f->tensors[i].name, f->tensors[at].name))
             return mc_fail(err, MC_EINPUT,
-                           "%s: holds \"%.60s\" and \"%.60s\"; --arrays IMAGES,LABELS names one",
+                           "%s: holds \"%.60s\" and \"%.60s\": choose with --arrays IMAGES,LABELS",
                            f->file, f->tensors[at].name, f->tensors[i].name);
     return 0;
 }
 
-enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* other: the labels of the other split */
+enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* OTHER: labels of the other split */
 
-/* at[]: those tensors; f->n: there is none of the other split. */
+/* Set at[] to the arrays' indices; at[OTHER] is f->n if there is none. */
 static int find_all(const struct mc_foreign *f, const struct mc_image_source_opts *o,
                     size_t at[N_ARRAYS], struct mc_error *err)
 {
@@ -86,20 +88,21 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
     }
     if (!o->arrays)
         return mc_fail(err, MC_EINPUT,
-                       "%s: has no images and labels of the %s split, %s_images and %s_labels, say "
-                       "(there are: %s); --arrays IMAGES,LABELS names them",
+                       "%s: no arrays for the %s split, such as %s_images and %s_labels: name them "
+                       "with --arrays IMAGES,LABELS (the file has: %s)",
                        f->file, o->split, o->split, o->split, list);
     if (!comma || (found[0] >= 0 && found[1] >= 0))
-        return mc_fail(err, MC_EINPUT,
-                       "%s: --arrays %s: two different arrays are wanted, IMAGES,LABELS (there "
-                       "are: %s)",
-                       f->file, o->arrays, list);
-    return mc_fail(err, MC_EINPUT, "%s: has no array \"%.*s\" (there are: %s)", f->file,
+        return mc_fail(
+            err, MC_EINPUT,
+            "%s: --arrays %s: two different arrays IMAGES,LABELS expected (the file has: "
+            "%s)",
+            f->file, o->arrays, list);
+    return mc_fail(err, MC_EINPUT, "%s: array \"%.*s\" is missing (the file has: %s)", f->file,
                    found[0] < 0 ? (int)(comma - o->arrays) : 80,
                    found[0] < 0 ? o->arrays : comma + 1, list);
 }
 
-/* What the headers say, before anybody makes room. */
+/* Check headers before memory is allocated. */
 static int check_images(const struct mc_foreign_tensor *t, const struct mc_image_source_opts *o,
                         struct mc_arrays *a, size_t *bytes, struct mc_error *err)
 {
@@ -107,7 +110,8 @@ static int check_images(const struct mc_foreign_tensor *t, const struct mc_image
     int rc = 0, last = 0;
 
     if (t->type != MC_U8 && t->type != MC_F32 && t->type != MC_F64 && t->type != MC_F16)
-        return mc_fail(err, MC_EINPUT, "is %s: images are uint8, or float from 0 to 1", t->dtype);
+        return mc_fail(err, MC_EINPUT, "images must be uint8, or float from 0 to 1 (got %s)",
+                       t->dtype);
     a->pixels = t->type == MC_U8 ? MC_U8 : MC_F32;
     a->ndim = t->ndim;
     memcpy(a->shape, t->shape, sizeof a->shape);
@@ -120,16 +124,16 @@ static int check_images(const struct mc_foreign_tensor *t, const struct mc_image
 static int check_labels(const struct mc_foreign_tensor *t, uint64_t images, struct mc_error *err)
 {
     if (t->type != MC_U8 && t->type != MC_I32 && t->type != MC_I64)
-        return mc_fail(err, MC_EINPUT, "is %s: labels are uint8, int32 or int64", t->dtype);
+        return mc_fail(err, MC_EINPUT, "labels must be uint8, int32 or int64 (got %s)", t->dtype);
     if (t->ndim != 1 && !(t->ndim == 2 && t->shape[1] == 1))
-        return mc_fail(err, MC_EINPUT, "labels are a number an image, (N) or (N,1)");
+        return mc_fail(err, MC_EINPUT, "labels must be one number per image, (N) or (N,1)");
     if (t->shape[0] != images)
-        return mc_fail(err, MC_EINPUT, "has %llu labels for %llu images",
-                       (unsigned long long)t->shape[0], (unsigned long long)images);
+        return mc_fail(err, MC_EINPUT, "%llu labels expected, got %llu", (unsigned long long)images,
+                       (unsigned long long)t->shape[0]);
     return 0;
 }
 
-/* Bytes, of which the first dimension runs fastest, into a row-major array. */
+/* Read bytes in Fortran order into a row-major array. */
 static int read_transposed(struct mc_foreign *f, size_t i, uint8_t *dst, size_t bytes,
                            struct mc_error *err)
 {
@@ -138,10 +142,10 @@ static int read_transposed(struct mc_foreign *f, size_t i, uint8_t *dst, size_t 
     int rc = 0;
 
     mc_foreign_order_begin(&order, &f->tensors[i]);
-    for (size_t some; bytes && !rc; bytes -= some) {
-        some = bytes < sizeof buffer ? bytes : sizeof buffer;
-        rc = f->read(f, buffer, some, err);
-        for (size_t k = 0; k < some && !rc; k++, mc_foreign_order_next(&order))
+    for (size_t step; bytes && !rc; bytes -= step) {
+        step = bytes < sizeof buffer ? bytes : sizeof buffer;
+        rc = f->read(f, buffer, step, err);
+        for (size_t k = 0; k < step && !rc; k++, mc_foreign_order_next(&order))
             dst[order.at] = buffer[k];
     }
     return rc;
@@ -202,14 +206,14 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
         if (at[k] == f->n)
             continue;
         if (k == OTHER) {
-            if (check_labels(t, t->shape[0], NULL)) /* one-hot, say: only a hint, and then none */
+            if (check_labels(t, t->shape[0], NULL)) /* only a hint: ignore one-hot labels */
                 at[k] = f->n;
             continue;
         }
         rc = k == IMAGES ? check_images(t, o, &a, &bytes, err) : check_labels(t, a.shape[0], err);
         rc = mc_fail_in(rc, err, "%.60s: \"%.80s\"", f->file, t->name);
     }
-    /* tensors are read in their order in the file */
+    /* tensors must be read in the file's order */
     for (size_t i = 0; i < f->n && !rc; i++) {
         if (i == at[IMAGES])
             rc = read_images(f, i, &a, bytes, err);
@@ -219,7 +223,7 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
     if (rc || (rc = f->end(f, err)))
         goto out;
     for (uint64_t i = 0; other && i < f->tensors[at[OTHER]].shape[0]; i++)
-        a.most = other[i] > a.most ? other[i] : a.most;
+        a.max_label = other[i] > a.max_label ? other[i] : a.max_label;
     rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", f->file);
     a = (struct mc_arrays){0};
     if (!rc && f->tensors[at[IMAGES]].type == MC_F64)

@@ -34,30 +34,30 @@ int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *er
     return 0;
 }
 
-/* Before anything is decoded: a few bytes of file can announce any size. can_hold: the pixels that
- * this file has room for. */
-static int take_size(struct mc_picture *p, const char *name, uint64_t width, uint64_t height,
-                     uint64_t can_hold, struct mc_error *err)
+/* Check a size before decoding: a tiny file can announce any size. can_hold: pixels that this file
+ * can contain. */
+static int set_size(struct mc_picture *p, const char *name, uint64_t width, uint64_t height,
+                    uint64_t can_hold, struct mc_error *err)
 {
-    const size_t most = p->most ? p->most : MC_PICTURE_MAX_PIXELS;
+    const size_t max = p->max_pixels ? p->max_pixels : MC_PICTURE_MAX_PIXELS;
 
     if (!width || !height || width > MC_PICTURE_MAX_SIDE || height > MC_PICTURE_MAX_SIDE ||
-        width * height > most)
+        width * height > max)
         return mc_fail(err, MC_EINPUT,
-                       "%s: a picture of %llu x %llu is too large (a side has at most %d pixels, "
-                       "the whole %zu)",
+                       "%s: a picture of %llu x %llu is too large (at most %d pixels per side, "
+                       "%zu in all)",
                        name, (unsigned long long)width, (unsigned long long)height,
-                       MC_PICTURE_MAX_SIDE, most);
+                       MC_PICTURE_MAX_SIDE, max);
     if (width * height > can_hold)
-        return mc_fail(err, MC_EINPUT,
-                       "%s: a picture of %llu x %llu is more than so small a file holds", name,
-                       (unsigned long long)width, (unsigned long long)height);
+        return mc_fail(err, MC_EINPUT, "%s: the file is too small for a picture of %llu x %llu",
+                       name, (unsigned long long)width, (unsigned long long)height);
     p->width = (int)width;
     p->height = (int)height;
     return mc_picture_room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
 }
 
-/* What a decoder says of a file; of memory both say so in many words, malloc() in errno. */
+/* Report a decoder's message. Both decoders describe a lack of memory in many ways; errno does
+ * not. */
 static int damaged(const char *name, const char *why, struct mc_error *err)
 {
     if (errno == ENOMEM)
@@ -69,7 +69,7 @@ static int damaged(const char *name, const char *why, struct mc_error *err)
 
 #define JPEG_FLAGS (TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS | TJFLAG_ACCURATEDCT)
 
-/* Adobe's programs store the complement, which readers take for the rule: here 255 is no ink. */
+/* Adobe's programs store the complement, and readers expect it: 255 is no ink. */
 static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
 {
     for (size_t i = 0; i < pixels; i++)
@@ -84,7 +84,7 @@ static int jpeg_failed(struct mc_picture *p, const char *name, struct mc_error *
 {
     const int rc = damaged(name, tjGetErrorStr2(p->jpeg), err);
 
-    /* what stopped halfway leaves marks that the next file would stumble over */
+    /* a failed decoder keeps state that would break the next file */
     tjDestroy(p->jpeg);
     p->jpeg = NULL;
     return rc;
@@ -100,8 +100,8 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
     if (tjDecompressHeader3(p->jpeg, file, (unsigned long)bytes, &width, &height, &subsampling,
                             &space))
         return jpeg_failed(p, name, err);
-    /* 64 pixels take a bit at least, but of the rare files whose arithmetic coder needs less */
-    if ((rc = take_size(p, name, (uint64_t)width, (uint64_t)height, bytes * 512 + (1 << 20), err)))
+    /* 64 pixels take at least one bit, except in rare files with an arithmetic coder */
+    if ((rc = set_size(p, name, (uint64_t)width, (uint64_t)height, bytes * 512 + (1 << 20), err)))
         return rc;
     const size_t pixels = (size_t)width * (size_t)height;
     const int inks = space == TJCS_CMYK || space == TJCS_YCCK;
@@ -119,19 +119,19 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
 
 static const uint8_t png_signature[8] = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
 
-/* Keep the chunks that pixels come from. The others would change colours (gamma, profiles), which
- * the field's readers do not, or unpack to any size. */
+/* Keep only critical chunks. The others could change colours (gamma, profiles), which common
+ * readers ignore, or decompress to any size. */
 static int critical_chunks(const char *name, uint8_t *file, size_t *bytes, struct mc_error *err)
 {
     size_t from = sizeof png_signature, to = from;
 
     for (int end = 0; !end;) {
         if (*bytes - from < 12)
-            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is cut short", name);
+            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is truncated", name);
         const uint8_t *c = file + from;
         size_t len = (size_t)c[0] << 24 | (size_t)c[1] << 16 | (size_t)c[2] << 8 | c[3];
         if (len > *bytes - from - 12)
-            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is cut short", name);
+            return mc_fail(err, MC_EINPUT, "%s: damaged: the PNG is truncated", name);
         end = !memcmp(c + 4, "IEND", 4);
         if (!(c[4] & 0x20)) {
             memmove(file + to, c, len + 12);
@@ -143,8 +143,8 @@ static int critical_chunks(const char *name, uint8_t *file, size_t *bytes, struc
     return 0;
 }
 
-/* How many pixels the file has room for: by the bits of each, DEFLATE making no more than 1,032
- * bytes of one, and so that RGB is no more than that, but for a small picture. */
+/* Maximum pixels of the file, given that DEFLATE expands a byte to at most 1,032: by the bits of a
+ * pixel, and by its RGB bytes, except for a small picture. */
 static uint64_t png_pixels(const uint8_t *file, size_t bytes)
 {
     static const unsigned samples[7] = {[0] = 1, [2] = 3, [3] = 1, [4] = 2, [6] = 4};
@@ -168,7 +168,7 @@ static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, siz
         return damaged(name, png.message, err);
     const int alpha = (png.format & PNG_FORMAT_FLAG_ALPHA) != 0;
     png.flags |= PNG_IMAGE_FLAG_16BIT_sRGB; /* 16 bits are not linear light */
-    if ((rc = take_size(p, name, png.width, png.height, png_pixels(file, bytes), err)))
+    if ((rc = set_size(p, name, png.width, png.height, png_pixels(file, bytes), err)))
         goto out;
     const size_t pixels = (size_t)p->width * (size_t)p->height;
     if (alpha && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
@@ -189,12 +189,12 @@ out:
 int mc_picture_decode(struct mc_picture *p, const char *name, uint8_t *file, size_t bytes,
                       struct mc_error *err)
 {
-    errno = 0; /* of damaged() */
+    errno = 0; /* for damaged() */
     if (bytes > 2 && file[0] == 0xff && file[1] == 0xd8)
         return decode_jpeg(p, name, file, bytes, err);
     if (bytes > sizeof png_signature && !memcmp(file, png_signature, sizeof png_signature))
         return decode_png(p, name, file, bytes, err);
-    return mc_fail(err, MC_EINPUT, "%s: is neither a JPEG nor a PNG file", name);
+    return mc_fail(err, MC_EINPUT, "%s: neither a JPEG nor a PNG file", name);
 }
 
 int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err)
@@ -205,7 +205,7 @@ int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err
     if (rc)
         return rc;
     if (bytes > MC_PICTURE_MAX_FILE) {
-        rc = mc_fail(err, MC_EINPUT, "%s: is no file of at most %u MiB", path,
+        rc = mc_fail(err, MC_EINPUT, "%s: the file must be at most %u MiB", path,
                      MC_PICTURE_MAX_FILE >> 20);
         goto out;
     }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fitting a picture to a square: PIL's two passes of a triangle filter that widens as pictures
- * shrink, in its fixed point, rounded to bytes between them (Pillow, src/libImaging/Resample.c). */
+ * Fit a picture to a square as PIL does: two passes of a triangle filter that widens as pictures
+ * shrink, in fixed point, rounded to bytes between the passes (Pillow, src/libImaging/Resample.c).
+ */
 #include "formats/datasets/picture.h"
 
 #include "libcommon/base/alloc.h"
@@ -10,9 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BITS 22 /* of a weight's fraction */
+#define BITS 22 /* fraction bits of a weight */
 
-/* Which pixels an output pixel is made of: those from first[i], with taps weights each. */
+/* The input pixels of each output pixel: count[i] from first[i] on, with `taps` weights each. */
 struct axis {
     int *first, *count;
     int32_t *weight; /* (outputs, taps) */
@@ -26,7 +27,7 @@ static void axis_release(struct axis *a)
     free(a->weight);
 }
 
-/* Outputs offset to offset + n of `in` pixels resized to `out`. */
+/* Outputs offset to offset + n when `in` pixels are resized to `out`. */
 static int axis_init(struct axis *a, int in, int out, int offset, int n, struct mc_error *err)
 {
     const double scale = (double)in / out, wide = scale < 1 ? 1 : scale;
@@ -55,7 +56,7 @@ static int axis_init(struct axis *a, int in, int out, int offset, int n, struct 
     return 0;
 }
 
-/* Output i of an axis, from pixels that are `step` bytes apart. */
+/* Output i of an axis, from pixels `step` bytes apart. */
 static uint8_t weighted(const struct axis *a, size_t i, const uint8_t *from, size_t step)
 {
     int32_t v = 1 << (BITS - 1);
@@ -66,8 +67,8 @@ static uint8_t weighted(const struct axis *a, size_t i, const uint8_t *from, siz
     return (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v);
 }
 
-/* A side's length after the shorter one has become `size`, and where the square begins, the half
- * rounded to even. */
+/* Length of a side after the shorter side has become `size`, and offset of the square, half rounded
+ * to even. */
 static int resized(int side, int shorter, int size, int *offset)
 {
     const int length = (int)((int64_t)size * side / shorter), over = length - size;

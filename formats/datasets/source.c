@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of sets, their order, and the one that is made here. */
+ * The table of sets, writing in order, and the synthetic set. */
 #include "formats/datasets/source.h"
 
 #include "formats/datasets/synth.h"
@@ -16,17 +16,17 @@
 
 static const struct kind {
     const char *name;
-    const char *lies; /* in a "folder" or a "file"; NULL: it is made, and takes a seed */
-    int takes_size;
-    int takes_labels;  /* in a second file */
-    const char *order; /* NULL: a set of arrays, which says it and its pixels */
+    const char *place; /* "DIR" or "FILE"; NULL: synthetic, with a seed */
+    int has_size;      /* accepts --size */
+    int has_labels;    /* labels may be in a second file */
+    const char *order; /* NULL: a set of arrays, which sets order and pixels */
     mc_image_source_opener *open;
-} kinds[] = {{"cifar10", "folder", 0, 0, "publisher", mc_cifar10_open},
-             {"cifar100", "folder", 0, 0, "publisher", mc_cifar100_open},
-             {"tiny-imagenet", "folder", 1, 0, "by class", mc_tiny_imagenet_open},
-             {"folder", "folder", 1, 0, "by class", mc_folder_open},
-             {"npz", "file", 0, 0, NULL, mc_npz_set_open},
-             {"idx", "folder", 0, 1, NULL, mc_idx_open},
+} kinds[] = {{"cifar10", "DIR", 0, 0, "publisher", mc_cifar10_open},
+             {"cifar100", "DIR", 0, 0, "publisher", mc_cifar100_open},
+             {"tiny-imagenet", "DIR", 1, 0, "by class", mc_tiny_imagenet_open},
+             {"folder", "DIR", 1, 0, "by class", mc_folder_open},
+             {"npz", "FILE", 0, 0, NULL, mc_npz_set_open},
+             {"idx", "DIR", 0, 1, NULL, mc_idx_open},
              {"synth", NULL, 1, 0, "as drawn", mc_synth_open}};
 #define N_KINDS (sizeof kinds / sizeof *kinds)
 
@@ -45,21 +45,23 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
         if (strcmp(i->name, name))
             continue;
         if (strcmp(o->split, "train") && strcmp(o->split, "test"))
-            return mc_fail(err, MC_EUSAGE, "%s has no split '%s' (there are: train, test%s)", name,
-                           o->split, !strncmp(o->split, "val", 3) ? ", which a val is too" : "");
-        if (i->lies && !o->dir)
-            return mc_fail(err, MC_EUSAGE, "%s lies in a %s: name it", name, i->lies);
-        if (!i->lies && o->dir)
-            return mc_fail(err, MC_EUSAGE, "%s takes no folder", name);
-        if (!i->takes_labels && o->labels)
-            return mc_fail(err, MC_EUSAGE, "%s lies in one %s, not in two", name, i->lies);
+            return mc_fail(err, MC_EUSAGE, "%s: unknown split '%s'%s (one of: train, test)", name,
+                           o->split, strncmp(o->split, "val", 3) ? "" : ", did you mean 'test'?");
+        if (i->place && !o->dir)
+            return mc_fail(err, MC_EUSAGE, "%s: %s is required, as in: mc-data %s %s -o train.mcz",
+                           name, i->place, name, i->place);
+        if (!i->place && o->dir)
+            return mc_fail(err, MC_EUSAGE, "%s: unexpected argument '%s'", name, o->dir);
+        if (!i->has_labels && o->labels)
+            return mc_fail(err, MC_EUSAGE, "%s: unexpected argument '%s'", name, o->labels);
         if (i->order && (o->layout || o->classes))
-            return mc_fail(err, MC_EUSAGE, "--layout and --classes are for npz and idx, not %s",
+            return mc_fail(err, MC_EUSAGE, "%s: --layout and --classes are only for npz and idx",
                            name);
         if (i->open != mc_npz_set_open && o->arrays)
-            return mc_fail(err, MC_EUSAGE, "--arrays is for npz, not %s", name);
-        if (!i->takes_size && o->size)
-            return mc_fail(err, MC_EUSAGE, "%s has a size of its own: --size is not for it", name);
+            return mc_fail(err, MC_EUSAGE, "%s: --arrays is only for npz", name);
+        if (!i->has_size && o->size)
+            return mc_fail(err, MC_EUSAGE, "%s: --size is only for synth, tiny-imagenet and folder",
+                           name);
         if ((rc = i->open(out, o, err)))
             return rc;
         struct mc_dataset_info *info = &(*out)->info;
@@ -71,7 +73,7 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
         }
         return 0;
     }
-    return mc_fail(err, MC_EUSAGE, "there is no data set '%s'%s (there are: %s)", name,
+    return mc_fail(err, MC_EUSAGE, "unknown data set '%s'%s (one of: %s)", name,
                    mc_near_text(&near, meant), list);
 }
 
@@ -82,7 +84,7 @@ int mc_image_source_folder(const char *dir, struct mc_error *err)
     if (stat(dir, &st))
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", dir, strerror(errno));
     if (!S_ISDIR(st.st_mode))
-        return mc_fail(err, MC_EINPUT, "%s: is not a folder", dir);
+        return mc_fail(err, MC_EINPUT, "%s: not a folder", dir);
     return 0;
 }
 
@@ -119,9 +121,9 @@ int mc_image_source_write(struct mc_image_source *s, const char *path,
     int rc = 0;
 
     if (samples > info.n)
-        return mc_fail(err, MC_EUSAGE, "%llu samples: the %s split of %s has %llu",
-                       (unsigned long long)samples, info.split, info.name,
-                       (unsigned long long)info.n);
+        return mc_fail(
+            err, MC_EUSAGE, "--samples must be at most %llu for the %s split of %s (got %llu)",
+            (unsigned long long)info.n, info.split, info.name, (unsigned long long)samples);
     if (shuffle)
         snprintf(info.order, sizeof info.order, "shuffled with seed %llu",
                  (unsigned long long)*shuffle);
@@ -138,8 +140,8 @@ int mc_image_source_write(struct mc_image_source *s, const char *path,
         if ((rc = s->get(s, order ? order[i] : i, image, &label, err)) ||
             (rc = mc_dataset_write(w, 1, image, &label, err)))
             goto out;
-        if (c->tell)
-            c->tell(c->arg, i + 1);
+        if (c->progress)
+            c->progress(c->arg, i + 1);
     }
     rc = mc_dataset_commit(w, NULL, err);
     w = NULL;
@@ -183,8 +185,8 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
     int rc = 0;
 
     if (o->size && (o->size < MC_SYNTH_MIN_SIZE || o->size > MC_SYNTH_MAX_SIZE))
-        return mc_fail(err, MC_EUSAGE, "--size %d: synth makes images from %d to %d", o->size,
-                       MC_SYNTH_MIN_SIZE, MC_SYNTH_MAX_SIZE);
+        return mc_fail(err, MC_EUSAGE, "synth: --size must be %d to %d (got %d)", MC_SYNTH_MIN_SIZE,
+                       MC_SYNTH_MAX_SIZE, o->size);
     if ((rc = mc_new(&y, 1, err)))
         return rc;
     struct mc_dataset_info *info = &y->source.info;
@@ -196,7 +198,7 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
     memcpy(info->spec.mean, mc_synth_mean, sizeof mc_synth_mean);
     memcpy(info->spec.std, mc_synth_std, sizeof mc_synth_std);
     info->augment = (struct mc_augment){.rotate = 0, .flip = 1, .pad = 4};
-    info->class_names = (char **)mc_synth_class_names; /* read only, as all of an import's info */
+    info->class_names = (char **)mc_synth_class_names; /* read only: never released */
     y->source.get = synth_get;
     y->source.close = synth_close;
     *out = &y->source;

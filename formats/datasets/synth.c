@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Synthetic images: a ground, distractors, the class's figure, more distractors, noise. */
+ * Synthetic images: background, distractors, the class's figure, more distractors, noise. */
 #include "formats/datasets/synth.h"
 
 #include "libcommon/base/rng.h"
@@ -39,9 +39,9 @@ static int draw_below(struct draw *d, uint32_t n)
     return (int)mc_rng_below(draw_bits(d), n);
 }
 
-/* ---- arithmetic that is the same everywhere ---- */
+/* ---- portable arithmetic ---- */
 
-/* Sine of x turns, by folding and a polynomial: libm's differs from machine to machine. */
+/* Sine of x turns, by folding and a polynomial: libm's differs between machines. */
 static float sine(float x)
 {
     float y = x - floorf(x) - .5f, sign = -1;
@@ -75,7 +75,7 @@ static float length(float x, float y)
     return sqrtf(x * x + y * y);
 }
 
-/* ---- figures: distances below 0 within, in the figure's own coordinates, about 1 large ---- */
+/* ---- figures: distances, negative inside, in the figure's own coordinates, about 1 large ---- */
 
 static float disc(float x, float y, float r)
 {
@@ -87,7 +87,7 @@ static float box(float x, float y, float w, float h)
     return larger(fabsf(x) - w, fabsf(y) - h);
 }
 
-/* Of n half planes around the centre, those of the greatest and second greatest distance. */
+/* The largest and second largest distance from n half planes around the centre. */
 static void half_planes(float x, float y, int n, float *first, float *second)
 {
     *first = *second = -9;
@@ -118,7 +118,7 @@ static float figure(int label, float x, float y)
         return first - .5f;
     case CROSS:
         return smaller(box(x, y, .9f, .28f), box(x, y, .28f, .9f));
-    case STAR: /* within all but one of five lines */
+    case STAR: /* inside all but one of five lines */
         half_planes(x, y, 5, &first, &second);
         return larger(second - .34f, disc(x, y, 1.2f));
     case CRESCENT:
@@ -128,7 +128,7 @@ static float figure(int label, float x, float y)
     }
 }
 
-/* From 0 to 1: which of the two colours of a texture shows. */
+/* The mix of a texture's two colours, 0 to 1. */
 static float texture(int label, float x, float y, float phase_x, float phase_y, float per)
 {
     float u = per * x + phase_x, v = per * y + phase_y;
@@ -149,7 +149,7 @@ static float texture(int label, float x, float y, float phase_x, float phase_y, 
 
 struct canvas {
     int size;
-    float pixel; /* its width: the whole goes from -1 to 1 */
+    float pixel; /* a pixel's width; the canvas spans -1 to 1 */
     float rgb[3][MC_SYNTH_MAX_SIZE][MC_SYNTH_MAX_SIZE];
 };
 
@@ -157,14 +157,14 @@ struct colour {
     float c[3];
 };
 
-/* Hue in turns, saturation and value as everywhere. */
+/* RGB of a hue in turns, a saturation and a value. */
 static struct colour colour_of(float hue, float saturation, float value)
 {
     struct colour c;
 
     for (int k = 0; k < 3; k++) {
         float h = hue + (float)(3 - k) / 3;
-        h = fabsf((h - floorf(h)) * 6 - 3); /* 3 at this channel's own hue, 0 at the opposite one */
+        h = fabsf((h - floorf(h)) * 6 - 3); /* 3 at this channel's hue, 0 at the opposite hue */
         c.c[k] = value * (1 - saturation * (1 - clamp(h - 1, 0, 1)));
     }
     return c;
@@ -183,9 +183,9 @@ static void blend(struct canvas *v, int row, int col, const struct colour *c, fl
         v->rgb[k][row][col] += cover * (c->c[k] - v->rgb[k][row][col]);
 }
 
-/* Value noise: a lattice of random heights, smoothly joined. */
+/* Value noise: a lattice of random heights, smoothly interpolated. */
 #define LATTICE 6
-static void draw_ground(struct canvas *v, struct draw *d, const struct colour *base)
+static void draw_background(struct canvas *v, struct draw *d, const struct colour *base)
 {
     float height[3][LATTICE][LATTICE];
     float rough = draw_in(d, .04f, .22f);
@@ -212,7 +212,7 @@ static void draw_ground(struct canvas *v, struct draw *d, const struct colour *b
     }
 }
 
-/* A bar or a small disc or square, anywhere. */
+/* Draw a bar, disc or square at a random position. */
 static void draw_distractor(struct canvas *v, struct draw *d)
 {
     struct colour c = draw_colour(d, draw_in(d, 0, 1), .2f, .8f);
@@ -233,8 +233,8 @@ static void draw_distractor(struct canvas *v, struct draw *d)
         }
 }
 
-/* A class has hues that it likes, but shares them with its neighbours: half of the hue circle. The
- * figure is brighter than the ground on the whole, not always. */
+/* A class prefers certain hues but shares them with its neighbours: half of the hue circle. The
+ * figure is usually brighter than the background. */
 #define SPREAD 2.5f
 static void draw_figure(struct canvas *v, struct draw *d, int label)
 {
@@ -269,7 +269,7 @@ static void draw_figure(struct canvas *v, struct draw *d, int label)
         }
 }
 
-/* Bell-shaped: the sum of the four bytes of a random number. */
+/* Bell-shaped noise: the sum of the four bytes of a random number. */
 static float noise(uint32_t bits)
 {
     int sum =
@@ -283,11 +283,11 @@ int32_t mc_synth_image(uint64_t seed, int split, uint32_t index, int size, uint8
     struct draw d = {.seed = seed, .split = (uint32_t)split, .index = index};
     static _Thread_local struct canvas v;
     int label = draw_below(&d, MC_SYNTH_CLASSES);
-    struct colour ground = draw_colour(&d, draw_in(&d, 0, 1), .1f, .5f);
+    struct colour background = draw_colour(&d, draw_in(&d, 0, 1), .1f, .5f);
 
     v.size = size;
     v.pixel = 2 / (float)size;
-    draw_ground(&v, &d, &ground);
+    draw_background(&v, &d, &background);
     for (int n = draw_below(&d, 4); n > 0; n--)
         draw_distractor(&v, &d);
     draw_figure(&v, &d, label);

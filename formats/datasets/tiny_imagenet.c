@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Tiny ImageNet as its publisher's archive unpacks: train/WNID/images, and val/ with
+ * Tiny ImageNet in the layout of its publisher's archive: train/WNID/images, and val/ with
  * val_annotations.txt as the test split (test/ has no labels). */
 #include "formats/codecs/dataset.h"
 #include "formats/datasets/image_set.h"
@@ -14,11 +14,12 @@
 #include <sys/stat.h>
 
 #define SIZE 64
-#define MAX_TEXT (64 << 20) /* bytes of a list */
+#define MAX_TEXT (64 << 20) /* size limit of a list */
 
-/* take() gets every line that is not blank, without its end; *rc stays what it returns. */
-static int each_line(const char *path, int (*take)(void *ctx, char *line, struct mc_error *err),
-                     void *ctx, struct mc_error *err)
+/* Call take_line for every line that is not blank, without its newline. */
+static int each_line(const char *path,
+                     int (*take_line)(void *ctx, char *line, struct mc_error *err), void *ctx,
+                     struct mc_error *err)
 {
     char *line = NULL;
     size_t size = 0, number = 0;
@@ -29,15 +30,15 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
     if (rc)
         return rc;
     if (bytes > MAX_TEXT)
-        rc = mc_fail(err, MC_EINPUT, "%s: has over %d MiB, no list", path, MAX_TEXT >> 20);
+        rc = mc_fail(err, MC_EINPUT, "%s: a list must be at most %d MiB", path, MAX_TEXT >> 20);
     for (ssize_t len; !rc && (len = getline(&line, &size, f)) >= 0;) {
         number++;
         if (strlen(line) != (size_t)len) {
-            rc = mc_fail(err, MC_EINPUT, "holds a NUL");
+            rc = mc_fail(err, MC_EINPUT, "contains a NUL byte");
         } else {
             while (len > 0 && strchr(" \t\r\n", line[len - 1]))
                 line[--len] = 0;
-            rc = len ? take(ctx, line, err) : 0;
+            rc = len ? take_line(ctx, line, err) : 0;
         }
         if (rc == MC_EINPUT)
             mc_fail_in(rc, err, "%s line %zu", path, number);
@@ -49,13 +50,13 @@ static int each_line(const char *path, int (*take)(void *ctx, char *line, struct
     return rc;
 }
 
-/* Classes are numbered as torchvision's ImageFolder does, by the order of their names. */
+/* Classes are numbered in the order of their names, as by torchvision's ImageFolder. */
 struct tiny {
     struct mc_image_set *set;
     char **wnids;
     size_t n;
-    size_t *images;  /* of a class */
-    char **pictures; /* those that the annotations name */
+    size_t *images;  /* images per class */
+    char **pictures; /* names in the annotations */
     size_t n_pictures;
 };
 
@@ -66,7 +67,7 @@ static long class_of(const struct tiny *t, const char *wnid)
     return at ? at - t->wnids : -1;
 }
 
-/* A name of a file or folder, and no path. */
+/* 1 if it is a plain name, not a path. */
 static int is_plain(const char *name)
 {
     return name[0] && name[0] != '.' && !strchr(name, '/') && strlen(name) <= 255;
@@ -78,7 +79,7 @@ static int take_wnid(void *ctx, char *line, struct mc_error *err)
 
     if (!is_plain(line) || strpbrk(line, " \t") ||
         !mc_is_text((const unsigned char *)line, strlen(line)))
-        return mc_fail(err, MC_EINPUT, "is no name of a class");
+        return mc_fail(err, MC_EINPUT, "not a class name");
     return mc_names_add(&t->wnids, &t->n, line, err);
 }
 
@@ -96,7 +97,7 @@ static int take_words(void *ctx, char *line, struct mc_error *err)
     name = &t->set->source.info.class_names[c];
     if (*name || !words || !*words || strlen(words) > MC_DATASET_MAX_CLASS_NAME ||
         !mc_is_text((const unsigned char *)words, strlen(words)))
-        return mc_fail(err, MC_EINPUT, "is no name for class %s, or its second", t->wnids[c]);
+        return mc_fail(err, MC_EINPUT, "invalid or repeated name of class %s", t->wnids[c]);
     return (*name = strdup(words)) ? 0 : mc_no_memory(err);
 }
 
@@ -106,12 +107,12 @@ static int take_annotation(void *ctx, char *line, struct mc_error *err)
     char *wnid = strchr(line, '\t');
 
     if (!wnid)
-        return mc_fail(err, MC_EINPUT, "has no class");
+        return mc_fail(err, MC_EINPUT, "the class is missing");
     *wnid++ = 0;
     wnid[strcspn(wnid, "\t")] = 0;
     long c = class_of(t, wnid);
     if (!is_plain(line) || c < 0)
-        return mc_fail(err, MC_EINPUT, "is no image and one of the %zu classes", t->n);
+        return mc_fail(err, MC_EINPUT, "an image and one of the %zu classes expected", t->n);
     t->images[c]++;
     int rc = mc_names_add(&t->pictures, &t->n_pictures, line, err);
     return rc ? rc : mc_image_set_add(t->set, line, (int32_t)c, err);
@@ -123,17 +124,17 @@ static int read_classes(struct tiny *t, const char *dir, struct mc_error *err)
     int rc = path ? each_line(path, take_wnid, t, err) : mc_no_memory(err);
 
     if (!rc && !t->n)
-        rc = mc_fail(err, MC_EINPUT, "%s: names no classes", path);
+        rc = mc_fail(err, MC_EINPUT, "%s: no classes found", path);
     if (!rc)
         qsort(t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
     for (size_t i = 1; i < t->n && !rc; i++)
         if (!strcmp(t->wnids[i], t->wnids[i - 1]))
-            rc = mc_fail(err, MC_EINPUT, "%s: names %s twice", path, t->wnids[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s: %s is repeated", path, t->wnids[i]);
     free(path);
     return rc;
 }
 
-/* Where words.txt is silent, the WordNet number is the name. */
+/* Without a name in words.txt, the WordNet number is the name. */
 static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
 {
     char **names = t->set->source.info.class_names, *path = mc_path_in(dir, "words.txt");
@@ -149,7 +150,7 @@ static int read_names(struct tiny *t, const char *dir, struct mc_error *err)
     return rc;
 }
 
-/* A list of classes that was cut would leave their images out. */
+/* Check that every training folder is listed: a truncated list would drop its images. */
 static int expect_listed(const struct tiny *t, const char *train, struct mc_error *err)
 {
     char **names = NULL;
@@ -158,7 +159,7 @@ static int expect_listed(const struct tiny *t, const char *train, struct mc_erro
 
     for (size_t i = 0; i < n && !rc; i++)
         if (class_of(t, names[i]) < 0)
-            rc = mc_fail(err, MC_EINPUT, "%s/%s: is not a class of wnids.txt", train, names[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s/%s: not a class of wnids.txt", train, names[i]);
     mc_names_free(names, n);
     return rc;
 }
@@ -180,7 +181,7 @@ static int add_train(struct tiny *t, const char *dir, struct mc_error *err)
     return rc;
 }
 
-/* Each picture of the folder is annotated once, and each annotation is of one. */
+/* Check that each picture of the folder is annotated once, and each annotation has a picture. */
 static int expect_annotated(struct tiny *t, const char *images, const char *list,
                             struct mc_error *err)
 {
@@ -192,15 +193,15 @@ static int expect_annotated(struct tiny *t, const char *images, const char *list
         qsort(listed, t->n_pictures, sizeof *listed, mc_by_bytes);
     for (size_t i = 1; i < t->n_pictures && !rc; i++)
         if (!strcmp(listed[i], listed[i - 1]))
-            rc = mc_fail(err, MC_EINPUT, "%s: names %s twice", list, listed[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s: %s is repeated", list, listed[i]);
     for (size_t i = 0, k = 0; !rc && (i < n || k < t->n_pictures);) {
         const int order = i == n ? 1 : k == t->n_pictures ? -1 : strcmp(names[i], listed[k]);
         int is = 0;
         if (order > 0)
-            rc = mc_fail(err, MC_EINPUT, "%s: names %s, which is not in %s", list, listed[k],
-                         images);
-        else if (order < 0 && !(rc = mc_image_set_judge(t->set, images, names[i], &is, err)) && is)
-            rc = mc_fail(err, MC_EINPUT, "%s: has no line for %s of %s", list, names[i], images);
+            rc = mc_fail(err, MC_EINPUT, "%s: %s is not in %s", list, listed[k], images);
+        else if (order < 0 && !(rc = mc_image_set_check_name(t->set, images, names[i], &is, err)) &&
+                 is)
+            rc = mc_fail(err, MC_EINPUT, "%s: no line for %s of %s", list, names[i], images);
         i += order <= 0;
         k += order >= 0;
     }
@@ -217,10 +218,10 @@ static int add_val(struct tiny *t, const char *dir, struct mc_error *err)
     if (!rc && !(rc = mc_image_set_enter(t->set, images, err)))
         rc = each_line(list, take_annotation, t, err);
     if (!rc && !(rc = expect_annotated(t, images, list, err)))
-        rc = mc_image_set_pass_over(t->set, images, MC_NAMES_HIDDEN, err);
+        rc = mc_image_set_skip(t->set, images, MC_NAMES_HIDDEN, err);
     for (size_t i = 0; i < t->n && !rc; i++)
         if (!t->images[i])
-            rc = mc_fail(err, MC_EINPUT, "%s: has no image of class %s", list, t->wnids[i]);
+            rc = mc_fail(err, MC_EINPUT, "%s: no image of class %s", list, t->wnids[i]);
     free(images);
     free(list);
     return rc;

@@ -225,9 +225,11 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
     if (!name)
         return fail(r->f.file, zip_get_error(r->zip), err);
     if (n <= 4 || strcmp(name + n - 4, ".npy"))
-        return mc_fail(err, MC_EINPUT,
-                       "%s: \"%.80s\" is no array; what torch.save wrote " MC_INPUT_FROM_TORCH,
-                       r->f.file, name);
+        return mc_fail(
+            err, MC_EINPUT,
+            "%s: \"%.80s\" is not an array (PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH
+            ")",
+            r->f.file, name);
     if ((rc = open_entry(r, i, &t, &before, err)) || (rc = check_size(r, i, &t, before, err)))
         return in_entry(r, name, rc, err);
     t.at = i;

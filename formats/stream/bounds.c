@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The bounded walk over one MessagePack object. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/stream/bounds.h"
 
 #include "libcommon/base/alloc.h"
@@ -16,11 +14,11 @@ struct walk {
     struct mc_bounds *s;
     const struct mc_bounds_limits *limits;
     size_t at;      /* bytes walked */
-    size_t objects; /* counted when announced, not when seen */
+    size_t objects; /* counted when announced, before they are read */
     struct mc_error *err;
 };
 
-/* The next n bytes become available at data + at. */
+/* Make the next n bytes available at data + at. */
 static int need(struct walk *w, uint64_t n)
 {
     if (n > w->limits->bytes || w->at > w->limits->bytes - n)
@@ -138,7 +136,7 @@ static int map(struct walk *w, uint64_t n, int depth)
         }
         if ((rc = object(w, depth + 1)))
             break;
-        /* equal keys may hide in different encodings of the length: hash the text alone */
+        /* equal keys may encode their length differently: hash the text alone */
         unsigned char c = w->s->data[from];
         from += c <= 0xbf ? 1 : c == 0xd9 ? 2 : c == 0xda ? 3 : 5;
         keys[i] = XXH3_64bits(w->s->data + from, w->at - from);
@@ -152,8 +150,8 @@ static int map(struct walk *w, uint64_t n, int depth)
     return rc;
 }
 
-/* What begins with the bytes c0 to df, and how many bytes follow: of a value, or of the number that
- * says the length (of FIXEXT: the length itself). */
+/* Form of each first byte from c0 to df, and a number of bytes: the size of a value, of the length
+ * field that follows, or (FIXEXT) of the body. */
 enum {
     VALUE,
     NOTHING = 0x20,
@@ -189,7 +187,7 @@ static int object(struct walk *w, int depth)
         return body(w, c & 0x1f, 1);
     const unsigned form = forms[c - 0xc0] & FORM, bytes = forms[c - 0xc0] & 0x1f;
     if (form == NOTHING)
-        return mc_fail(w->err, MC_EINPUT, "byte 0xc1 is no MessagePack");
+        return mc_fail(w->err, MC_EINPUT, "byte 0xc1 is not MessagePack");
     if (form == VALUE)
         return body(w, bytes, 0);
     if (form == FIXEXT)

@@ -37,7 +37,7 @@ static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_
     return 0;
 }
 
-int mc_announced_read(struct mc_announced *h, const msgpack_object *o, struct mc_error *err)
+int mc_header_read(struct mc_header_info *h, const msgpack_object *o, struct mc_error *err)
 {
     const msgpack_object *list = NULL;
     const char *twice = NULL;
@@ -49,7 +49,7 @@ int mc_announced_read(struct mc_announced *h, const msgpack_object *o, struct mc
     if ((rc = mc_get_u64(o, "mcz", UINT64_MAX, &version, err)))
         return rc;
     if (version != MC_FORMAT_VERSION)
-        return mc_fail(err, MC_EINPUT, "format version %llu, this program reads %d",
+        return mc_fail(err, MC_EINPUT, "format version %llu (this program reads %d)",
                        (unsigned long long)version, MC_FORMAT_VERSION);
     if (o->via.map.size != 4)
         return mc_fail(err, MC_EINPUT, "unknown keys");

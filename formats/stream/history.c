@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Provenance: the list of runs that led to a stream. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/stream/history.h"
 
 #include "formats/stream/frame.h"
@@ -20,11 +18,11 @@ struct mc_history {
     char *tool;
     struct mc_pack args; /* packed pairs [name, value] */
     size_t n_args;
-    const struct mc_fact *facts; /* the arguments after them; lent */
+    const struct mc_fact *facts; /* appended to args; borrowed */
     size_t n_facts;
-    struct entry **entries; /* of the inputs; each owned */
+    struct entry **entries; /* of the inputs; owned */
     size_t n_entries;
-    size_t *parents; /* of this run */
+    size_t *parents; /* indices into entries, of this run */
     size_t n_parents;
     struct mc_origin **inputs;
     size_t n_inputs;
@@ -104,16 +102,16 @@ void mc_history_hide(struct mc_history *h)
     h->hidden = 1;
 }
 
-static int same(const struct entry *a, const struct entry *b)
+static int entries_equal(const struct entry *a, const struct entry *b)
 {
     return a->head.buf.size == b->head.buf.size && a->n_parents == b->n_parents &&
            !memcmp(a->head.buf.data, b->head.buf.data, a->head.buf.size) &&
            !memcmp(a->parents, b->parents, a->n_parents * sizeof *a->parents);
 }
 
-/* Add an entry of an input's history unless it is there; where it is, or -1 without memory. Places
- * of its parents in this history are in `places`. */
-static long add(struct mc_history *h, const msgpack_object *o, const size_t *places)
+/* Add an entry of an input's history unless h has an equal one. places[i] is the index in h of the
+ * input's entry i. Returns the entry's index, or -1 if out of memory. */
+static long add_entry(struct mc_history *h, const msgpack_object *o, const size_t *places)
 {
     static const char *const keys[] = {"tool", "version", "args"};
     const msgpack_object *parents = mc_get_opt(o, "parents");
@@ -135,7 +133,7 @@ static long add(struct mc_history *h, const msgpack_object *o, const size_t *pla
     if (e->head.failed)
         goto out;
     for (size_t i = 0; i < h->n_entries && at < 0; i++)
-        if (same(h->entries[i], e))
+        if (entries_equal(h->entries[i], e))
             at = (long)i;
     if (at < 0 && !mc_list_room(&h->entries, h->n_entries, NULL)) {
         at = (long)h->n_entries;
@@ -163,7 +161,7 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r)
         h->inputs[h->n_inputs++] = origin;
     }
     for (size_t i = 0; i < n && !h->failed; i++) {
-        long at = add(h, &list->via.array.ptr[i], places);
+        long at = add_entry(h, &list->via.array.ptr[i], places);
         if (at >= 0)
             last = places[i] = (size_t)at;
     }
@@ -212,7 +210,7 @@ void mc_history_set_pair(struct mc_history *h, const char *a, const char *b)
     mc_history_str(h, "b", b);
 }
 
-/* A checked entry's argument of this name, or NULL. */
+/* The value of an argument of a checked entry, or NULL. */
 static const msgpack_object *find_arg(const msgpack_object *entry, const char *name)
 {
     const msgpack_object *args = mc_get_opt(entry, "args");
@@ -225,7 +223,7 @@ static const msgpack_object *find_arg(const msgpack_object *entry, const char *n
     return NULL;
 }
 
-/* The argument if it is as long as a content id. */
+/* Copy the argument if it has a content id's length. */
 static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
 {
     const msgpack_object *o = find_arg(entry, name);

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Decoding the one zstd frame of an input. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/stream/frame.h"
 #include "formats/stream/input.h"
 #include "libcommon/base/alloc.h"
@@ -15,19 +13,19 @@
 #include <zstd_errors.h>
 
 #define CHUNK ((size_t)128 << 10)
-#define HEAD 6 /* magic, descriptor, one more byte: less is no frame */
+#define HEAD 6 /* magic, descriptor, one more byte: the shortest frame */
 
 struct mc_input {
-    int fd, owned; /* owned: opened here, to be closed here, whatever its number */
+    int fd, owned; /* owned: close fd, whatever its number */
     ZSTD_DCtx *decoder;
-    ZSTD_inBuffer in; /* of raw */
+    ZSTD_inBuffer in; /* raw */
     size_t staged_at, staged;
-    uint64_t taken; /* bytes read */
+    uint64_t bytes_read;
     int frame_ended;
     unsigned char raw[CHUNK], stage[CHUNK];
 };
 
-/* More bytes behind those in raw; *got 0 at the end of the input. */
+/* Append bytes to raw. *got is 0 at the end of the input. */
 static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
 {
     size_t kept = in->in.size - in->in.pos;
@@ -39,32 +37,31 @@ static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
     if (n < 0)
         return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
     in->in.size += (size_t)n;
-    in->taken += (uint64_t)n;
+    in->bytes_read += (uint64_t)n;
     *got = (size_t)n;
     return 0;
 }
 
-/* What is no stream, but what mc-convert reads or PyTorch writes. */
-static const char *instead(const unsigned char *raw, size_t n)
+/* Advice for files that are not streams but that mc-convert reads or PyTorch writes. */
+static const char *hint(const unsigned char *raw, size_t n)
 {
     static const unsigned char zip[4] = {'P', 'K', 3, 4}, none[5] = {0};
 
     if (n >= 4 && !memcmp(raw, zip, 4)) {
-        const size_t name =
-            n < 30 ? 0 : (size_t)raw[26] + 256 * (size_t)raw[27]; /* of its first file */
+        const size_t name = n < 30 ? 0 : (size_t)raw[26] + 256 * (size_t)raw[27]; /* first file's */
         return name >= 4 && n >= 30 + name && !memcmp(raw + 26 + name, ".npy", 4)
-                   ? ": npz is for mc-convert as it is, for mc-data with images"
-                   : ": what torch.save wrote " MC_INPUT_FROM_TORCH;
+                   ? " but npz: convert weights with mc-convert, images with mc-data npz"
+                   : " but a PyTorch pickle: " MC_INPUT_FROM_TORCH;
     }
     if (n >= 2 && raw[0] == 0x80 && raw[1] >= 2 && raw[1] <= 5)
-        return ": a Python pickle; what torch.save wrote " MC_INPUT_FROM_TORCH;
+        return " but a PyTorch pickle: " MC_INPUT_FROM_TORCH;
     if (n >= 9 && raw[8] == '{' && !memcmp(raw + 3, none, 5))
-        return " but safetensors: mc-convert makes one of it";
+        return " but safetensors: convert it with mc-convert";
     return "";
 }
 
-/* A frame of the kind that this format allows; what zstd itself does not insist on is decided by
- * the descriptor, its fifth byte (RFC 8878, 3.1.1.1.1). */
+/* Check what the format requires and zstd does not. The frame's descriptor is its fifth byte (RFC
+ * 8878, 3.1.1.1.1). */
 static int check_head(struct mc_input *in, struct mc_error *err)
 {
     static const unsigned char magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -78,7 +75,7 @@ static int check_head(struct mc_input *in, struct mc_error *err)
     if (!n)
         return mc_file_empty(in->fd, "is empty, not an mcz stream", err);
     if (memcmp(in->raw, magic, n < 4 ? n : 4))
-        return mc_fail(err, MC_EINPUT, "is not an mcz stream%s", instead(in->raw, n));
+        return mc_fail(err, MC_EINPUT, "is not an mcz stream%s", hint(in->raw, n));
     if (n < HEAD)
         return mc_fail(err, MC_EINPUT, "is truncated");
     if (!(in->raw[4] & 0x04))
@@ -103,7 +100,7 @@ int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err)
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
     else if (isatty(in->fd))
         rc = mc_fail(err, MC_EUSAGE,
-                     "needs an input: a file or a pipe, not a terminal (see --help)");
+                     "an input is required: a file or a pipe, not a terminal (see --help)");
     else if (!(in->decoder = ZSTD_createDCtx()) ||
              ZSTD_isError(
                  ZSTD_DCtx_setParameter(in->decoder, ZSTD_d_windowLogMax, MC_WINDOW_LOG_MAX)))
@@ -127,7 +124,7 @@ void mc_input_close(struct mc_input *in)
     free(in);
 }
 
-/* Decode until something came, at most n bytes; *got 0 at the frame's end. */
+/* Decode at least one byte and at most n. *got is 0 at the frame's end. */
 static int decode(struct mc_input *in, void *dst, size_t n, size_t *got, struct mc_error *err)
 {
     *got = 0;
@@ -214,5 +211,5 @@ int mc_input_finish(struct mc_input *in, struct mc_error *err)
 
 uint64_t mc_input_bytes(const struct mc_input *in)
 {
-    return in->taken - (in->in.size - in->in.pos);
+    return in->bytes_read - (in->in.size - in->in.pos);
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The decoded bytes of an input that must be exactly one zstd frame with a checksum and a window of
- * at most 8 MiB, which the reader of formats/stream/reader.h uses; and what others say of inputs
- * that are PyTorch's. */
+ * Decode an input, which must be exactly one zstd frame with a checksum and a window of at most 8
+ * MiB. Used by formats/stream/reader.h. Also: the message for inputs in PyTorch's own format. */
 #ifndef MC_INPUT_H
 #define MC_INPUT_H
 
@@ -11,23 +10,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is told of a file of torch.save's. */
+/* How to convert a file that torch.save wrote. */
 #define MC_INPUT_FROM_TORCH                                                                        \
-    "becomes a file for mc-convert by python -m mcz.torch export, or by "                          \
-    "safetensors.torch.save_file(net.state_dict(), FILE)"
+    "convert it with safetensors.torch.save_file(net.state_dict(), FILE), or with "                \
+    "python -m mcz.torch export"
 
 struct mc_input;
 
-/* A file, or stdin for "-" (MC_EUSAGE when that is a terminal). Errors name the path. */
+/* Open a file, or stdin if path is "-" (MC_EUSAGE if that is a terminal). Errors name the path. */
 MC_USE_RESULT int mc_input_open(struct mc_input **out, const char *path, struct mc_error *err);
 void mc_input_close(struct mc_input *in);
 
-/* Exactly n decoded bytes, or an error; errors of this and the next do not name the path. */
+/* Read exactly n decoded bytes. Errors of this function and the next do not name the path. */
 MC_USE_RESULT int mc_input_read(struct mc_input *in, void *dst, size_t n, struct mc_error *err);
-/* The frame must end here with its checksum, and the input with it. */
+/* Check that the frame ends here with its checksum, and the input with it. */
 MC_USE_RESULT int mc_input_finish(struct mc_input *in, struct mc_error *err);
 
-/* Bytes of the input that were decoded so far. */
+/* Bytes of the input decoded so far. */
 uint64_t mc_input_bytes(const struct mc_input *in);
 
 #endif

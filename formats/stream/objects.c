@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for size bytes at slab + pad. Doubling: it is at most twice what has really arrived. */
+/* Make room for size bytes at slab + pad. Capacity doubles, so it is at most twice the bytes that
+ * have arrived. */
 static int reserve(struct mc_objects *o, size_t size, struct mc_error *err)
 {
     size_t capacity = o->capacity ? o->capacity : 65536;
@@ -71,8 +72,8 @@ int mc_unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc_err
     return 0;
 }
 
-int mc_objects_keep(struct mc_objects *o, const struct mc_bounds_limits *limits, struct mc_kept *k,
-                    struct mc_error *err)
+int mc_objects_copy(struct mc_objects *o, const struct mc_bounds_limits *limits,
+                    struct mc_object_copy *k, struct mc_error *err)
 {
     const void *data = NULL;
     int rc = mc_objects_next(o, limits, &data, &k->len, err);
@@ -96,12 +97,12 @@ const void *mc_objects_align(struct mc_objects *o, const void *data, size_t byte
 
 void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size)
 {
-    unsigned char *mine = o->slab;
+    unsigned char *last = o->slab;
     const size_t capacity = o->capacity;
 
     o->slab = *slab;
     o->capacity = *size;
-    *slab = mine;
+    *slab = last;
     *size = capacity;
 }
 

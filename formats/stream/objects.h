@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream's objects, one at a time: each is scanned against limits while its bytes arrive, in one
- * buffer, and only then unpacked. */
+ * Read a stream's objects one at a time. Each is checked against limits while its bytes arrive in
+ * one buffer, and unpacked only then. */
 #ifndef MC_OBJECTS_H
 #define MC_OBJECTS_H
 
@@ -11,36 +11,37 @@
 
 #define MC_OBJECT_ALIGN 64
 
-/* Zeroed but for `in`, which becomes its own. */
+/* Initialise to zero except `in`, which it then owns. */
 struct mc_objects {
     struct mc_input *in;
-    unsigned char *slab; /* aligned; the last object lies at slab + pad */
+    unsigned char *slab; /* aligned; the last object starts at slab + pad */
     size_t capacity, pad;
 };
 void mc_objects_release(struct mc_objects *o); /* closes `in`, which may be NULL */
 
-/* An object that stays: its bytes, which are to be freed, and what they unpack to. */
-struct mc_kept {
+/* A copy of an object: its bytes, which the caller frees, and the unpacked object. */
+struct mc_object_copy {
     char *bytes;
     size_t len;
     msgpack_unpacked object;
 };
 
-/* The next object's bytes, which stay until the one after it. MC_EINPUT where it is damaged,
- * truncated or over the limits; MC_ENOMEM, or what reading returned. */
+/* Read the next object's bytes, valid until the next call. MC_EINPUT if it is damaged, truncated or
+ * over the limits; MC_ENOMEM, or the input's error. */
 MC_USE_RESULT int mc_objects_next(struct mc_objects *o, const struct mc_bounds_limits *limits,
                                   const void **data, size_t *len, struct mc_error *err);
-/* The next object, unpacked, in its own bytes. */
-MC_USE_RESULT int mc_objects_keep(struct mc_objects *o, const struct mc_bounds_limits *limits,
-                                  struct mc_kept *k, struct mc_error *err);
-/* Unpacks an object that was scanned. */
+/* Read and unpack the next object into its own memory. */
+MC_USE_RESULT int mc_objects_copy(struct mc_objects *o, const struct mc_bounds_limits *limits,
+                                  struct mc_object_copy *k, struct mc_error *err);
+/* Unpack an object that was checked. */
 MC_USE_RESULT int mc_unpack(const void *data, size_t len, msgpack_unpacked *out,
                             struct mc_error *err);
-/* Moves `bytes` bytes of the last object to where they are aligned; the next object will likely lie
- * as this one did, so it is read to where this one's would have been right. Returns their place. */
+/* Move `bytes` bytes of the last object to an aligned address and return it. The next object
+ * probably has the same layout, so its read position is shifted to make it aligned without a
+ * move. */
 const void *mc_objects_align(struct mc_objects *o, const void *data, size_t bytes);
-/* The last object's memory becomes the caller's, who frees it; the next ones come to *slab, *size
- * bytes: NULL and 0, or what an earlier call gave. */
+/* Give the last object's memory to the caller, who frees it. The next objects are read into *slab
+ * of *size bytes: NULL and 0, or what an earlier call returned. */
 void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Outputs that appear whole or not at all, and the signals that must not leave temporaries. */
+ * Outputs that appear whole or not at all, and signal handlers that leave no temporary files. */
 #include "formats/stream/output.h"
 
 #include "libcommon/base/alloc.h"
@@ -23,11 +23,10 @@
 
 #define SUFFIX ".mcz-tmp"
 #define MAX_OPEN 16
-#define MAX_LINKS 40 /* as Linux follows */
-#define MAX_STEM 200 /* bytes of NAME in a temporary's name: room for the rest within NAME_MAX */
+#define MAX_LINKS 40 /* Linux's limit */
+#define MAX_STEM 200 /* bytes of NAME in a temporary name; the rest must fit in NAME_MAX */
 
-/* The temporaries of this process, where the signal handler finds them: in static memory, so that
- * nothing is freed under it. */
+/* Temporary files of this process. The memory is static because the signal handler reads it. */
 static struct {
     atomic_int state; /* 0 free, 1 being filled or emptied, 2 holds a path */
     char path[PATH_MAX + 64];
@@ -35,12 +34,12 @@ static struct {
 
 struct mc_output {
     int fd;
-    int slot;   /* of temps, -1 when written directly */
-    char *name; /* as the user said it */
-    char *path; /* where the temporary goes in the end */
+    int slot;   /* index into temps, -1 if written directly */
+    char *name; /* for messages */
+    char *path; /* final path of the temporary file */
 };
 
-static int take_slot(void)
+static int reserve_slot(void)
 {
     for (int i = 0; i < MAX_OPEN; i++) {
         int expected = 0;
@@ -50,7 +49,7 @@ static int take_slot(void)
     return -1;
 }
 
-static int in_own_slot(const char *path)
+static int is_open_here(const char *path)
 {
     for (int i = 0; i < MAX_OPEN; i++)
         if (atomic_load(&temps[i].state) == 2 && !strcmp(temps[i].path, path))
@@ -68,10 +67,10 @@ void mc_stream_remove_temporaries(void)
 static void on_signal(int sig)
 {
     mc_stream_remove_temporaries();
-    raise(sig); /* the handler was reset when it was entered */
+    raise(sig); /* SA_RESETHAND reset the handler */
 }
 
-/* Whether the default action ends the program. SIGKILL and SIGSTOP cannot be caught. */
+/* 1 if the default action ends the program. SIGKILL and SIGSTOP cannot be caught. */
 static int is_deadly(int sig)
 {
     static const int harmless[] = {SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGURG, SIGWINCH};
@@ -90,38 +89,37 @@ void mc_stream_catch_signals(void)
     now.sa_handler = on_signal;
     now.sa_flags = (int)SA_RESETHAND | SA_NODEFER;
     sigemptyset(&now.sa_mask);
-    /* a file size limit is an error of write(), not a death that leaves temporaries */
+    /* a file size limit must be a write error, not a signal that leaves temporary files */
     signal(SIGXFSZ, SIG_IGN);
     for (int sig = 1; sig <= SIGRTMAX; sig++)
         if (is_deadly(sig) && !sigaction(sig, NULL, &old) && old.sa_handler == SIG_DFL)
             (void)sigaction(sig, &now, NULL);
-    /* libgomp exits by itself where it has no memory; without room for this, its end alone leaves a
-     * temporary */
+    /* libgomp calls exit() if it is out of memory; if atexit fails, only that case leaves a file */
     (void)!atexit(mc_stream_remove_temporaries);
 }
 
 /* "cannot write 'x.mcz': No space left on device" */
-static int cannot(const struct mc_output *o, const char *what, int code, struct mc_error *err)
+static int cannot(const struct mc_output *o, const char *verb, int code, struct mc_error *err)
 {
-    return mc_fail(err, MC_EFAIL, "cannot %s '%s': %s", what, o->name, strerror(code));
+    return mc_fail(err, MC_EFAIL, "cannot %s '%s': %s", verb, o->name, strerror(code));
 }
 
-/* Remove the temporary at `path` unless it has a writer, who keeps a lock on it: a process number
- * says nothing where machines or containers share a folder, where it was given again, or where
- * nobody waits for the dead. `dead`: what it says all the same, for file systems without locks.
- * 1: there is a writer; 0: there is none; -1: that cannot be told, errno says why. */
-static int clear(const char *path, int dead)
+/* Remove the temporary file at `path` unless its writer holds a lock on it. The process number in
+ * its name proves nothing: machines or containers may share the directory, numbers are reused, and
+ * zombies keep theirs. `dead`, 1 if no such process runs, counts only on file systems without
+ * locks. Returns 0 if there is no writer, 1 if there is one, -1 and errno if unknown. */
+static int remove_unlocked(const char *path, int dead)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
-    struct stat locked, there;
+    struct stat locked, current;
 
     if (fd < 0)
         return errno == ENOENT ? 0 : -1;
     if (flock(fd, LOCK_EX | LOCK_NB))
         rc = errno == EWOULDBLOCK ? 1 : dead ? 0 : -1;
-    /* another may have removed it and made its own there before the lock */
-    if (!rc && !fstat(fd, &locked) && !lstat(path, &there) && locked.st_dev == there.st_dev &&
-        locked.st_ino == there.st_ino)
+    /* another program may have replaced it before the lock */
+    if (!rc && !fstat(fd, &locked) && !lstat(path, &current) && locked.st_dev == current.st_dev &&
+        locked.st_ino == current.st_ino)
         unlink(path);
     close(fd);
     return rc;
@@ -150,12 +148,12 @@ static void remove_stale(const char *dir, const char *stem)
         if (strcmp(end, SUFFIX))
             continue;
         if ((size_t)snprintf(path, sizeof path, "%s/%s", dir, e->d_name) < sizeof path)
-            (void)!clear(path, is_dead(pid));
+            (void)!remove_unlocked(path, is_dead(pid));
     }
     closedir(d);
 }
 
-/* Split o->path into its directory and ".NAME." */
+/* Split a path into its directory and ".NAME." */
 static int split(const char *path, char *dir, size_t dir_size, char *stem, size_t stem_size)
 {
     const char *slash = strrchr(path, '/');
@@ -183,26 +181,26 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
     if (old && access(o->path, W_OK))
         return cannot(o, "replace", errno, err);
     remove_stale(dir, stem);
-    if ((o->slot = take_slot()) < 0)
+    if ((o->slot = reserve_slot()) < 0)
         return mc_fail(err, MC_EFAIL, "cannot create '%s': more than %d outputs at once", o->name,
                        MAX_OPEN);
     n = snprintf(temps[o->slot].path, sizeof temps[o->slot].path, "%s/%s%ld" SUFFIX, dir, stem,
                  (long)getpid());
     if (n < 0 || (size_t)n >= sizeof temps[o->slot].path)
         return cannot(o, "create", ENAMETOOLONG, err);
-    /* this number's earlier holder is gone: what it left behind is ours to remove */
-    n = in_own_slot(temps[o->slot].path) ? 1 : clear(temps[o->slot].path, 1);
+    /* an earlier process of this number is gone: its file can be removed */
+    n = is_open_here(temps[o->slot].path) ? 1 : remove_unlocked(temps[o->slot].path, 1);
     if (n)
         return n < 0 ? cannot(o, "create", errno, err)
-                     : mc_fail(err, MC_EUSAGE, "'%s' is being written already", o->name);
-    /* known to the signal handler before it exists */
+                     : mc_fail(err, MC_EUSAGE, "'%s' is already being written", o->name);
+    /* visible to the signal handler before the file exists */
     atomic_store(&temps[o->slot].state, 2);
-    do { /* again where another's clear() was before the lock */
+    do { /* repeat if another program's remove_unlocked() came before the lock */
         if (o->fd >= 0)
             close(o->fd);
         o->fd = open(temps[o->slot].path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (o->fd < 0) {
-            atomic_store(&temps[o->slot].state, 1); /* what is there is another's */
+            atomic_store(&temps[o->slot].state, 1); /* the file is another program's */
             return cannot(o, "create", errno, err);
         }
         (void)!flock(o->fd, LOCK_EX);
@@ -212,7 +210,7 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
     return 0;
 }
 
-/* N where `path` is /proc/self/fd/N, by whatever name; else -1. */
+/* Return N if `path` leads to /proc/self/fd/N, else -1. */
 static int descriptor(const char *path)
 {
     char copy[PATH_MAX], own[PATH_MAX], dir[PATH_MAX], *end = NULL;
@@ -287,7 +285,8 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
         rc = (o->path = strdup(target)) ? open_temporary(o, NULL, err) : mc_no_memory(err);
     }
     if (!rc && kind == MC_OUTPUT_BINARY && isatty(o->fd))
-        rc = mc_fail(err, MC_EUSAGE, "refused to write a binary stream to a terminal");
+        rc = mc_fail(err, MC_EUSAGE,
+                     "refusing to write a binary stream to a terminal (redirect it or use -o)");
     if (rc)
         mc_output_abandon(o);
     else
@@ -300,7 +299,7 @@ int mc_output_write(struct mc_output *o, const void *data, size_t n, struct mc_e
     return mc_file_write_all(o->fd, data, n) < n ? cannot(o, "write", errno, err) : 0;
 }
 
-/* A rename is durable when its directory is on disk; not every file system can say so. */
+/* Flush the directory, which makes a rename durable. Some file systems cannot report this. */
 static int sync_directory(const char *path)
 {
     char dir[PATH_MAX], stem[MAX_STEM + 8];
@@ -310,7 +309,7 @@ static int sync_directory(const char *path)
         return 0;
     fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
-        return 0; /* may be written but not read */
+        return 0; /* writable but not readable */
     if (fsync(fd) && (errno == EIO || errno == ENOSPC || errno == EDQUOT))
         rc = -1;
     close(fd);
@@ -321,7 +320,7 @@ int mc_output_close(struct mc_output *o, struct mc_error *err)
 {
     int rc = 0, fd = o->fd;
 
-    /* pipes and most devices cannot be synced and say EINVAL */
+    /* pipes and most devices cannot be flushed and return EINVAL */
     if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
         rc = cannot(o, "write", errno, err);
     if (fd != STDOUT_FILENO) {
@@ -332,8 +331,8 @@ int mc_output_close(struct mc_output *o, struct mc_error *err)
     if (!rc && o->slot >= 0 && rename(temps[o->slot].path, o->path))
         rc = cannot(o, "write", errno, err);
     else if (!rc && o->slot >= 0 && sync_directory(o->path))
-        rc = mc_fail(err, MC_EFAIL, "'%s' is written, but a loss of power may undo that: %s",
-                     o->name, strerror(errno));
+        rc = mc_fail(err, MC_EFAIL, "'%s' is written, but a loss of power may undo it: %s", o->name,
+                     strerror(errno));
     mc_output_abandon(o);
     return rc;
 }
@@ -346,7 +345,7 @@ void mc_output_abandon(struct mc_output *o)
         close(o->fd);
     if (o->slot >= 0) {
         if (atomic_load(&temps[o->slot].state) == 2)
-            unlink(temps[o->slot].path); /* after a rename there is none */
+            unlink(temps[o->slot].path); /* missing after a rename */
         atomic_store(&temps[o->slot].state, 0);
     }
     free(o->path);

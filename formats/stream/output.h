@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * An output that appears whole or not at all. A regular file is written under a temporary name
- * beside it, `.NAME.PID.mcz-tmp`, flushed to disk and renamed at mc_output_close, and the folder is
- * flushed after it, so that a file that was said to be written outlives a loss of power; the old
- * file stays as it was until then. Pipes and devices are written directly. Every write is
- * checked. */
+ * Outputs that appear whole or not at all.
+ *
+ * A regular file is written to a temporary file `.NAME.PID.mcz-tmp` in the same directory.
+ * mc_output_close flushes it to disk, renames it and flushes the directory, so that a file reported
+ * as written survives a loss of power. Until then the old file is unchanged. Pipes and devices are
+ * written directly. Every write is checked. */
 #ifndef MC_OUTPUT_H
 #define MC_OUTPUT_H
 
@@ -14,37 +15,39 @@
 #include <stddef.h>
 
 enum mc_output_kind {
-    MC_OUTPUT_BINARY, /* refused with MC_EUSAGE on a terminal */
+    MC_OUTPUT_BINARY, /* MC_EUSAGE if the output is a terminal */
     MC_OUTPUT_TEXT,
 };
 
 struct mc_output;
 
-/* Open `path`, or stdout for "-" or NULL. Temporaries of dead runs for the same path are removed; a
- * live one's is left alone. A symbolic link is followed, as a shell's > does: what it points to is
- * replaced, or created. The name of an open descriptor (/dev/stdout, /dev/fd/3) is that descriptor,
- * so that what a shell opened with >> is appended to. An existing file's permissions are kept. */
+/* Open `path`, or stdout if it is "-" or NULL. Removes temporary files of dead runs for the same
+ * path; those of running programs stay. Symbolic links are followed, as by a shell's >: their
+ * target is replaced or created. The name of an open descriptor (/dev/stdout, /dev/fd/3) is that
+ * descriptor, so a shell's >> appends. An existing file keeps its permissions. */
 MC_USE_RESULT int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind kind,
                                  struct mc_error *err);
 MC_USE_RESULT int mc_output_write(struct mc_output *o, const void *data, size_t n,
                                   struct mc_error *err);
-/* Commit; frees o whatever comes. After an error the old file is as it was, but for one: where the
- * folder cannot be flushed, the new file is in place, and the message says so. */
+/* Commit and free o, also after an error. After an error the old file is unchanged, with one
+ * exception: if the directory cannot be flushed, the new file is in place, and the message says
+ * so. */
 MC_USE_RESULT int mc_output_close(struct mc_output *o, struct mc_error *err);
-/* After a failure: removes the temporary and frees o. NULL is fine. */
+/* After a failure: remove the temporary file and free o, which may be NULL. */
 void mc_output_abandon(struct mc_output *o);
 
-/* Where `path` leads through symbolic links that stand at its end: *fd, the number of an open
- * descriptor, or -1; then target is a file, or a name for one, that is no link. -1: errno. */
+/* Follow symbolic links in the last component of `path`. Sets *fd to the number of an open
+ * descriptor, or to -1; then target is a file, or a name for one, and not a link. Returns 0, or -1
+ * and errno. */
 MC_USE_RESULT int mc_output_resolve(const char *path, char target[PATH_MAX], int *fd);
 /* The path, or "stdout". */
 const char *mc_output_name(const struct mc_output *o);
 
-/* Install handlers that remove the temporaries and then die of the signal, for every signal that
- * ends a program, can be caught and has no handler yet. exit() removes them too, as libraries call
- * it. Programs call it once, first thing. */
+/* Install handlers that remove temporary files and then die of the signal. They cover every signal
+ * that ends a program, can be caught and has no handler yet. exit() removes the files too, because
+ * libraries call it. A program calls this once, first of all. */
 void mc_stream_catch_signals(void);
-/* What these do; safe in a signal handler, and in any thread. */
+/* Remove the temporary files. Safe in a signal handler and in any thread. */
 void mc_stream_remove_temporaries(void);
 
 #endif

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Packing MessagePack, and looking things up in what was unpacked. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/stream/bounds.h"
 #include "formats/stream/pack.h"
 
@@ -128,12 +126,12 @@ static int get(const msgpack_object *map, const char *key, const msgpack_object 
 }
 
 static int get_as(const msgpack_object *map, const char *key, msgpack_object_type type,
-                  const char *what, const msgpack_object **out, struct mc_error *err)
+                  const char *name, const msgpack_object **out, struct mc_error *err)
 {
     int rc = get(map, key, out, err);
 
     if (!rc && (*out)->type != type)
-        rc = mc_fail(err, MC_EINPUT, "\"%s\" is not %s", key, what);
+        rc = mc_fail(err, MC_EINPUT, "\"%s\" is not %s", key, name);
     return rc;
 }
 
@@ -173,7 +171,7 @@ int mc_get_u64(const msgpack_object *map, const char *key, uint64_t max, uint64_
     int rc = get_as(map, key, MSGPACK_OBJECT_POSITIVE_INTEGER, "an integer of 0 or more", &o, err);
 
     if (!rc && o->via.u64 > max)
-        rc = mc_fail(err, MC_EINPUT, "\"%s\" is over %llu", key, (unsigned long long)max);
+        rc = mc_fail(err, MC_EINPUT, "\"%s\" must be at most %llu", key, (unsigned long long)max);
     if (!rc)
         *out = o->via.u64;
     return rc;

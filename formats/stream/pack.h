@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Packing MessagePack, and looking into its maps. */
+ * Pack MessagePack, and look up keys of its maps. */
 #ifndef MC_PACK_H
 #define MC_PACK_H
 
@@ -11,8 +11,8 @@
 
 #define MC_FORMAT_VERSION 1
 
-/* A buffer that MessagePack is packed into. Memory failures are sticky: `failed` is checked by
- * whoever consumes it. Zero-initialised is not valid: mc_pack_init first. */
+/* A buffer of packed MessagePack. `failed` is set for good by an allocation failure and is checked
+ * by the consumer. Call mc_pack_init first: zero is not a valid state. */
 struct mc_pack {
     msgpack_sbuffer buf;
     msgpack_packer pk;
@@ -26,23 +26,24 @@ void mc_pack_str(struct mc_pack *p, const char *s);
 void mc_pack_u64(struct mc_pack *p, uint64_t v);
 void mc_pack_i64(struct mc_pack *p, int64_t v);
 void mc_pack_f64(struct mc_pack *p, double v);
-/* As the shortest decimal that is this float, made a double: .4914, not 0.49140000343322754, so
- * that another program computes with the number that was meant. */
+/* Pack the shortest decimal that rounds to this float, as a double: .4914, not 0.49140000343322754.
+ * Other programs then compute with the number that was meant. */
 void mc_pack_f32(struct mc_pack *p, float v);
 void mc_pack_bool(struct mc_pack *p, int v);
-/* A key of an open map, and its value or the length of the array that is its value. */
+/* Pack a key of an open map, and its value or the length of its array. */
 void mc_put_str(struct mc_pack *p, const char *key, const char *value);
 void mc_put_u64(struct mc_pack *p, const char *key, uint64_t value);
 void mc_put_array(struct mc_pack *p, const char *key, size_t n);
-/* An object that is already packed in `from`. */
+/* Append packed objects. */
 void mc_pack_raw(struct mc_pack *p, const struct mc_pack *from);
 void mc_pack_object(struct mc_pack *p, const msgpack_object *o);
 
-/* Whether an object is a string, and this one. */
+/* 1 if the object is this string. */
 int mc_is_str(const msgpack_object *o, const char *text);
 
-/* Looking up: all return 0, or MC_EINPUT with a sentence that names the key. Text must be NUL-free
- * UTF-8; numbers must fit. A missing key is an error; mc_get_opt gives NULL instead. */
+/* Look up a key. Returns 0, or MC_EINPUT with a message that names the key if it is missing or has
+ * another type. Text must be UTF-8 without NUL; numbers must fit. mc_get_opt returns NULL for a
+ * missing key. */
 const msgpack_object *mc_get_opt(const msgpack_object *map, const char *key);
 MC_USE_RESULT int mc_get_map(const msgpack_object *map, const char *key, const msgpack_object **out,
                              struct mc_error *err);
@@ -53,12 +54,12 @@ MC_USE_RESULT int mc_get_str(const msgpack_object *map, const char *key, char *o
 MC_USE_RESULT int mc_get_u64(const msgpack_object *map, const char *key, uint64_t max,
                              uint64_t *out, struct mc_error *err);
 MC_USE_RESULT int mc_get_f64(const msgpack_object *map, const char *key, double *out,
-                             struct mc_error *err); /* finite; integers count as numbers */
+                             struct mc_error *err); /* finite; integers are accepted */
 
-/* The keys of a map whose values are the members of a struct, in the order in which streams hold
- * them: packed, unpacked and bounded by one table. */
+/* A table of the keys of a map whose values are members of a struct, in the stream's order. It
+ * serves packing, unpacking and limits. */
 enum mc_key_type {
-    MC_KEY_TEXT,  /* a char array */
+    MC_KEY_TEXT,
     MC_KEY_COUNT, /* 0 or more, in an integer of 4 or 8 bytes */
     MC_KEY_FLAG,  /* an int */
     MC_KEY_F32,
@@ -67,16 +68,16 @@ enum mc_key_type {
 struct mc_key {
     const char *key;
     enum mc_key_type type;
-    size_t offset, size; /* of the member */
-    uint64_t max; /* a count's greatest; a text's bytes with its final 0, or 0: all of size */
+    size_t offset, size; /* the member's */
+    uint64_t max;        /* maximum count; or bytes of a text with its NUL, 0: size */
 };
 #define MC_KEY(record, member, key, type, max)                                                     \
     {                                                                                              \
         key, type, offsetof(record, member), sizeof(((record *)0)->member), max                    \
     }
-/* n keys of an open map, from the struct at `base`. */
+/* Pack n keys of an open map from the struct at `base`. */
 void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const void *base);
-/* Errors as of the functions above. */
+/* Unpack them into the struct at `base`. Errors as for mc_get_str. */
 MC_USE_RESULT int mc_keys_unpack(const msgpack_object *map, const struct mc_key *keys, size_t n,
                                  void *base, struct mc_error *err);
 

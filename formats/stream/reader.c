@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading a stream: its records against what its header announces, its end against its records. */
+ * Read a stream: check its records against the header, and its end against the records. */
 #include "formats/stream/reader.h"
 
 #include "formats/stream/header.h"
@@ -17,11 +17,11 @@ struct mc_reader {
     struct mc_origin *origin;
     char *name;
 
-    struct mc_kept header, history;
-    msgpack_unpacked object; /* of the current object, and of its tensor */
+    struct mc_object_copy header_object, history;
+    msgpack_unpacked object; /* the current record and its tensor */
     msgpack_unpacked inner;
-    struct mc_announced announced;
-    uint64_t *rows_seen; /* of each tensor */
+    struct mc_header_info header;
+    uint64_t *rows_read; /* per tensor */
 
     XXH3_state_t *hash;
     uint64_t n_records;
@@ -34,12 +34,11 @@ struct mc_reader {
 static const struct mc_bounds_limits limits_ext = {
     .bytes = MC_RECORD_MAX, .objects = 64, .depth = 2, .ext = 0};
 
-/* ---- records --------------------------------------------------------------------------------- */
+/* ---- records ---- */
 
-/* What a record's tensor says of itself against what was announced; fills rec->data, bytes,
- * rows. */
-static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
-                      struct mc_error *err)
+/* Check the tensor in a record against the header; fill rec->data, bytes and rows. */
+static int parse_tensor(struct mc_reader *r, const msgpack_object *ext, struct mc_record *rec,
+                        struct mc_error *err)
 {
     const struct mc_tensor *t = rec->tensor;
     const unsigned char *body = (const unsigned char *)ext->via.ext.ptr;
@@ -64,7 +63,7 @@ static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_
                        mc_dtype_name(t->dtype));
     shape = &a[0];
     if (shape->via.array.size != (uint32_t)t->ndim)
-        return mc_fail(err, MC_EINPUT, "it has not the announced %d dimensions", t->ndim);
+        return mc_fail(err, MC_EINPUT, "it does not have the announced %d dimensions", t->ndim);
     for (int i = 0; i < t->ndim; i++) {
         const msgpack_object *d = &shape->via.array.ptr[i];
         if (d->type != MSGPACK_OBJECT_POSITIVE_INTEGER || (i && d->via.u64 != t->shape[i]))
@@ -72,13 +71,13 @@ static int parse_part(struct mc_reader *r, const msgpack_object *ext, struct mc_
     }
     rec->rows = t->ndim ? shape->via.array.ptr[0].via.u64 : 1;
     if (!rec->rows || rec->rows > mc_tensor_rows(t) - rec->row)
-        return mc_fail(err, MC_EINPUT, "it has %llu rows where %llu are to come",
+        return mc_fail(err, MC_EINPUT, "it has %llu rows (from 1 to %llu expected)",
                        (unsigned long long)rec->rows,
                        (unsigned long long)(mc_tensor_rows(t) - rec->row));
     rec->bytes = a[2].via.bin.size;
     rec->data = a[2].via.bin.ptr;
     if (rec->bytes != rec->rows * mc_tensor_row_elems(t) * mc_dtype_size(t->dtype))
-        return mc_fail(err, MC_EINPUT, "it has %zu bytes, not what its shape says", rec->bytes);
+        return mc_fail(err, MC_EINPUT, "its %zu bytes do not match its shape", rec->bytes);
     return 0;
 }
 
@@ -95,22 +94,22 @@ static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_
         return rc;
     if (o->via.map.size != 4 || !data || data->type != MSGPACK_OBJECT_EXT)
         return mc_fail(err, MC_EINPUT, "is not {t, row, data, xxh}");
-    if (index >= r->announced.n_tensors)
-        return mc_fail(err, MC_EINPUT, "belongs to tensor %llu of %zu", (unsigned long long)index,
-                       r->announced.n_tensors);
+    if (index >= r->header.n_tensors)
+        return mc_fail(err, MC_EINPUT, "\"t\" must be below %zu (got %llu)", r->header.n_tensors,
+                       (unsigned long long)index);
     rec->index = (size_t)index;
-    rec->tensor = &r->announced.tensors[index];
+    rec->tensor = &r->header.tensors[index];
     if (!mc_tensor_bytes(rec->tensor))
-        rc = mc_fail(err, MC_EINPUT, "it is empty and has no records");
-    else if (rec->row != r->rows_seen[index])
-        rc = mc_fail(err, MC_EINPUT, "row %llu where row %llu is to come",
-                     (unsigned long long)rec->row, (unsigned long long)r->rows_seen[index]);
+        rc = mc_fail(err, MC_EINPUT, "an empty tensor must not have records");
+    else if (rec->row != r->rows_read[index])
+        rc = mc_fail(err, MC_EINPUT, "row %llu expected, got row %llu",
+                     (unsigned long long)r->rows_read[index], (unsigned long long)rec->row);
     else
-        rc = parse_part(r, data, rec, err);
+        rc = parse_tensor(r, data, rec, err);
     if (!rc && XXH3_64bits(rec->data, rec->bytes) != sum)
         rc = mc_fail(err, MC_EINPUT, "checksum mismatch");
     if (!rc)
-        r->rows_seen[index] += rec->rows;
+        r->rows_read[index] += rec->rows;
     return mc_fail_in(rc, err, "tensor \"%s\"", rec->tensor->name);
 }
 
@@ -137,17 +136,17 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     if (o->via.map.size != 3 || !id || !is_id(id))
         return mc_fail(err, MC_EINPUT, "is not {end, id, inputs}");
     if (n != r->n_records)
-        return mc_fail(err, MC_EINPUT, "counts %llu records, not %llu", (unsigned long long)n,
+        return mc_fail(err, MC_EINPUT, "announces %llu records, got %llu", (unsigned long long)n,
                        (unsigned long long)r->n_records);
-    for (size_t i = 0; i < r->announced.n_tensors; i++)
-        if (mc_tensor_bytes(&r->announced.tensors[i]) &&
-            r->rows_seen[i] != mc_tensor_rows(&r->announced.tensors[i]))
+    for (size_t i = 0; i < r->header.n_tensors; i++)
+        if (mc_tensor_bytes(&r->header.tensors[i]) &&
+            r->rows_read[i] != mc_tensor_rows(&r->header.tensors[i]))
             return mc_fail(err, MC_EINPUT, "tensor \"%s\" has %llu of %llu rows",
-                           r->announced.tensors[i].name, (unsigned long long)r->rows_seen[i],
-                           (unsigned long long)mc_tensor_rows(&r->announced.tensors[i]));
+                           r->header.tensors[i].name, (unsigned long long)r->rows_read[i],
+                           (unsigned long long)mc_tensor_rows(&r->header.tensors[i]));
     mc_hash_id(XXH3_128bits_digest(r->hash), have);
     if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
-        return mc_fail(err, MC_EINPUT, "the content id is %s, not the %.32s announced", have,
+        return mc_fail(err, MC_EINPUT, "the content id is %s, not the announced %.32s", have,
                        id->via.str.ptr);
     r->n_inputs = inputs->via.array.size;
     if ((rc = mc_new(&r->inputs, r->n_inputs, err)))
@@ -163,11 +162,10 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     return 0;
 }
 
-/* ---- the interface --------------------------------------------------------------------------- */
+/* ---- the interface ---- */
 
-/* Put the stream's name and the place in front of what went wrong, and remember it. */
-static int failed(struct mc_reader *r, const char *where, struct mc_error *now,
-                  struct mc_error *err)
+/* Prefix an error with the stream's name and the position, and store it. */
+static int fail(struct mc_reader *r, const char *where, struct mc_error *now, struct mc_error *err)
 {
     if (now->code == MC_EINPUT && where)
         mc_fail_in(now->code, now, "%s", where);
@@ -192,7 +190,7 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     *out = NULL;
     if (rc)
         return rc;
-    msgpack_unpacked_init(&r->header.object);
+    msgpack_unpacked_init(&r->header_object.object);
     msgpack_unpacked_init(&r->history.object);
     msgpack_unpacked_init(&r->object);
     msgpack_unpacked_init(&r->inner);
@@ -209,21 +207,21 @@ int mc_reader_open(struct mc_reader **out, const char *path, struct mc_error *er
     XXH3_128bits_reset(r->hash);
     if ((rc = mc_input_open(&r->objects.in, path, err)))
         goto out;
-    rc = mc_objects_keep(&r->objects, &mc_limits_header, &r->header, &now);
+    rc = mc_objects_copy(&r->objects, &mc_limits_header, &r->header_object, &now);
     if (!rc) {
-        XXH3_128bits_update(r->hash, r->header.bytes, r->header.len);
-        rc = mc_announced_read(&r->announced, &r->header.object.data, &now);
+        XXH3_128bits_update(r->hash, r->header_object.bytes, r->header_object.len);
+        rc = mc_header_read(&r->header, &r->header_object.object.data, &now);
     }
     if (!rc)
-        rc = mc_new(&r->rows_seen, r->announced.n_tensors, &now);
+        rc = mc_new(&r->rows_read, r->header.n_tensors, &now);
     if (!rc) {
         where = "history";
-        rc = mc_objects_keep(&r->objects, &mc_limits_history, &r->history, &now);
+        rc = mc_objects_copy(&r->objects, &mc_limits_history, &r->history, &now);
     }
     if (!rc)
         rc = mc_history_check(&r->history.object.data, &now);
     if (rc)
-        failed(r, where, &now, err);
+        fail(r, where, &now, err);
     r->state = 1;
 out:
     if (rc)
@@ -239,14 +237,14 @@ void mc_reader_close(struct mc_reader *r)
         return;
     mc_objects_release(&r->objects);
     mc_origin_drop(r->origin);
-    msgpack_unpacked_destroy(&r->header.object);
+    msgpack_unpacked_destroy(&r->header_object.object);
     msgpack_unpacked_destroy(&r->history.object);
     msgpack_unpacked_destroy(&r->object);
     msgpack_unpacked_destroy(&r->inner);
-    free(r->header.bytes);
+    free(r->header_object.bytes);
     free(r->history.bytes);
-    free(r->announced.tensors);
-    free(r->rows_seen);
+    free(r->header.tensors);
+    free(r->rows_read);
     free(r->inputs);
     XXH3_freeState(r->hash);
     free(r->name);
@@ -287,7 +285,7 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
             return 1;
         }
     }
-    return failed(r, where, &now, err);
+    return fail(r, where, &now, err);
 }
 
 void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size)
@@ -317,12 +315,12 @@ const char *mc_reader_name(const struct mc_reader *r)
 
 const char *mc_reader_kind(const struct mc_reader *r)
 {
-    return r->announced.kind;
+    return r->header.kind;
 }
 
 const msgpack_object *mc_reader_meta(const struct mc_reader *r)
 {
-    return r->announced.meta;
+    return r->header.meta;
 }
 
 const msgpack_object *mc_reader_history(const struct mc_reader *r)
@@ -332,31 +330,29 @@ const msgpack_object *mc_reader_history(const struct mc_reader *r)
 
 size_t mc_reader_n_tensors(const struct mc_reader *r)
 {
-    return r->announced.n_tensors;
+    return r->header.n_tensors;
 }
 
 const struct mc_tensor *mc_reader_tensor(const struct mc_reader *r, size_t i)
 {
-    return &r->announced.tensors[i];
+    return &r->header.tensors[i];
 }
 
 long mc_reader_find(const struct mc_reader *r, const char *tensor)
 {
-    for (size_t i = 0; i < r->announced.n_tensors; i++)
-        if (!strcmp(r->announced.tensors[i].name, tensor))
+    for (size_t i = 0; i < r->header.n_tensors; i++)
+        if (!strcmp(r->header.tensors[i].name, tensor))
             return (long)i;
     return -1;
 }
 
 int mc_reader_expect(const struct mc_reader *r, const char *kind, struct mc_error *err)
 {
-    if (!strcmp(r->announced.kind, kind))
-        return 0;
-    return mc_fail(err, MC_EINPUT, "%s: is %s %s stream, not %s%s", r->name,
-                   strchr("aeiou", r->announced.kind[0]) ? "an" : "a", r->announced.kind, kind,
-                   !strcmp(r->announced.kind, "curve") && !strcmp(kind, "weights")
-                       ? ": mc-bezier --point T --bn-data FILE takes weights out of it"
-                       : "");
+    const char *got = r->header.kind, *hint = mc_kind_hint(kind, got);
+
+    return strcmp(got, kind) ? mc_fail(err, MC_EINPUT, "%s: %s expected, got %s%s%s", r->name, kind,
+                                       got, *hint ? ": " : "", hint)
+                             : 0;
 }
 
 const char *mc_reader_id(const struct mc_reader *r)

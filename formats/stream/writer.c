@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Writing a stream: the same calls to libzstd whatever the output is, so the same bytes. */
+ * Write a stream. The calls to libzstd do not depend on the output, so neither do the bytes. */
 #include "formats/stream/writer.h"
 
 #include "formats/stream/frame.h"
@@ -12,8 +12,7 @@
 #include <string.h>
 #include <zstd.h>
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
-              "tensors are written as they lie in memory");
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are written as stored in memory");
 
 struct mc_writer {
     struct mc_output *out;
@@ -39,7 +38,7 @@ static int fail(struct mc_writer *w, struct mc_error *now, struct mc_error *err)
     return now->code;
 }
 
-/* Compress n bytes; with `op` ZSTD_e_end, to the frame's end. */
+/* Compress n bytes. If op is ZSTD_e_end, end the frame. */
 static int emit(struct mc_writer *w, const void *data, size_t n, ZSTD_EndDirective op,
                 struct mc_error *err)
 {
@@ -49,7 +48,7 @@ static int emit(struct mc_writer *w, const void *data, size_t n, ZSTD_EndDirecti
     while (in.pos < in.size || (op == ZSTD_e_end && left)) {
         ZSTD_outBuffer out = {.dst = w->buffer, .size = sizeof w->buffer, .pos = w->pending};
         left = ZSTD_compressStream2(w->coder, &out, &in, op);
-        if (ZSTD_isError(left)) /* nothing else can fail here */
+        if (ZSTD_isError(left)) /* the only possible failure */
             return mc_no_memory(err);
         w->pending = out.pos;
         if (w->pending == sizeof w->buffer || (op == ZSTD_e_end && !left)) {
@@ -68,9 +67,9 @@ static int emit_hashed(struct mc_writer *w, const void *data, size_t n, struct m
     return emit(w, data, n, ZSTD_e_continue, err);
 }
 
-/* What this program writes, it must be able to read. */
-static int within(const struct mc_pack *p, const struct mc_bounds_limits *limits, const char *what,
-                  struct mc_error *err)
+/* Check packed objects against the reader's limits: a stream that is written must be readable. */
+static int check_limits(const struct mc_pack *p, const struct mc_bounds_limits *limits,
+                        const char *name, struct mc_error *err)
 {
     struct mc_bounds s = {.data = (const unsigned char *)p->buf.data, .have = p->buf.size};
     size_t len = 0;
@@ -80,7 +79,7 @@ static int within(const struct mc_pack *p, const struct mc_bounds_limits *limits
         return mc_no_memory(err);
     rc = mc_bounds_check(&s, limits, &len, err);
     if (rc == MC_EINPUT && err) {
-        mc_fail_in(rc, err, "%s", what);
+        mc_fail_in(rc, err, "%s", name);
         rc = err->code = MC_EUSAGE;
     }
     return rc;
@@ -113,8 +112,8 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
             mc_pack_u64(&header, t->shape[k]);
     }
     if (!(rc = mc_history_pack(w->history, &history, err)) &&
-        !(rc = within(&header, &mc_limits_header, "header", err)) &&
-        !(rc = within(&history, &mc_limits_history, "history", err)) &&
+        !(rc = check_limits(&header, &mc_limits_header, "header", err)) &&
+        !(rc = check_limits(&history, &mc_limits_history, "history", err)) &&
         !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
         rc = emit(w, history.buf.data, history.buf.size, ZSTD_e_continue, err);
     mc_pack_release(&header);
@@ -147,7 +146,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
     }
     XXH3_128bits_reset(w->hash);
     if (!mc_kind_ok(header->kind)) {
-        rc = mc_fail(err, MC_EUSAGE, "'%s' cannot be a stream's kind", header->kind);
+        rc = mc_fail(err, MC_EUSAGE, "'%s' is not a valid kind of stream", header->kind);
         goto out;
     }
     for (size_t i = 0; i < n_tensors; i++) {
@@ -158,10 +157,11 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
             goto out;
         }
     }
-    if (n_tensors && (rc = mc_duplicate_name(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
+    if (n_tensors &&
+        (rc = mc_duplicate_name(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
         goto out;
     if (twice) {
-        rc = mc_fail(err, MC_EUSAGE, "two tensors are called \"%s\"", twice);
+        rc = mc_fail(err, MC_EUSAGE, "two tensors are named \"%s\"", twice);
         goto out;
     }
     if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
@@ -175,7 +175,7 @@ out:
     return rc;
 }
 
-/* One record: its bytes around the data are packed, the data is never copied. */
+/* Write one record. The bytes around the data are packed; the data is never copied. */
 static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
                         size_t bytes, struct mc_error *err)
 {
@@ -270,10 +270,10 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_put_str(&end, "id", id);
     mc_pack_str(&end, "inputs");
     if (!(rc = mc_history_pack_inputs(w->history, &end, err)) &&
-        !(rc = within(&end, &mc_limits_record, "end record", err)))
+        !(rc = check_limits(&end, &mc_limits_record, "end record", err)))
         rc = emit(w, end.buf.data, end.buf.size, ZSTD_e_continue, err);
-    /* ended by a call of its own without input: a short cut of libzstd for input that comes with
-     * ZSTD_e_end would make the bytes depend on what came before */
+    /* end the frame with a separate call without input: with input, ZSTD_e_end takes a shortcut in
+     * libzstd that makes the bytes depend on earlier calls */
     if (!rc)
         rc = emit(w, NULL, 0, ZSTD_e_end, err);
     mc_pack_release(&end);

@@ -34,12 +34,12 @@ def flag(m, key):
 
 def expect(announced, wanted):
     """Exactly these (name, dtype, shape), in this order."""
-    need(len(announced) == len(wanted), "announces %d tensor%s where its header makes %d" %
-         (len(announced), "" if len(announced) == 1 else "s", len(wanted)))
+    need(len(announced) == len(wanted), "%d tensor%s expected, got %d" %
+         (len(wanted), "" if len(wanted) == 1 else "s", len(announced)))
     for i, (t, (name, dtype, shape)) in enumerate(zip(announced, wanted)):
-        need(t.name == name, "tensor %d is \"%s\", not \"%s\"" % (i, t.name, name))
-        need((t.dtype, t.shape) == (dtype, list(shape)), "tensor \"%s\" is %s (%s), not %s (%s)" %
-             (name, t.dtype, ",".join(map(str, t.shape)), dtype, ",".join(map(str, shape))))
+        need(t.name == name, "tensor %d must be \"%s\" (got \"%s\")" % (i, name, t.name))
+        need((t.dtype, t.shape) == (dtype, list(shape)), "tensor \"%s\" must be %s (%s) (got %s (%s))" %
+             (name, dtype, ",".join(map(str, shape)), t.dtype, ",".join(map(str, t.shape))))
 
 
 def finite(a, name):
@@ -49,7 +49,7 @@ def finite(a, name):
 def in_order(announced, order):
     last = 0
     for index, _, _ in order:
-        need(index >= last, "tensor \"%s\" comes after a later one" % announced[index].name)
+        need(index >= last, "tensor \"%s\" is out of order" % announced[index].name)
         last = index
 
 
@@ -71,8 +71,8 @@ def assigned(meta):
         if {"value", "bound", "gap", "ties"} & set(g):
             for key in "value", "bound", "gap":
                 number(g, key)
-            need(count(g, "ties", UNITS_MAX) <= g["size"], "group %s: %d ties of %d units" % (
-                g["name"], g["ties"], g["size"]))
+            need(count(g, "ties", UNITS_MAX) <= g["size"], "group %s: \"ties\" must be at most %d (got %d)" % (
+                g["name"], g["size"], g["ties"]))
 
 
 def nesting(meta, groups):
@@ -126,7 +126,7 @@ class Graph:
         with inside("graph"):
             need(isinstance(m, dict), "not a map")
             for key in m:
-                need(key in ("net", "input", "classes", "nodes"), "key \"%s\" is not known here" % key)
+                need(key in ("net", "input", "classes", "nodes"), "unknown key \"%s\"" % key)
             if "net" in m:
                 text(m, "net", 63)
             graph.Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
@@ -134,7 +134,7 @@ class Graph:
             graph.Setting("classes", "", "an integer from 2 to 1048576", "").check(get(m, "classes"), 0)
             self.image, self.classes, self.nodes = m["input"], m["classes"], []
             self.parameters, self.statistics = [], []
-            need(self.image[0] <= 4, "an image has 1 to 4 colour channels, not %d" % self.image[0])
+            need(self.image[0] <= 4, "an image must have 1 to 4 channels (got %d)" % self.image[0])
             need(array(m, "nodes"), "no nodes")
             need(len(m["nodes"]) <= NODES_MAX, "a graph has at most %d nodes" % NODES_MAX)
             self.by_name = {}
@@ -152,8 +152,8 @@ class Graph:
         name, op, ins = o["name"], o["op"], []
         need(name not in self.by_name, "two nodes are named \"%s\"" % name)
         for k, v in enumerate(array(o, "in")):
-            need(isinstance(v, str), "input %d is no node's name" % k)
-            need(v in self.by_name, "input \"%s\" is no earlier node" % v)
+            need(isinstance(v, str), "input %d is not a node's name" % k)
+            need(v in self.by_name, "input \"%s\" is not an earlier node" % v)
             need(self.by_name[v].op != "loss", "input must be an earlier node with an output")
             ins.append(self.by_name[v])
         least, most = graph.INPUTS[op]
@@ -195,51 +195,51 @@ def dataset(meta, announced):
     by_name = {t.name: t for t in announced}
     images = by_name.get("images")
     need(len(announced) == 2 and images and len(images.shape) == 4,
-         "a data set holds \"images\" (N,C,H,W) and \"labels\" (N)")
+         "tensors \"images\" (N,C,H,W) and \"labels\" (N) expected")
     n, c, h, w = images.shape
-    need(max(c, h, w) <= SIDE_MAX, "images have a side of %d" % max(c, h, w))
-    need(1 <= c <= 4, "an image has from 1 to 4 channels, not %d" % c)
+    need(max(c, h, w) <= SIDE_MAX, "an image side must be at most %d (got %d)" % (SIDE_MAX, max(c, h, w)))
+    need(1 <= c <= 4, "an image must have 1 to 4 channels (got %d)" % c)
     for key in "mean", "std":
-        need(len(array(meta, key)) == c, "\"%s\" has %d entries for %d channels" % (key, len(meta[key]), c))
-        need(all(is_number(v) for v in meta[key]), "\"%s\" holds something that is no number" % key)
+        need(len(array(meta, key)) == c, "\"%s\" must have %d entries (got %d)" % (key, c, len(meta[key])))
+        need(all(is_number(v) for v in meta[key]), "\"%s\" holds a value that is not a number" % key)
     if "class_names" in meta:
         names = array(meta, "class_names")
-        need(len(names) == classes, "%d class names for %d classes" % (len(names), classes))
+        need(len(names) == classes, "%d class names expected, got %d" % (classes, len(names)))
         for i, v in enumerate(names):
-            need(isinstance(v, str), "class name %d is no text" % i)
-            need(len(v.encode()) <= 256, "class name %d has %d bytes (there may be 256)" % (i, len(v.encode())))
+            need(isinstance(v, str), "class name %d is not a string" % i)
+            need(len(v.encode()) <= 256, "class name %d has %d bytes (at most 256)" % (i, len(v.encode())))
     need(meta["name"] and meta["split"], "the data set has no name or no split")
-    need(images.dtype in ("uint8", "float32"), "pixels are uint8 or float32, not %s" % images.dtype)
-    need(1 <= n < 1 << 31, "a data set has from 1 to %d images, not %d" % ((1 << 31) - 1, n))
-    need(h and w and images.row_bytes <= 16 << 20, "images of %d x %d are out of range" % (h, w))
-    need(classes, "a data set has from 1 to 65536 classes, not 0")
+    need(images.dtype in ("uint8", "float32"), "pixels must be uint8 or float32 (got %s)" % images.dtype)
+    need(1 <= n < 1 << 31, "a data set must have 1 to %d images (got %d)" % ((1 << 31) - 1, n))
+    need(h and w and images.row_bytes <= 16 << 20, "image size %d x %d is out of range" % (h, w))
+    need(classes, "a data set must have 1 to 65536 classes (got 0)")
     for mean, std in zip(meta["mean"], meta["std"]):
-        need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are no normalisation" % (mean, std))
-    need(0 <= rotate <= 180, "rotation by %g degrees or padding by %d is out of range" % (rotate, a["pad"]))
+        need(-1e3 <= mean <= 1e3 and 1e-6 <= std <= 1e6, "mean %g and std %g are not a valid normalisation" % (mean, std))
+    need(0 <= rotate <= 180, "rotate %g or pad %d is out of range" % (rotate, a["pad"]))
     need(0 <= more["turn"] <= 180 and 0 <= more["scale"] <= graph.single(.9),
-         "a turn by %g degrees or a scaling by 1 +- %g is out "
+         "turn %g or scale %g is out "
          "of range" % (more["turn"], more["scale"]))
-    need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast 1 +- %g or saturation 1 +- %g is out "
+    need(0 <= more["contrast"] <= 1 and 0 <= more["saturation"] <= 1, "contrast %g or saturation %g is out "
          "of range" % (more["contrast"], more["saturation"]))
-    need(c in (1, 3) or not (more["contrast"] or more["saturation"]), "%d channels are no colours to be changed" % c)
+    need(c in (1, 3) or not (more["contrast"] or more["saturation"]), "contrast and saturation require 1 or 3 channels (got %d)" % c)
     expect([t for t in announced if t is not images], [("labels", "int32", [n])])
 
     def values(arrays, order):
         due = 0  # labels that the images so far wait for; below 0: labels that wait for images
         for index, _, rows in order:
             if announced[index] is images:
-                need(due <= 0, "images come before their labels")
+                need(due <= 0, "images precede their labels")
                 due += rows
             else:
                 due -= rows
-            need(-due <= 1 << 24, "over %d labels come before their images" % (1 << 24))
+            need(-due <= 1 << 24, "more than %d labels precede their images" % (1 << 24))
         labels, pixels = arrays["labels"], arrays["images"]
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         need(not len(wrong), "image %d has label %d of %d classes" %
              ((wrong[0], labels[wrong[0]], classes) if len(wrong) else (0, 0, 0)))
         for i in range(len(pixels) if images.dtype == "float32" else 0):
             need((pixels[i] >= 0).all() and (pixels[i] <= 1).all(),
-                 "image %d has a pixel that is not from 0 to 1" % i)
+                 "image %d has a pixel outside [0, 1]" % i)
     return values
 
 
@@ -275,7 +275,7 @@ def declared(meta, announced, prefix):
     rows = text(meta, "symmetry", 1 << 20)
     of = [(t.name[len(prefix):], t.shape) for t in announced if t.name.startswith(prefix)]
     need(all(t.dtype == "float32" for t in announced if t.name.startswith(prefix)) and
-         all(len(name.encode()) <= 95 for name, _ in of), "tensor is not of float32, or its name is over 95 bytes")
+         all(len(name.encode()) <= 95 for name, _ in of), "tensor must be float32, with a name of at most 95 bytes")
     with inside("symmetry"):
         lines = [line.split("\t") for line in rows.split("\n")]
         need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "is no text of rows")
@@ -321,8 +321,8 @@ def weights(meta, announced):
 
 def curve(meta, announced):
     kind, points = text(meta, "curve", 15), count(meta, "points", POINTS_MAX)
-    need(kind in ("bezier", "chain"), "there is no curve \"%s\" (there are: bezier, chain)" % kind)
-    need(points >= 2, "a curve of %d points" % points)
+    need(kind in ("bezier", "chain"), "unknown curve \"%s\" (one of: bezier, chain)" % kind)
+    need(points >= 2, "a curve must have at least 2 points (got %d)" % points)
     perm = groups_of(meta) if "groups" in meta else None
     if perm:
         assigned(meta)
@@ -346,17 +346,17 @@ RANGES = {"correlation": (-1, 1), "l2": (-math.inf, 0)}
 
 def matrices(meta, announced):
     low, high = RANGES.get(text(meta, "measure", 31), (-math.inf, math.inf))
-    need(text(meta, "at", 7) in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % meta["at"])
+    need(text(meta, "at", 7) in ("post", "pre"), "\"at\" must be post or pre (got \"%s\")" % meta["at"])
     groups = groups_of(meta, MATRIX_UNITS_MAX)
     units = shown(meta, groups)
     for (name, _), size, g in zip(groups, units, meta["groups"]):
         count(g, "taps", (1 << 32) - 1)
-        need(size <= MATRIX_UNITS_MAX, "group %s: %d units are too many" % (name, size))
+        need(size <= MATRIX_UNITS_MAX, "group %s: too many units (%d)" % (name, size))
         for key in "dead_a", "dead_b":
             dead = array(g, key)
-            need(len(dead) <= size, "\"%s\" lists %d of %d units" % (key, len(dead), size))
+            need(len(dead) <= size, "\"%s\" must list at most %d units (got %d)" % (key, size, len(dead)))
             need(all(is_whole(v) for v in dead) and dead == sorted(set(dead)) and (not dead or dead[-1] < size),
-                 "\"%s\" is no ascending list of units" % key)
+                 "\"%s\" is not an ascending list of units" % key)
     expect(announced, [(name, "float64", [size, size]) for (name, _), size in zip(groups, units) if size])
 
     def values(arrays, order):
@@ -369,7 +369,7 @@ def matrices(meta, announced):
             need((a >= low).all() and (a <= high).all(), "\"%s\" holds a value that is not %s's" % (g["name"], meta["measure"]))
             need(meta["measure"] != "l2" or not (g["dead_a"] or g["dead_b"]), "\"%s\" lists dead units, which l2 does not "
                  "have" % g["name"])
-            need(not a[g["dead_a"]].any() and not a[:, g["dead_b"]].any(), "\"%s\": a dead unit matches" % g["name"])
+            need(not a[g["dead_a"]].any() and not a[:, g["dead_b"]].any(), "\"%s\": a dead unit has values" % g["name"])
     return values
 
 
@@ -377,7 +377,7 @@ def taps_of(meta):
     """([(group's name, size)], [tap])"""
     at = text(meta, "at", 4)
     array(meta, "groups"), array(meta, "taps")
-    need(at in ("post", "pre"), "\"at\" is \"%s\", not post or pre" % at)
+    need(at in ("post", "pre"), "\"at\" must be post or pre (got \"%s\")" % at)
     groups, taps = groups_of(meta), meta["taps"]
     assigned(meta)
     need(len(taps) <= GROUPS_MAX, "more than %d groups or taps" % GROUPS_MAX)
@@ -387,13 +387,13 @@ def taps_of(meta):
         start, n = count(t, "start", UNITS_MAX), count(t, "count", UNITS_MAX)
         need(t["name"] and n, "tap %d has no name or no units" % i)
         need(t["group"] < len(groups) and start + n <= units[t["group"]],
-             "tap %s: is not within a group" % t["name"])
+             "tap %s: not within a group" % t["name"])
         seen[t["group"]].append((start, start + n))
     for (name, _), size, spans in zip(groups, units, seen):
         upto = 0
         for start, end in sorted(spans):
             upto = max(upto, end) if start <= upto else upto
-        need(upto == size, "group %s: unit %d is seen at no tap" % (name, upto))
+        need(upto == size, "group %s: no tap observes unit %d" % (name, upto))
     return groups, taps
 
 
@@ -408,16 +408,16 @@ def cut(meta, images, shards, counted):
     need(total and batch, "\"total\" and \"batch\" must be at least 1")
     batches = -(-total // batch)
     here = sum(min((s + 1) * batches // shards * batch, total) - min(s * batches // shards * batch, total) for s in counted)
-    need(images == here, "\"images\" is %d (%d of %d are in these shards)" % (images, here, total))
+    need(images == here, "\"images\" must be %d for these shards of %d (got %d)" % (here, total, images))
 
 
 def moments(meta, announced):
     _, taps = taps_of(meta)
     images, shards = count(meta, "images", IMAGES_MAX), count(meta, "shards", SHARDS_MAX)
     counted = array(meta, "counted")
-    need(1 <= len(counted) <= shards, "%d of %d shards are counted" % (len(counted), shards))
+    need(1 <= len(counted) <= shards, "\"counted\" lists %d of %d shards" % (len(counted), shards))
     need(all(is_whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
-         "\"counted\" is no ascending list of shards")
+         "\"counted\" is not an ascending list of shards")
     if "attack" in meta or "seed" in meta:
         need("attack" in meta and text(meta, "attack", 119), "has a \"seed\" without an \"attack\"")
         count(meta, "seed")
@@ -425,13 +425,13 @@ def moments(meta, announced):
         cut(meta, images, shards, counted)
     if "precision" in meta:
         need(text(meta, "precision", 119) in ("tf32", "bf16", "f16"),
-             "\"precision\" is \"%s\", not tf32, bf16 or f16" % meta["precision"])
-    need(len(announced) == len(PARTS) * len(taps), "announces %d tensors where its header makes %d" %
-         (len(announced), len(PARTS) * len(taps)))
+             "\"precision\" must be tf32, bf16 or f16 (got \"%s\")" % meta["precision"])
+    need(len(announced) == len(PARTS) * len(taps), "%d tensors expected, got %d" %
+         (len(PARTS) * len(taps), len(announced)))
     for t in taps:
         n = t["samples"]
         need(n and n % images == 0 if images else n == 0,
-             "\"%s\" has %d samples of %d images" % (t["name"], n, images))
+             "\"%s\" must have a multiple of %d samples (got %d)" % (t["name"], images, n))
     expect(announced, [("%d/%s/%s" % (i, t["name"], p), "float64", [t["count"]] * (2 if p == "cross" else 1))
                        for i, t in enumerate(taps) for p in PARTS])
 
@@ -441,7 +441,7 @@ def moments(meta, announced):
             name = taps[k // len(PARTS)]["name"]
             finite(arrays[t.name], name)
             need(not t.name.endswith(("/sumsq_a", "/sumsq_b")) or (arrays[t.name] >= 0).all(),
-                 "\"%s\" holds a sum of squares below 0" % name)
+                 "\"%s\" holds a negative sum of squares" % name)
     return values
 
 
@@ -449,21 +449,21 @@ def activations(meta, announced):
     _, taps = taps_of(meta)
     images, batch = count(meta, "images", IMAGES_MAX), count(meta, "batch", 1 << 24)
     need(images and batch and taps, "has no images, no batches or no taps")
-    need(len(announced) == len(taps), "announces %d tensors where its header makes %d" % (len(announced), len(taps)))
+    need(len(announced) == len(taps), "%d tensors expected, got %d" % (len(taps), len(announced)))
     for i, (t, tap) in enumerate(zip(announced, taps)):
         need(len(t.shape) == 4 and all(1 <= k <= SIDE_MAX for k in t.shape[2:]),
              "tensor \"%s\" is not (images, K, H, W)" % t.name)
         h, w = t.shape[2:]
         expect([t], [("%d/%s" % (i, tap["name"]), "float32", [images, tap["count"], h, w])])
-        need(tap["samples"] == images * h * w, "\"%s\" has %d samples of %d images of %d pixels" %
+        need(tap["samples"] == images * h * w, "\"%s\" has %d samples, not those of %d images of %d pixels" %
              (tap["name"], tap["samples"], images, h * w))
 
     def values(arrays, order):
         tap = first = done = 0
         for index, _, rows in order:
             left = min(batch, images - first) - done
-            need(index == tap and rows <= left, "tensor \"%s\" comes where \"%s\" should" %
-                 (announced[index].name, announced[tap].name))
+            need(index == tap and rows <= left, "tensor \"%s\" expected, got \"%s\"" %
+                 (announced[tap].name, announced[index].name))
             done += rows
             if rows == left:
                 tap, done = tap + 1, 0
@@ -476,14 +476,14 @@ def activations(meta, announced):
 
 def losses(meta, announced):
     points, data = count(meta, "points", 1 << 20), array(meta, "data")
-    need(1 <= len(data) <= 16, "%d data sets instead of 1 to 16" % len(data))
+    need(1 <= len(data) <= 16, "1 to 16 data sets expected, got %d" % len(data))
     for d in data:
         text(d, "name", 79), text(d, "id", 32), count(d, "images", 1 << 22)
-    need(points >= 2, "%d points are no path" % points)
+    need(points >= 2, "a path must have at least 2 points (got %d)" % points)
     need(all(d["name"] and d["images"] for d in data), "a data set has no name or no images")
     names = [d["name"] for d in data]
     for name in names:
-        need(names.count(name) == 1, "two data sets are called \"%s\"" % name)
+        need(names.count(name) == 1, "two data sets are named \"%s\"" % name)
     expect(announced, [("t", "float64", [points]), ("chord", "float64", [points - 1])] +
            [(d["name"] + what, dtype, [points, d["images"]]) for d in data
             for what, dtype in (("/loss", "float32"), ("/correct", "uint8"))])
@@ -492,24 +492,24 @@ def losses(meta, announced):
         in_order(announced, order)
         t, chord = arrays["t"], arrays["chord"]
         need(t[0] == 0 and t[-1] == 1 and (np.diff(t) > 0).all(), "\"t\" does not ascend from 0 to 1")
-        need(np.isfinite(chord).all() and (chord >= 0).all(), "\"chord\" holds what is no distance")
+        need(np.isfinite(chord).all() and (chord >= 0).all(), "\"chord\" holds a value that is not a distance")
         for name in names:
             finite(arrays[name + "/loss"], name)
             most = arrays[name + "/correct"].max()
-            need(most <= 1, "\"%s/correct\" holds %d, which is not 0 or 1" % (name, most))
+            need(most <= 1, "\"%s/correct\" must hold 0 or 1 (got %d)" % (name, most))
     return values
 
 
 def checkpoint(meta, announced):
     version = count(meta, "version", (1 << 32) - 1)
-    need(version == 2, "a checkpoint of version %d; this program reads 2" % version)
+    need(version == 2, "checkpoint version %d (this program reads 2)" % version)
     return state(meta, announced)
 
 
 def state(meta, announced):
     tool, settings = text(meta, "tool", 63), mapping(meta, "settings")
     for key, v in settings.items():
-        need(isinstance(v, str) and len(v.encode()) <= 199, "setting \"%s\" is not a text of at most 199 bytes" % key)
+        need(isinstance(v, str) and len(v.encode()) <= 199, "setting \"%s\" is not a string of at most 199 bytes" % key)
     epoch, evaluation = count(meta, "epoch", (1 << 32) - 1), tool == "mc-eval"
     for t in announced:
         need(t.dtype == "float32" and len(t.shape) == 1, "tensor \"%s\" is not float32 (n)" % t.name)
@@ -517,9 +517,9 @@ def state(meta, announced):
         points = text(settings, "points", 9)
         need(points.isascii() and (points.isdecimal() or not points), "setting \"points\" is not a number of points")
         points = int(points or 0)
-        need(epoch <= points, "%d points are done of %d" % (epoch, points))
+        need(epoch <= points, "\"epoch\" is %d of %d points" % (epoch, points))
         for t in announced:
-            need(t.rows == points * (20 if "attack" in settings else 10), "tensor \"%s\" has %d numbers for %d points" % (
+            need(t.rows == points * (20 if "attack" in settings else 10), "tensor \"%s\" has %d numbers, which do not fit %d points" % (
                 t.name, t.rows, points))
 
     def values(arrays, order):

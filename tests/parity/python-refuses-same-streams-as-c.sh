@@ -27,8 +27,8 @@ def read(path):
     return independent_reader.Graph(framing.unpack(raw))
 
 # A run that resumes compares a checkpoint with itself; for a reader without one these are sound.
-OF_A_RUN = ("checkpoint of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",
-            "(6), not", "announces 2 tensors")
+OF_A_RUN = ("got one of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",
+            "(got float32 (6))", "1 tensor expected, got 2")
 good, bad, wrong = 0, 0, []
 lines = [line.rstrip("\n").split("\t") for name in ("list.tsv", "bad.txt") for line in open("cases/" + name)]
 for name, message in lines:
@@ -69,7 +69,7 @@ assert os.listdir(".") == before
 # what only the kind refuses is mc-info's to see
 for n, (meta, tensors) in enumerate((({**s.meta, "net": 7}, s.tensors), (s.meta, dict(list(s.tensors.items())[1:])))):
     mcz.write("x.mcz", "weights", meta, tensors)
-    expect_error(["mc-info: x.mcz: ", ("\"net\" is not", "where its header makes")[n]], lambda: mcz.check("x.mcz"))
+    expect_error(["mc-info: x.mcz: ", ("\"net\" is not", "expected, got")[n]], lambda: mcz.check("x.mcz"))
 mcz.check(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 for path, words in ("none.mcz", "none.mcz"), ("x.mcz", "mc-info is not on PATH"):
     try:

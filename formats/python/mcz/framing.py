@@ -135,7 +135,7 @@ class Walk:
             form, n = ("map", c & 15) if c <= 0x8f else ("array", c & 15) if c <= 0x9f else ("str", c & 31)
         else:
             form, n = FORMS[c - 0xc0]
-            need(form, "byte 0xc1 is no MessagePack")
+            need(form, "byte 0xc1 is not MessagePack")
             if form not in ("value", "fixext"):
                 n = int.from_bytes(self.take(n), "big")
         if form == "str":

@@ -122,12 +122,12 @@ WEIGHTED = "conv", "linear", "batchnorm", "layernorm", "scale"
 def check_node(o, channels):
     """Error if the map of a node, of an image of these channels, has another op, name or setting than the tables."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
-    need(op in INPUTS, "op \"%s\" is not known" % op)
+    need(op in INPUTS, "unknown op \"%s\"" % op)
     need(name, "name must have 1 to 95 bytes")
     need(all(c > " " and c != "\x7f" for c in name), "name must not contain spaces or control characters")
     mine = [s for s in TABLE if op in s.ops]
     for key in o:
-        need(key in ["op", "name", "in"] + [s.key for s in mine], "key \"%s\" is not known here" % key)
+        need(key in ["op", "name", "in"] + [s.key for s in mine], "unknown key \"%s\"" % key)
     for s in mine:
         if s.key in o:
             s.check(o[s.key], channels)

@@ -29,7 +29,7 @@ def is_whole(v):
 
 def count(m, key, most=(1 << 64) - 1):
     n = get(m, key, "an integer of 0 or more", is_whole)
-    need(n <= most, "\"%s\" is over %d" % (key, most))
+    need(n <= most, "\"%s\" must be at most %d" % (key, most))
     return n
 
 

@@ -65,7 +65,7 @@ def parse_tensor(o):
 def parse_header(o):
     """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
-    need(keys.count(o, "mcz") == 1, "format version %r, this program reads 1" % o["mcz"])
+    need(keys.count(o, "mcz") == 1, "format version %r (this program reads 1)" % o["mcz"])
     need(len(o) == 4, "unknown keys")
     kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
     tensors = keys.array(o, "tensors")
@@ -98,11 +98,11 @@ def parse_part(t, row, ext):
          isinstance(a[2], bytes), "its tensor is not [shape, dtype, bytes]")
     shape, dtype, body = a
     need(dtype == t.dtype, "its dtype is not the announced %s" % t.dtype)
-    need(len(shape) == len(t.shape), "it has not the announced %d dimensions" % len(t.shape))
+    need(len(shape) == len(t.shape), "it does not have the announced %d dimensions" % len(t.shape))
     need(all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
     rows = shape[0] if shape else 1
-    need(0 < rows <= t.rows - row, "it has %d rows where %d are to come" % (rows, t.rows - row))
-    need(len(body) == rows * t.row_bytes, "it has %d bytes, not what its shape says" % len(body))
+    need(0 < rows <= t.rows - row, "it has %d rows (from 1 to %d expected)" % (rows, t.rows - row))
+    need(len(body) == rows * t.row_bytes, "its %d bytes do not match its shape" % len(body))
     return np.frombuffer(body, DTYPES[dtype]), body, rows
 
 
@@ -142,11 +142,11 @@ class Reader:
         index, row, sum_ = (keys.count(o, k) for k in ("t", "row", "xxh"))
         data = o.get("data")
         need(len(o) == 4 and isinstance(data, msgpack.ExtType), "is not {t, row, data, xxh}")
-        need(index < len(self.tensors), "belongs to tensor %d of %d" % (index, len(self.tensors)))
+        need(index < len(self.tensors), "\"t\" must be below %d (got %d)" % (len(self.tensors), index))
         t = self.tensors[index]
         with inside("tensor \"%s\"" % t.name):
-            need(t.bytes, "it is empty and has no records")
-            need(row == self.seen[index], "row %d where row %d is to come" % (row, self.seen[index]))
+            need(t.bytes, "an empty tensor must not have records")
+            need(row == self.seen[index], "row %d expected, got row %d" % (self.seen[index], row))
             a, body, rows = parse_part(t, row, data.data)
             need(xxhash.xxh3_64_intdigest(body) == sum_, "checksum mismatch")
         self.seen[index] += rows
@@ -155,11 +155,11 @@ class Reader:
     def _end(self, o):
         n, inputs, id_ = keys.count(o, "end"), keys.array(o, "inputs"), o.get("id")
         need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
-        need(n == self.n, "counts %d records, not %d" % (n, self.n))
+        need(n == self.n, "announces %d records, got %d" % (n, self.n))
         for t, seen in zip(self.tensors, self.seen):
             need(not t.bytes or seen == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, seen, t.rows))
         self.id = self.hash.hexdigest()
-        need(id_ == self.id, "the content id is %s, not the %s announced" % (self.id, id_))
+        need(id_ == self.id, "the content id is %s, not the announced %s" % (self.id, id_))
         need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
         self.inputs = inputs
         self.frame.finish()
@@ -206,7 +206,7 @@ def read(source, kind=None):
         f = source if hasattr(source, "read") else sys.stdin.buffer if name == "-" else None
         with nullcontext(f) if f is not None else open(source, "rb") as f:
             s = read_file(f)
-        need(kind in (None, s.kind), "is a %s stream, not %s" % (s.kind, kind))
+        need(kind in (None, s.kind), "%s expected, got %s" % (kind, s.kind))
     return s
 
 

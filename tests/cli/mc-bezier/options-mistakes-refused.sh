@@ -10,7 +10,7 @@ fails 2 'needs --bn-data' mc-bezier --point .5 c.mcz
 fails 2 'not a number' mc-bezier --point 1.5 --bn-data $d c.mcz
 fails 2 'has no effect with --point' mc-bezier --point .5 --control-points 2 --bn-data $d c.mcz
 fails 2 '--bn-data has no effect without --point' mc-bezier --epochs 0 --bn-data $d $w $w
-fails 3 'is a weights stream' mc-bezier --point .5 --bn-data $d $w
+fails 3 'expected, got weights' mc-bezier --point .5 --bn-data $d $w
 fails 2 'two weights' mc-bezier --data $d $w
 fails 2 'needs --data' mc-bezier $w $w
 $t --net mlp:8 -o a.mcz

@@ -47,4 +47,4 @@ fails 2 '--perm has no effect with --point' mc-bezier --point .5 --perm p.mcz he
 fails 2 '--perm has no effect with --inner' mc-bezier --inner --perm p.mcz held.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o stranger.mcz
 fails 3 'p.mcz: ' mc-bezier --epochs 0 --perm p.mcz stranger.mcz stranger.mcz
-fails 3 'plain.mcz: is a curve without a permutation' mc-bezier --epochs 0 --perm plain.mcz n1.mcz n2.mcz
+fails 3 'plain.mcz: the curve has no permutation' mc-bezier --epochs 0 --perm plain.mcz n1.mcz n2.mcz

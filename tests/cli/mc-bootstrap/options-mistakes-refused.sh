@@ -16,7 +16,7 @@ fails 2 'the losses of one or two paths, 0 are given' mc-bootstrap
 fails 2 '3 are given' mc-bootstrap d.losses d.losses d.losses
 fails 2 "--resamples: '99'" mc-bootstrap --resamples 99 d.losses
 fails 2 "--level: '1'" mc-bootstrap --level 1 d.losses
-fails 3 'is a matrices stream' mc-bootstrap "$MC_ROOT/formats/samples/good-matrices.mcz"
+fails 3 'losses expected, got matrices' mc-bootstrap "$MC_ROOT/formats/samples/good-matrices.mcz"
 fails 3 "less.losses was measured on other images than d.losses: \"train\"" mc-bootstrap d.losses less.losses
 fails 3 "e.losses was measured on other images than d.losses" mc-bootstrap d.losses e.losses
 fails 3 'd.losses and other.losses have no data set in common' mc-bootstrap d.losses other.losses

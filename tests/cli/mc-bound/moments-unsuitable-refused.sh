@@ -18,7 +18,7 @@ refuses 'moments of pre-activations expected, got post-activations: run mc-acts 
 refuses 'shard 2 of 2 is missing' shard.mcz
 refuses 'moments of plain images expected, got attacked images (they differ per network)' attacked.mcz
 refuses 'moments are from a different architecture than the networks' other.mcz
-refuses 'is a dataset stream, not moments' d.mcz
+refuses 'moments expected, got dataset' d.mcz
 py <<'END'
 m = mcz.read("m.mcz")
 mcz.write("bf16.mcz", m.kind, {**m.meta, "precision": "bf16"}, m.tensors)

@@ -85,8 +85,8 @@ g += [{"name": "i%d_%d" % (i, k), "size": 2, "within": 1, "unit": i} for i in ra
 mcz.write("p-deep.mcz", "permutation", {"groups": g}, {x["name"]: np.arange(2, dtype="i4")[::-1].copy() for x in g})
 END
 fails_unchanged 3 'p-deep.mcz: group "h1": invalid nesting' mc-permute --inverse p-deep.mcz -o x.mcz
-fails_unchanged 3 'number.mcz: "symmetry" is no text' mc-permute --random 1 number.mcz -o x.mcz
-fails_unchanged 3 'double.mcz: tensor "v" is not of float32' mc-permute --random 1 double.mcz -o x.mcz
+fails_unchanged 3 'number.mcz: "symmetry" is not a string' mc-permute --random 1 number.mcz -o x.mcz
+fails_unchanged 3 'double.mcz: tensor "v" must be float32' mc-permute --random 1 double.mcz -o x.mcz
 fails_unchanged 3 'fewer.mcz: symmetry: line 3: unknown tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
 for p in itself beyond; do
     fails_unchanged 3 "p-$p.mcz: group \"h0\": invalid nesting" mc-permute --inverse p-$p.mcz -o x.mcz

@@ -13,7 +13,7 @@ fails 2 'standard input' mc-convert --from safetensors --like -
 fails 1 "cannot open 'nothing.safetensors'" mc-convert nothing.safetensors --like a.mcz
 head -c 9000 data.mcz >cut.mcz
 fails 3 'cut.mcz' mc-convert a.npz --net tinyten --data cut.mcz -o no.mcz
-fails 3 'is a dataset stream' mc-convert data.mcz -o no.npz
+fails 3 'expected, got dataset' mc-convert data.mcz -o no.npz
 fails 2 'unknown network' mc-convert a.npz --net nothing --data data.mcz -o no.mcz
 [ ! -e no.mcz ] && [ ! -e no.npz ] || die "a failed run wrote its output"
 rc=0

@@ -13,7 +13,7 @@ t[next(k for k in t if k.endswith("/sum_a"))][0] = 1e300
 mcz.write("absurd.mcz", s.kind, s.meta, t)
 END
 fails 3 "wide-m.mcz: " mc-corr wide-m.mcz
-fails 3 "is seen at no tap" mc-corr wide-m.mcz
+fails 3 "no tap observes unit" mc-corr wide-m.mcz
 fails 3 "wide-a.acts: " mc-corr wide-a.acts wide-a.acts
 fails 3 "absurd.mcz: tap " mc-corr absurd.mcz
 fails 3 "sums are inconsistent" mc-corr --signature absurd.mcz

@@ -3,9 +3,10 @@
 fixture moments
 
 fails 3 "those of one other" mc-corr a.acts
-fails 3 "moments stream, not activations" mc-corr a.acts m.mcz
-fails 3 "moments stream, not activations" mc-corr --raw m.mcz m.mcz
-fails 3 "activations stream, not moments" mc-corr m.mcz a.acts
+fails 3 "activations expected, got moments: run mc-acts with --raw" mc-corr a.acts m.mcz
+fails 3 "activations expected, got moments" mc-corr --raw m.mcz m.mcz
+fails 3 "moments expected, got activations" mc-corr m.mcz a.acts
+fails 3 "a.mcz: moments expected, got weights: run mc-acts first" mc-corr a.mcz
 raw() { mc-acts -t 1 --raw b.mcz -o x.acts "$@"; }
 raw --data data.mcz --samples $((images - 1)) --batch $batch
 fails 3 "a.acts has $images images, but x.acts has $((images - 1))" mc-corr a.acts x.acts

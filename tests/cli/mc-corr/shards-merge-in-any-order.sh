@@ -20,7 +20,7 @@ agree 1e-10 l2.mcz x.mcz
 missing=$(seq 4 $n | sed 's/^/, /' | tr -d '\n')
 fails 3 "shard${missing:+s} 2$missing of $n " mc-corr s1-$n.mcz s3-$n.mcz
 fails 3 "s2.mcz: shard 1 of 2 is missing" mc-corr s2.mcz
-fails 3 "s2-$n.mcz: shard 2 of $n comes twice" mc-corr s2-$n.mcz s3-$n.mcz s2-$n.mcz
+fails 3 "s2-$n.mcz: shard 2 of $n is repeated" mc-corr s2-$n.mcz s3-$n.mcz s2-$n.mcz
 fails 3 "s2.mcz: " mc-corr s1-$n.mcz s2.mcz
 head -c -1 s2.mcz >cut.mcz
 fails 3 "cut.mcz: " mc-corr s1.mcz cut.mcz

@@ -17,5 +17,5 @@ END
 fails 3 "bf16.mcz: moments of different precisions (f32 and bf16)" mc-corr s1.mcz bf16.mcz
 fails 3 "s1.mcz: moments of different precisions (bf16 and f32)" mc-corr bf16.mcz s1.mcz
 for p in f32 f64; do
-    fails 3 "$p.mcz: \"precision\" is \"$p\", not tf32, bf16 or f16" mc-corr s1.mcz $p.mcz
+    fails 3 "$p.mcz: \"precision\" must be tf32, bf16 or f16 (got \"$p\")" mc-corr s1.mcz $p.mcz
 done

@@ -20,7 +20,7 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
     n=${set%%:*} inner=${set#*:}
     for dir in root$n root$n/$inner; do
         for split in train test; do
-            mc_data_fails 3 "$dir: holds the Python version, which is pickles (convert it: python -m mcz.data cifar$n-python DIR" \
+            mc_data_fails 3 "$dir: holds the Python version, whose pickles cannot be read (convert it: python -m mcz.data cifar$n-python DIR" \
                 cifar$n $dir --split $split
             grep -qF "pipelines/setup/fetch.sh cifar$n DIR)" err.fails || die "$(cat err.fails)"
             /usr/bin/python3 -m mcz.data cifar$n-python $dir --split $split -o x.mcz

@@ -6,7 +6,7 @@ cp a.mcz old.mcz
 
 fails 3 "data_batch_1.bin" mc-data cifar10 . -o old.mcz
 fails 1 "cannot open 'nowhere'" mc-data cifar10 nowhere -o old.mcz
-fails 3 "is not a folder" mc-data cifar10 a.mcz -o old.mcz
+fails 3 "not a folder" mc-data cifar10 a.mcz -o old.mcz
 damaged() { mc_data_fails 3 "$1" cifar10 set --split test; } # each split has its own files
 bin=set/cifar-10-batches-bin/test_batch.bin
 cp $bin keep.bin
@@ -31,18 +31,18 @@ mv keep.bin $bin
 rm set/cifar-10-batches-bin/batches.meta.txt
 waits batches.meta.txt
 printf 'cat\ndog\n' >set/cifar-10-batches-bin/batches.meta.txt
-damaged "has 2 names for 10 classes"
+damaged "10 class names expected, got 2"
 for bytes in 100 1000000; do
     head -c $bytes /dev/zero >set/cifar-10-batches-bin/batches.meta.txt
-    damaged "is no list of 10 names"
+    damaged "not a list of 10 names"
 done
 printf '%s\n' airplane automobile bird "$(head -c 65 /dev/zero | tr '\0' x)" deer dog frog horse ship truck \
     >set/cifar-10-batches-bin/batches.meta.txt
-damaged "batches.meta.txt: is no list of 10 names"
+damaged "batches.meta.txt: not a list of 10 names"
 printf '%s\n' airplane automobile bird $'ch\xe4t' deer dog frog horse ship truck >set/cifar-10-batches-bin/batches.meta.txt
-damaged "batches.meta.txt: is no list of 10 names"
+damaged "batches.meta.txt: not a list of 10 names"
 rm set/cifar-10-batches-bin/batches.meta.txt
 mc-data cifar10 set --split test --samples 5 -o nameless.mcz
-fails 2 "has 10000" mc-data cifar10 set --split test --samples 10001
+fails 2 "must be at most 10000" mc-data cifar10 set --split test --samples 10001
 rm set/cifar-10-batches-bin/data_batch_3.bin
 fails 3 "data_batch_3.bin" mc-data cifar10 set

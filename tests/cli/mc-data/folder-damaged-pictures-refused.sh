@@ -18,10 +18,10 @@ bad "damaged: "
 # a bit in the length of the tables
 cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; bad "damaged: "
 cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; bad "damaged: "
-head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is cut short"
-: >$out; bad "is neither a JPEG nor a PNG file"
-head -c 3000 /dev/zero >$out; bad "is neither a JPEG nor a PNG file"
-truncate -s 3G $out; bad "is no file of at most 64 MiB"
+head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is truncated"
+: >$out; bad "neither a JPEG nor a PNG file"
+head -c 3000 /dev/zero >$out; bad "neither a JPEG nor a PNG file"
+truncate -s 3G $out; bad "the file must be at most 64 MiB"
 rm $out && mkfifo $out; bad "not a regular file"
 # bombs: a few bytes that announce much, and 40 KB that decompress to what they announce
 py <<'PY'
@@ -40,8 +40,9 @@ png("short.png", 8000, 4000, zeros[:100])
 png("promise.png", 2**31 - 1, 2**31 - 1, zeros)
 PY
 rm $out
-for kind in wide square short; do
+for kind in wide square; do
     cp $kind.png $out; bad "a picture of "
 done
+cp short.png $out; bad "the file is too small for a picture of 8000 x 4000"
 cp promise.png $out; bad "damaged: "
 rm $out

@@ -36,10 +36,10 @@ cp train.mcz old.mcz
 bad() { mc_data_fails 3 "$1" idx "${@:2}"; }
 mc_data_fails 1 "cannot open 'nowhere'" idx nowhere
 mc_data_fails 1 "cannot open 'nowhere'" idx mnist/$t nowhere
-bad "is not a folder" mnist/$t
-bad "has 1 dimensions: images have 3 or 4 (IMAGES come before LABELS)" mnist/$l mnist/$t
-bad "has 70 labels for 500 images" mnist/$t mnist/t10k-labels-idx1-ubyte
-bad "is no idx file" train.npz mnist/$l
+bad "not a folder" mnist/$t
+bad "images must have 3 or 4 dimensions; IMAGES precede LABELS (got 1)" mnist/$l mnist/$t
+bad "500 labels expected, got 70" mnist/$t mnist/t10k-labels-idx1-ubyte
+bad "not an idx file" train.npz mnist/$l
 bad "of 1 classes" mnist --classes 1
 head -c 300000 mnist/$t >cut && bad "cut: truncated" cut mnist/$l
 head -c 7 mnist/$t >cut && bad "cut: truncated" cut mnist/$l
@@ -50,18 +50,18 @@ head -c $((size - 4)) zipped/$t.gz >cut && bad "cut: " cut mnist/$l
 cp zipped/$t.gz damaged && printf '\0\0\0\0' | dd of=damaged bs=1 seek=$((size - 8)) conv=notrunc status=none
 bad "damaged: incorrect data check" damaged mnist/$l
 (cat mnist/$t && printf x) >long && bad "long: bytes after its data" long mnist/$l
-printf '\1\0\10\1\0\0\0\1x' >other && bad "is no idx file" other mnist/$l
-printf '\0\0\0\1\0\0\0\1x' >other && bad "is no idx file" other mnist/$l
-printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && bad "has 2 dimensions: labels have 1" mnist/$t other
+printf '\1\0\10\1\0\0\0\1x' >other && bad "not an idx file" other mnist/$l
+printf '\0\0\0\1\0\0\0\1x' >other && bad "not an idx file" other mnist/$l
+printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && bad "labels must have 1 dimension (got 2)" mnist/$t other
 (cat mnist/$l && printf x) >other && bad "other: bytes after its data" mnist/$t other
-printf '\0\0\15\3' >float && bad "its idx type is 0x0d, not 0x08, uint8" float mnist/$l
+printf '\0\0\15\3' >float && bad "idx type 0x08, uint8, expected, got 0x0d" float mnist/$l
 printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && bad "bomb: truncated" bomb mnist/$l
 gzip -c bomb >bomb.gz && bad "bomb.gz: truncated" bomb.gz mnist/$l
 # sizes above the limit are refused before the data are read, which are truncated here
 printf '\0\0\10\3\0\0\0\1\0\0\43\50\0\0\43\50' >wide && truncate -s 81000000 wide
-bad "wide: images of 9000 x 9000: a side is from 1 to 8192" wide mnist/$l
+bad "wide: an image side must be 1 to 8192 pixels (got 9000 x 9000)" wide mnist/$l
 printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many
-bad "many: has 536870911 labels for 500 images" mnist/$t many
+bad "many: 500 labels expected, got 536870911" mnist/$t many
 rm wide many
 rm mnist/$l && bad "train-labels-idx1-ubyte" mnist
 mkfifo pipe && mc_data_fails 3 "pipe: not a regular file" idx pipe zipped/$l.gz

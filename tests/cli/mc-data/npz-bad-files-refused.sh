@@ -18,30 +18,30 @@ np.savez("positions", x, y)
 PY
 mc-data synth --samples 20 -o old.mcz
 bad() { mc_data_fails 3 "$1" npz "${@:2}"; }
-bad "names.npz: has no images and labels of the train split, train_images and train_labels, say (there are: a, b); --arrays IMAGES,LABELS names them" names.npz
-bad "has no images and labels of the test split, test_images and test_labels, say (there are: x_train, y_train)" half.npz --split test
+bad "names.npz: no arrays for the train split, such as train_images and train_labels: name them with --arrays IMAGES,LABELS (the file has: a, b)" names.npz
+bad "no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: x_train, y_train)" half.npz --split test
 # arrays without a split in their name belong to train
-bad "good.npz: has no images and labels of the test split, test_images and test_labels, say (there are: x, y); --arrays IMAGES,LABELS names them" good.npz --split test
-bad "positions.npz: has no images and labels of the test split, test_images and test_labels, say (there are: arr_0, arr_1)" positions.npz --split test
-for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays are wanted, IMAGES,LABELS (there are: a, b)" names.npz --arrays $arrays; done
-bad 'names.npz: has no array "c" (there are: a, b)' names.npz --arrays a,c
-bad 'names.npz: has no array "A" (there are: a, b)' names.npz --arrays A,b
-bad 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: --layout says' open.npz
-bad "images of 8 x 8 x 8 have no 1 to 4 channels" channels.npz
-bad "images of 3 x 8 x 8 have no 1 to 4 channels there" good.npz --layout nhwc
-bad "images of 2 dimensions: N,H,W or N,C,H,W or N,H,W,C are wanted" flat.npz
-bad "is <i8: images are uint8, or float from 0 to 1" int.npz
-bad '"y": has 19 labels for 20 images' many.npz
-bad "is <f8: labels are uint8, int32 or int64" onehot.npz
-bad "labels are a number an image, (N) or (N,1)" matrix.npz
+bad "good.npz: no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: x, y)" good.npz --split test
+bad "positions.npz: no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: arr_0, arr_1)" positions.npz --split test
+for arrays in a a,a; do bad "names.npz: --arrays $arrays: two different arrays IMAGES,LABELS expected (the file has: a, b)" names.npz --arrays $arrays; done
+bad 'names.npz: array "c" is missing (the file has: a, b)' names.npz --arrays a,c
+bad 'names.npz: array "A" is missing (the file has: a, b)' names.npz --arrays A,b
+bad 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: set --layout' open.npz
+bad "images of 8 x 8 x 8 do not have 1 to 4 channels" channels.npz
+bad "images of 3 x 8 x 8 do not have 1 to 4 channels in this --layout" good.npz --layout nhwc
+bad "images must be N,H,W or N,C,H,W or N,H,W,C (got 2 dimensions)" flat.npz
+bad "images must be uint8, or float from 0 to 1 (got <i8)" int.npz
+bad '"y": 20 labels expected, got 19' many.npz
+bad "labels must be uint8, int32 or int64 (got <f8)" onehot.npz
+bad "labels must be one number per image, (N) or (N,1)" matrix.npz
 bad "image 0 has label -1" negative.npz
 bad "image 0 has label 70000 of at most 65536 classes" large.npz
 bad "image 3 has label 3 of 3 classes" good.npz --classes 3
-bad "image 0 has a pixel of 127.5: floats from 0 to 1 are wanted" over.npz
+bad "image 0 has a pixel of 127.5: uint8, or floats from 0 to 1 without normalisation" over.npz
 bad "image 0 has a pixel of -0.5" under.npz
 bad "image 0 has a pixel of nan" nan.npz
-bad "0 images" none.npz
-bad "images of 0 x 8" thin.npz
+bad "(got 0)" none.npz
+bad "(got 0 x 8)" thin.npz
 mc_data_fails 1 "cannot open 'nowhere.npz'" npz nowhere.npz
 bad "/dev/null: not a regular file" /dev/null
 mc_data_fails 2 "npz cannot be read from standard input" npz -

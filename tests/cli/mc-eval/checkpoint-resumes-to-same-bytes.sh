@@ -42,7 +42,7 @@ if [ -z "$MC_UNDER" ]; then
 fi
 # checkpoints of other runs
 cp half.ck ck
-fails 2 "checkpoint 'ck' exists: --resume goes on from it" $e --checkpoint ck curve.mcz
+fails 2 "checkpoint 'ck' exists: resume with --resume" $e --checkpoint ck curve.mcz
 same half.ck ck
 fails 3 'ck: was made with 25 points, this run has 16' $r --grid 4
 fails 3 'ck: was made with x-range' $r --x-range 0:1

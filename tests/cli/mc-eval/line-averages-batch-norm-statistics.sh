@@ -33,7 +33,7 @@ END
 fails 2 'needs --bn-data FILE, or --bn average' $line n1.mcz n2.mcz
 fails 2 '--bn-data has no effect with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
 for curve in 'line.mcz n2.mcz' 'n1.mcz line.mcz'; do
-    fails 3 'line.mcz: is a curve stream, not weights' mc-eval --data test.mcz --bn-data d.mcz --line $curve
+    fails 3 'line.mcz: weights expected, got curve' mc-eval --data test.mcz --bn-data d.mcz --line $curve
 done
 fails 2 '--bn has no effect without --line' mc-eval --data test.mcz --bn average n1.mcz
 fails 2 'through two networks' $line --bn-data d.mcz n1.mcz

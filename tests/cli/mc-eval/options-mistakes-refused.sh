@@ -41,4 +41,4 @@ mc-bezier --epochs 0 other.mcz other.mcz -o plain.mcz
 mc-eval -q --data test.mcz --bn-data d.mcz --points 2 plain.mcz >/dev/null
 fails 1 "cannot open 'none.mcz'" mc-eval -q --data test.mcz --bn-data none.mcz --points 2 plain.mcz
 fails 3 'small.mcz: images are 3x16x16' mc-eval -q --data test.mcz --bn-data small.mcz --points 2 plain.mcz
-fails 3 'n1.mcz: is a weights stream' mc-eval -q --data test.mcz --bn-data n1.mcz --points 2 plain.mcz
+fails 3 'n1.mcz: dataset expected, got weights: make one with mc-data' mc-eval -q --data test.mcz --bn-data n1.mcz --points 2 plain.mcz

@@ -37,7 +37,7 @@ for g in s.meta["groups"]:
     g.pop("within", None), g.pop("unit", None)
 mcz.write("flat.mcz", s.kind, s.meta, s.tensors)
 END
-fails 3 "is not within a group" mc-corr flat.mcz
+fails 3 "not within a group" mc-corr flat.mcz
 
 pam() { mc-pam -q -t 1 -d data.mcz --stage permutation --permutation-epochs 1 --outer 1 --batch 16 "$@"; }
 pam q.mcz a.mcz -o curve.mcz

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-hungarian refuses wrong options; a failing upstream ends it and all later stages.
 matrices=$MC_ROOT/formats/samples/good-matrices.mcz
-fails 3 "good-stream.mcz: is a test stream, not matrices" mc-hungarian "$MC_ROOT/formats/samples/good-stream.mcz"
+fails 3 "good-stream.mcz: matrices expected, got test" mc-hungarian "$MC_ROOT/formats/samples/good-stream.mcz"
 fails 2 "mc-hungarian: --threads: " mc-hungarian -t none "$matrices"
 fails 2 "mc-hungarian: takes one matrices stream, 2 are given" mc-hungarian "$matrices" "$matrices"
 { head -c 200 "$matrices"; exit 1; } | mc-hungarian 2>err | fails 3 'stdin: is empty' mc-info --check -

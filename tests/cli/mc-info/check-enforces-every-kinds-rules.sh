@@ -35,14 +35,14 @@ def bad(why, kind, *change):
 
 for key in "tool", "settings", "epoch", "version":
     bad('"%s" is missing' % key, "checkpoint", key, GONE)
-bad("a checkpoint of version 3", "checkpoint", "version", 3)
+bad("checkpoint version 3", "checkpoint", "version", 3)
 bad('"tool" is longer than 63', "checkpoint", "tool", long(64))
 bad('"tool" is not', "checkpoint", "tool", 3)
-bad('setting "lr" is not a text of at most 199 bytes', "checkpoint", "settings", "lr", .1)
-bad('setting "lr" is not a text of at most 199 bytes', "checkpoint", "settings", "lr", long(200))
+bad('setting "lr" is not a string of at most 199 bytes', "checkpoint", "settings", "lr", .1)
+bad('setting "lr" is not a string of at most 199 bytes', "checkpoint", "settings", "lr", long(200))
 bad('"settings" is not', "checkpoint", "settings", [])
 bad('"epoch" is not', "checkpoint", "epoch", 1.5)
-bad('"epoch" is over', "checkpoint", "epoch", 1 << 32)
+bad('"epoch" must be at most', "checkpoint", "epoch", 1 << 32)
 for dtype in "u1", "f8", "f2", "i4":
     bad('tensor "point" is not float32 (n)', "checkpoint", all_as(dtype))
 bad('tensor "point" is not float32 (n)', "checkpoint", lambda t: {"point": t["point"][None]})
@@ -50,26 +50,26 @@ bad('"point" holds a value that is not finite', "checkpoint", first("point", nan
 bad('"tool" is missing', "checkpoint-1", "tool", GONE)
 bad('tensor "point" is not float32 (n)', "checkpoint-1", all_as("u1"))
 
-bad('"at" is "mid", not post or pre', "matrices", "at", "mid")
+bad('"at" must be post or pre (got "mid")', "matrices", "at", "mid")
 bad("which l2 does not have", "matrices", "measure", "l2")
-bad('unit 0 is in "dead_b" and matches', "matrices", "groups", 0, "dead_b", [0])
-bad('unit 1 is in "dead_a" and matches', "matrices", "groups", 0, "dead_a", [1])
+bad('unit 0 is in "dead_b" but has values', "matrices", "groups", 0, "dead_b", [0])
+bad('unit 1 is in "dead_a" but has values', "matrices", "groups", 0, "dead_a", [1])
 bad('"within" is missing', "matrices", "groups", 0, "unit", 0)
 
 for key in "value", "bound", "gap", "ties":
     bad('"%s" is missing' % key, "permutation", "groups", 0, key, GONE)
     bad('"%s" is not' % key, "permutation", "groups", 0, key, "x")
     bad('"%s" is not' % key, "permutation", "groups", 0, key, nan)
-bad("4 ties of 3 units", "permutation", "groups", 0, "ties", 4)
+bad('"ties" must be at most 3 (got 4)', "permutation", "groups", 0, "ties", 4)
 bad('"within" is missing', "permutation", "groups", 0, "unit", 0)
 
 bad('has both a "graph" and a "symmetry"', "weights", "symmetry", rows)
 for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":
-    bad('"symmetry" has comments, empty lines or a line without an end', "weights-groups", "symmetry", text)
+    bad('"symmetry" has comments, empty lines or a line without a newline', "weights-groups", "symmetry", text)
 
 other = lambda t: {**{k: v for k, v in t.items() if k[:4] != "perm"}, "permutation/x": np.arange(3, dtype="i4")}
-bad("tensor 12 is", "curve", other)
-bad("tensor 12 is", "curve", "groups", 0, "name", "x")
+bad("tensor 12 must be", "curve", other)
+bad("tensor 12 must be", "curve", "groups", 0, "name", "x")
 bad('has a "seed" without an "attack"', "moments", "seed", 1)
 bad('"seed" is missing', "moments", "attack", "pgd")
 END
@@ -105,9 +105,9 @@ END
 fails 3 'name.mcz: ' mc-info --check name.mcz
 fails 3 'size.mcz: ' mc-info --check size.mcz
 for good in eval halves attacked pam pam-report; do mc-info --check -q $good.mcz; done
-fails 3 'short.mcz: tensor "test" has 19 numbers for 2 points' mc-info --check short.mcz
-fails 3 'unattacked.mcz: tensor "test" has 40 numbers for 2 points' mc-info --check unattacked.mcz
-fails 3 'beyond.mcz: 3 points are done of 2' mc-info --check beyond.mcz
+fails 3 'short.mcz: tensor "test" has 19 numbers, which do not fit 2 points' mc-info --check short.mcz
+fails 3 'unattacked.mcz: tensor "test" has 40 numbers, which do not fit 2 points' mc-info --check unattacked.mcz
+fails 3 'beyond.mcz: "epoch" is 3 of 2 points' mc-info --check beyond.mcz
 fails 3 'pointless.mcz: "points" is missing' mc-info --check pointless.mcz
 fails 3 'report.mcz: "test" holds a value that is not finite' mc-info --check report.mcz
 fails 3 'pam-stats.mcz: "stats" holds a value that is not finite' mc-info --check pam-stats.mcz

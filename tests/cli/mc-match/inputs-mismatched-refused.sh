@@ -8,14 +8,14 @@ usage_error "mc-match: two networks are needed, 3 are given" mc-match "$a" "$a" 
 usage_error "mc-match: two networks are needed, 0 are given" mc-match
 usage_error "only one input can be standard input" mc-match --init - "$a" - </dev/null
 usage_error "mc-match: --seed: " mc-match --seed x "$a" "$a"
-fails_unchanged 3 "good-dataset.mcz: is a dataset stream, not weights" mc-match "$a" "$samples/good-dataset.mcz" -o x.mcz
+fails_unchanged 3 "good-dataset.mcz: weights expected, got dataset" mc-match "$a" "$samples/good-dataset.mcz" -o x.mcz
 mc-data synth --samples 16 -o data.mcz
 mc-train -q -t 1 --net mlp:3 --data data.mcz --epochs 0 -o mlp.mcz
 mc-train -q -t 1 --net mlp:3,2 --data data.mcz --epochs 0 -o two.mcz
 mc-permute --identity two.mcz | cat >two.p && mv two.p two.mcz
 fails_unchanged 3 "mlp.mcz" mc-match "$a" mlp.mcz -o x.mcz
 fails_unchanged 3 "two.mcz: the permutation is for another network" mc-match --init two.mcz mlp.mcz mlp.mcz -o x.mcz
-fails_unchanged 3 "is a weights stream, not permutation" mc-match --init mlp.mcz mlp.mcz mlp.mcz -o x.mcz
+fails_unchanged 3 "permutation expected, got weights" mc-match --init mlp.mcz mlp.mcz mlp.mcz -o x.mcz
 head -c -1 mlp.mcz >cut.mcz
 fails_unchanged 3 "cut.mcz: " mc-match mlp.mcz cut.mcz -o x.mcz
 fails_unchanged 1 "cannot open 'nothing.mcz'" mc-match mlp.mcz nothing.mcz -o x.mcz

@@ -6,10 +6,10 @@ mc-train -q -t 1 --net mlp:bn,9 --data d.mcz --epochs 1 -o other.mcz
 mc-permute --identity other.mcz -o other-p.mcz
 one() { pam --permutation-epochs 1 --epochs 1 "$@"; }
 fails 3 'other-p.mcz: the permutation is for another network' one --perm other-p.mcz n1.mcz n2.mcz
-fails 3 'bezier.mcz: is a curve without a permutation' one --perm bezier.mcz n1.mcz n2.mcz
-fails 3 'bezier.mcz: is a curve without a permutation' mc-permute bezier.mcz n2.mcz
-fails 3 'weights stream' one --perm n1.mcz n1.mcz n2.mcz
-fails 3 'weights stream' one --init n1.mcz n1.mcz n2.mcz
+fails 3 'bezier.mcz: the curve has no permutation' one --perm bezier.mcz n1.mcz n2.mcz
+fails 3 'bezier.mcz: the curve has no permutation' mc-permute bezier.mcz n2.mcz
+fails 3 'got weights' one --perm n1.mcz n1.mcz n2.mcz
+fails 3 'got weights' one --init n1.mcz n1.mcz n2.mcz
 fails 3 'is not a curve from n2.mcz' one --init curve.mcz n2.mcz n1.mcz
 fails 3 'different networks' one n1.mcz other.mcz
 fails 2 '--perm and --init exclude each other' one --perm p.mcz --init curve.mcz n1.mcz n2.mcz

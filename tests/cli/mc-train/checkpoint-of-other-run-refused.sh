@@ -4,7 +4,7 @@ fixture resumed
 cp half.ck ck
 train() { mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --checkpoint ck "$@"; }
 
-fails 2 "checkpoint 'ck' exists: --resume goes on from it" train
+fails 2 "checkpoint 'ck' exists: resume with --resume" train
 fails 3 'seed' train --resume --seed 6
 fails 3 'epochs' train --resume --epochs 7
 fails 3 'was made with lr 0.1, this run has 0.01' train --resume --lr 0.01

@@ -10,9 +10,9 @@ bad() { # what it says, sed's change
 }
 bad 'graph: node "last.conv": "out" must be an integer from 1 to 16777216 (got 1000000000)' '/last.conv/s/"out": 32/"out": 1000000000/'
 bad 'graph: node "last.conv": output is empty or too large' '/last.conv/s/"out": 32/"out": 16777216/'
-bad 'graph: node "wide": input "wide.c.bn" is no earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
-bad 'graph: node "stem.pool": op "softmax" is not known' 's/maxpool/softmax/'
-bad 'graph: node "stem.conv": key "dilation" is not known' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
+bad 'graph: node "wide": input "wide.c.bn" is not an earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
+bad 'graph: node "stem.pool": unknown op "softmax"' 's/maxpool/softmax/'
+bad 'graph: node "stem.conv": unknown key "dilation"' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
 bad 'graph: node "fc": "out" must be an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
 bad 'graph: node "block.sum": ' '/block.conv2/s/"out": 32/"out": 16/'
 bad 'line 1, column ' 's/"net": "example"/"net": "a", "net": "b"/'

@@ -14,7 +14,7 @@ fails 2 'operand' $t --net tinyten extra
 fails 2 'needs --data' mc-train --net tinyten
 fails 2 'nothing' $t --net tinyten --device nothing
 MC_CUDA_LIBRARY=none.so fails 1 'none.so' $t --net tinyten --device cuda
-fails 3 'is a weights stream' mc-train --net tinyten --data a.mcz
+fails 3 'expected, got weights' mc-train --net tinyten --data a.mcz
 fails 3 'has 256 images' $t --net tinyten --samples 257
 fails 3 'small.mcz' mc-train --data small.mcz --init a.mcz --epochs 1
 fails 2 '--no-normalise is for new networks' $t --no-normalise --init a.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is PyTorch's or NumPy's, given where a stream is wanted, is told by one line that says what makes one of it.
+# If a program gets a PyTorch or NumPy file instead of a stream, its message names the command that converts it.
 py <<'PY'
 import zipfile
 with zipfile.ZipFile("net.pt", "w") as z: # as torch.save has it
@@ -10,14 +10,14 @@ open("w.safetensors", "wb").write(b"\x40" + bytes(7) + b'{"a":{"dtype":"F32","sh
 PY
 mc-data synth --samples 20 -o d.mcz
 cp "$MC_ROOT/formats/samples/good-weights.mcz" a.mcz
-by='becomes a file for mc-convert by python -m mcz.torch export, or by safetensors.torch.save_file(net.state_dict(), FILE)'
+by='convert it with safetensors.torch.save_file(net.state_dict(), FILE), or with python -m mcz.torch export'
 for program in mc-info mc-permute\ --identity "mc-eval --data a.mcz" "mc-pgd --data a.mcz --eps .1" "mc-bezier --epochs 0 a.mcz"; do
-    fails 3 "net.pt: is not an mcz stream: what torch.save wrote $by" $program net.pt
-    fails 3 "w.npz: is not an mcz stream: npz is for mc-convert as it is, for mc-data with images" $program w.npz
-    fails 3 "old.pth: is not an mcz stream: a Python pickle; what torch.save wrote $by" $program old.pth
-    fails 3 "w.safetensors: is not an mcz stream but safetensors: mc-convert makes one of it" $program w.safetensors
+    fails 3 "net.pt: is not an mcz stream but a PyTorch pickle: $by" $program net.pt
+    fails 3 "w.npz: is not an mcz stream but npz: convert weights with mc-convert, images with mc-data npz" $program w.npz
+    fails 3 "old.pth: is not an mcz stream but a PyTorch pickle: $by" $program old.pth
+    fails 3 "w.safetensors: is not an mcz stream but safetensors: convert it with mc-convert" $program w.safetensors
 done
 for f in net.pt old.pth; do
-    fails 2 "$f: what torch.save wrote $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
+    fails 2 "$f: PyTorch pickles cannot be read: $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
 done
 fails 3 "$by" mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz

@@ -6,7 +6,7 @@ printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n' >none.tsv
 mc-convert a.safetensors --groups none.tsv -o net.mcz
 mc-permute --identity net.mcz | mc-permute - net.mcz | same_content - net.mcz
 mc-bezier --epochs 0 net.mcz net.mcz -o line.mcz
-no() { fails_unchanged 3 "$1: is a network without a graph, which this program would need to run it" "${@:2}"; }
+no() { fails_unchanged 3 "$1: a network with a graph is required" "${@:2}"; }
 no net.mcz mc-eval --data data.mcz net.mcz -o x.tsv
 no net.mcz mc-eval --data data.mcz --line --bn average net.mcz net.mcz -o x.tsv
 no line.mcz mc-eval --data data.mcz line.mcz -o x.tsv

@@ -32,8 +32,8 @@ usage_error "--log-json: 'net.json' is there and is no log" $train --log-json ne
 echo '{"event":"epoch"}' >all.jsonl
 (usage_error "--log-json and standard output are the same file" $train --log-json /dev/stdout -o x.mcz) >>all.jsonl
 [ "$(cat all.jsonl)" = '{"event":"epoch"}' ] || die "$(cat all.jsonl)"
-fails 2 "--checkpoint needs a file" $train --checkpoint - -o x.mcz
-fails 2 "--checkpoint needs a file" mc-eval -q --data d.mcz --plane --grid 2 --checkpoint - w.mcz w.mcz w.mcz -o x.tsv
+fails 2 "--checkpoint must be a file" $train --checkpoint - -o x.mcz
+fails 2 "--checkpoint must be a file" mc-eval -q --data d.mcz --plane --grid 2 --checkpoint - w.mcz w.mcz w.mcz -o x.tsv
 rm log
 $train --log-json log | cat >y.mcz
 same x.mcz y.mcz

@@ -83,7 +83,7 @@ TEST(each_kind_refuses_the_others)
 
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);
-        snprintf(words, sizeof words, " %s stream, not", kinds[i].name);
+        snprintf(words, sizeof words, " expected, got %s", kinds[i].name);
         for (size_t k = 0; k < N_KINDS; k++) {
             /* a curve holds a permutation, and is taken for it */
             if (k == i ||

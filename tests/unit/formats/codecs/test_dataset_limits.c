@@ -47,12 +47,12 @@ TEST(class_names_fit_in_a_header_or_are_refused)
     snprintf(longer, sizeof longer, "%0*d", NAME + 1, 0);
     names[0] = longer;
     must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "the class names have 1572865 bytes (there may be 1572864)");
+    assert_string_equal(why.text, "the class names have 1572865 bytes (at most 1572864)");
     info.spec.classes = 1;
     memset(endless, 'x', 257);
     names[0] = endless;
     must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "class name 0 has 257 bytes (there may be 256)");
+    assert_string_equal(why.text, "class name 0 has 257 bytes (at most 256)");
     endless[256] = 0;
     must(mc_dataset_create(&w, file, &info, NULL, &why));
     mc_dataset_abandon(w);
@@ -81,44 +81,43 @@ TEST(sizes_and_augmentation_are_within_limits)
 
     REFUSED(info.name[0] = 0, "the data set has no name or no split");
     REFUSED(info.split[0] = 0, "the data set has no name or no split");
-    REFUSED(info.pixels = MC_F64, "pixels are uint8 or float32, not float64");
-    REFUSED(info.n = 0, "a data set has from 1 to 2147483647 images, not 0");
+    REFUSED(info.pixels = MC_F64, "pixels must be uint8 or float32 (got float64)");
+    REFUSED(info.n = 0, "a data set must have 1 to 2147483647 images (got 0)");
     TAKEN(info.n = 2147483647);
-    REFUSED(info.n = 2147483648, "a data set has from 1 to 2147483647 images, not 2147483648");
-    REFUSED(info.spec.channels = 0, "an image has from 1 to 4 channels, not 0");
-    REFUSED(info.spec.channels = 5, "an image has from 1 to 4 channels, not 5");
-    REFUSED(info.spec.height = 0, "images of 0 x 1 are out of range");
-    REFUSED(info.spec.width = 0, "images of 1 x 0 are out of range");
+    REFUSED(info.n = 2147483648, "a data set must have 1 to 2147483647 images (got 2147483648)");
+    REFUSED(info.spec.channels = 0, "an image must have 1 to 4 channels (got 0)");
+    REFUSED(info.spec.channels = 5, "an image must have 1 to 4 channels (got 5)");
+    REFUSED(info.spec.height = 0, "image size 0 x 1 is out of range");
+    REFUSED(info.spec.width = 0, "image size 1 x 0 is out of range");
     TAKEN(info.spec.width = 8192);
-    REFUSED(info.spec.height = 8193, "images of 8193 x 1 are out of range");
-    REFUSED(info.spec.width = 8193, "images of 1 x 8193 are out of range");
+    REFUSED(info.spec.height = 8193, "image size 8193 x 1 is out of range");
+    REFUSED(info.spec.width = 8193, "image size 1 x 8193 is out of range");
     TAKEN((info.spec.height = 2048, info.spec.width = 8192));
     REFUSED((info.spec.height = 2049, info.spec.width = 8192),
-            "images of 2049 x 8192 are out of range");
+            "image size 2049 x 8192 is out of range");
     REFUSED((info.spec.height = 2048, info.spec.width = 8192, info.pixels = MC_F32),
-            "images of 2048 x 8192 are out of range");
-    REFUSED(info.spec.classes = 0, "a data set has from 1 to 65536 classes, not 0");
-    REFUSED(info.spec.classes = 65537, "a data set has from 1 to 65536 classes, not 65537");
-    REFUSED(info.spec.mean[0] = 1001, "mean 1001 and std 1 are no normalisation");
-    REFUSED(info.spec.mean[0] = -1001, "mean -1001 and std 1 are no normalisation");
-    REFUSED(info.spec.std[0] = 0, "mean 0 and std 0 are no normalisation");
-    REFUSED(info.spec.std[0] = 2e6f, "mean 0 and std 2e+06 are no normalisation");
-    REFUSED(info.augment.rotate = -1, "rotation by -1 degrees or padding by 0 is out of range");
-    REFUSED(info.augment.rotate = 181, "rotation by 181 degrees or padding by 0 is out of range");
-    REFUSED(info.augment.pad = -1, "rotation by 0 degrees or padding by -1 is out of range");
-    REFUSED(info.augment.pad = 8193, "rotation by 0 degrees or padding by 8193 is out of range");
-    REFUSED(info.augment.turn = -1, "a turn by -1 degrees or a scaling by 1 +- 0 is out of range");
-    REFUSED(info.augment.turn = 181,
-            "a turn by 181 degrees or a scaling by 1 +- 0 is out of range");
-    REFUSED(info.augment.scale = -1, "a turn by 0 degrees or a scaling by 1 +- -1 is out of range");
-    REFUSED(info.augment.scale = 1, "a turn by 0 degrees or a scaling by 1 +- 1 is out of range");
-    REFUSED(info.augment.contrast = -1, "contrast 1 +- -1 or saturation 1 +- 0 is out of range");
-    REFUSED(info.augment.contrast = 2, "contrast 1 +- 2 or saturation 1 +- 0 is out of range");
-    REFUSED(info.augment.saturation = -1, "contrast 1 +- 0 or saturation 1 +- -1 is out of range");
-    REFUSED(info.augment.saturation = 2, "contrast 1 +- 0 or saturation 1 +- 2 is out of range");
+            "image size 2048 x 8192 is out of range");
+    REFUSED(info.spec.classes = 0, "a data set must have 1 to 65536 classes (got 0)");
+    REFUSED(info.spec.classes = 65537, "a data set must have 1 to 65536 classes (got 65537)");
+    REFUSED(info.spec.mean[0] = 1001, "mean 1001 and std 1 are not a valid normalisation");
+    REFUSED(info.spec.mean[0] = -1001, "mean -1001 and std 1 are not a valid normalisation");
+    REFUSED(info.spec.std[0] = 0, "mean 0 and std 0 are not a valid normalisation");
+    REFUSED(info.spec.std[0] = 2e6f, "mean 0 and std 2e+06 are not a valid normalisation");
+    REFUSED(info.augment.rotate = -1, "rotate -1 or pad 0 is out of range");
+    REFUSED(info.augment.rotate = 181, "rotate 181 or pad 0 is out of range");
+    REFUSED(info.augment.pad = -1, "rotate 0 or pad -1 is out of range");
+    REFUSED(info.augment.pad = 8193, "rotate 0 or pad 8193 is out of range");
+    REFUSED(info.augment.turn = -1, "turn -1 or scale 0 is out of range");
+    REFUSED(info.augment.turn = 181, "turn 181 or scale 0 is out of range");
+    REFUSED(info.augment.scale = -1, "turn 0 or scale -1 is out of range");
+    REFUSED(info.augment.scale = 1, "turn 0 or scale 1 is out of range");
+    REFUSED(info.augment.contrast = -1, "contrast -1 or saturation 0 is out of range");
+    REFUSED(info.augment.contrast = 2, "contrast 2 or saturation 0 is out of range");
+    REFUSED(info.augment.saturation = -1, "contrast 0 or saturation -1 is out of range");
+    REFUSED(info.augment.saturation = 2, "contrast 0 or saturation 2 is out of range");
     TAKEN(info.augment.saturation = 1);
     REFUSED((info.spec.channels = 2, info.spec.std[1] = 1, info.augment.contrast = 1),
-            "2 channels are no colours to be changed");
+            "contrast and saturation require 1 or 3 channels (got 2)");
 }
 
 /* Each augmentation comes back as it was written; a set that has only the first three says no
@@ -195,7 +194,7 @@ TEST(labels_far_before_their_images_are_refused)
         assert_int_equal(mc_dataset_lend(r, 3, &pixels, &labels, &n, &why), over ? MC_EINPUT : 0);
         assert_int_equal(n, over ? 0 : 3);
         if (over)
-            assert_non_null(strstr(why.text, "over 16777216 labels come before their images"));
+            assert_non_null(strstr(why.text, "more than 16777216 labels precede their images"));
         mc_dataset_close(r);
     }
 }

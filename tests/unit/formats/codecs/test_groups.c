@@ -65,7 +65,7 @@ TEST(a_tap_has_no_more_units_than_can_be_matched)
     mc_moments_release(&m);
     wide.count++;
     must_fail(mc_moments_begin(&m, &taps, &why), MC_EINPUT,
-              "tap relu: 65537 units, and at most 65536 can be matched");
+              "tap relu: at most 65536 units can be matched (got 65537)");
 }
 
 int main(void)

@@ -264,7 +264,7 @@ TEST(moments_add)
     assert_true(sum.seed == 7);
     assert_int_equal(sum.precision, MC_PRECISION_BF16);
     assert_true(sum.cut.total == 5 && sum.cut.batch == 2);
-    must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 comes twice");
+    must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 is repeated");
     must_fail(mc_moments_add(&sum, &part[2], &why), MC_EINPUT, "");
     must(mc_moments_add(&sum, &part[1], &why));
     must(mc_moments_expect_whole(&sum, &why));
@@ -290,9 +290,9 @@ TEST(moments_of_other_cuts_do_not_add)
     static const struct {
         struct mc_cut cut;
         const char *text;
-    } others[] = {{{5, 2, 4}, "a shard of 3 and a shard of 4"},
-                  {{6, 2, 3}, "shards of 5 images and of 6"},
-                  {{5, 1, 3}, "shards cut at batches of 2 images and of 1"}};
+    } others[] = {{{5, 2, 4}, "a shard of 3 cannot be added to a shard of 4"},
+                  {{6, 2, 3}, "shards of different numbers of images (5 and 6)"},
+                  {{5, 1, 3}, "shards of different batch sizes (2 and 1)"}};
     struct mc_moments part[3];
 
     make_shards(part);
@@ -307,7 +307,7 @@ TEST(moments_of_other_cuts_do_not_add)
     must(mc_moments_expect_whole(&part[1], &why));
     part[1].images--;
     must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT,
-              "the shards have 4 images, not 5");
+              "5 images expected in all shards, got 4");
     for (size_t s = 0; s < 3; s++)
         mc_moments_release(&part[s]);
 }
@@ -320,13 +320,15 @@ TEST(moments_have_the_images_of_their_cut)
     make_shards(part);
     part[1].images = 1;
     part[1].taps.taps[0].samples = 4;
-    must_fail(reread(&back, &part[1]), MC_EINPUT, "\"images\" is 1 (2 of 5 are in these shards)");
+    must_fail(reread(&back, &part[1]), MC_EINPUT,
+              "\"images\" must be 2 for these shards of 5 (got 1)");
     part[1].cut = (struct mc_cut){0, 0, 3};
     must(reread(&back, &part[1]));
     assert_true(!back.cut.total && !back.cut.batch && back.cut.shards == 3 && back.images == 1);
     mc_moments_release(&back);
     part[0].cut.shards = 1;
-    must_fail(reread(&back, &part[0]), MC_EINPUT, "\"images\" is 2 (5 of 5 are in these shards)");
+    must_fail(reread(&back, &part[0]), MC_EINPUT,
+              "\"images\" must be 5 for these shards of 5 (got 2)");
     part[2].cut.batch = 0;
     must_fail(reread(&back, &part[2]), MC_EINPUT, "must be at least 1");
     for (size_t s = 0; s < 3; s++)

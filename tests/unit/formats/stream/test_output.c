@@ -61,7 +61,7 @@ TEST(a_terminal_gets_text_alone)
     if (master < 0 || grantpt(master) || unlockpt(master))
         skip(); /* there are none here */
     must_fail(mc_output_open(&o, ptsname(master), MC_OUTPUT_BINARY, &why), MC_EUSAGE,
-              "refused to write a binary stream to a terminal");
+              "refusing to write a binary stream to a terminal");
     must(mc_output_open(&o, ptsname(master), MC_OUTPUT_TEXT, &why));
     must(mc_output_write(o, "x", 1, &why));
     must(mc_output_close(o, &why));
@@ -108,7 +108,7 @@ TEST(sixteen_outputs_may_be_open_and_each_once)
               "more than 16 outputs at once");
     mc_output_abandon(o[3]);
     must_fail(mc_output_open(&o[3], "o5", MC_OUTPUT_TEXT, &why), MC_EUSAGE,
-              "'o5' is being written already");
+              "'o5' is already being written");
     must(mc_output_open(&o[3], "o3", MC_OUTPUT_TEXT, &why));
     mc_stream_remove_temporaries(); /* as at a signal: all that is begun goes */
     for (int i = 0; i < 16; i++) {

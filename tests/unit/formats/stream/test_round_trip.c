@@ -51,7 +51,7 @@ TEST(every_dtype_and_shape_survives)
     assert_string_equal(mc_reader_kind(r), "test");
     must(mc_reader_expect(r, "test", &why));
     must_fail(mc_reader_expect(r, "weights", &why), MC_EINPUT,
-              "all.mcz: is a test stream, not weights");
+              "all.mcz: weights expected, got test");
     double pi = 0;
     must(mc_get_f64(mc_reader_meta(r), "pi", &pi, &why));
     assert_true(pi == 3.25);

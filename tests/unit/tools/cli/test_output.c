@@ -113,7 +113,7 @@ TEST(a_folder_that_cannot_be_flushed_is_told_beside_the_new_text)
     folder_fails = 0;
     assert_int_equal(rc, MC_EFAIL);
     assert_string_equal(why.text,
-                        "'text' is written, but a loss of power may undo that: Input/output error");
+                        "'text' is written, but a loss of power may undo it: Input/output error");
     holds("text", "new\n");
     assert_int_equal(files(), 1);
 }
