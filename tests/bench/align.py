@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""align.py DATA A B FOLDER: times both ways to a permutation, in turn, each in processes of its own.
+"""align.py DATA A B FOLDER: time both ways to a permutation, in turn, each in separate processes.
 
-    align.py --torch DATA A B OUT: the way of keeping every activation (seconds are from the loaded
-    inputs to the permutation, so Python's start and reading do not count against it)
+    align.py --torch DATA A B OUT: PyTorch's way, which keeps every activation. Its seconds start at the
+    loaded inputs, so that Python's start and reading do not count.
 
-Needs python3-torch and python3-scipy for the second way; without them only ours is measured."""
+The second way needs python3-torch and python3-scipy; without them only ours is measured."""
 import importlib.util
 import os
 import subprocess
@@ -62,7 +62,7 @@ def with_torch(data, a, b, out):
 
 
 def wait(process):
-    """CPU seconds, and MiB of the greatest resident size."""
+    """CPU seconds, and the maximum resident size in MiB."""
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
@@ -88,10 +88,10 @@ def in_torch(data, a, b, out):
     return seconds, cpu, wait(p)[1]
 
 
-def agreement(ours, theirs):
+def agreement(ours, peers):
     import mcz
     import numpy as np
-    p, q = mcz.read(ours).tensors.values(), np.load(theirs).values()
+    p, q = mcz.read(ours).tensors.values(), np.load(peers).values()
     return np.mean([(x == y).mean() for x, y in zip(p, q)])
 
 
@@ -100,17 +100,17 @@ def main():
         return with_torch(*sys.argv[2:])
     data, a, b, folder = sys.argv[1:]
     peer = all(importlib.util.find_spec(m) for m in ("torch", "scipy", "numpy"))
-    ours, theirs = [], []
+    ours, peers = [], []
     for _ in range(ROUNDS):
         ours.append(pipe(data, a, b, folder + "/p.mcz"))
         if peer:
-            theirs.append(in_torch(data, a, b, folder + "/p.npz"))
-    best = [[min(column) for column in zip(*each)] for each in (ours, theirs) if each]
+            peers.append(in_torch(data, a, b, folder + "/p.npz"))
+    best = [[min(column) for column in zip(*each)] for each in (ours, peers) if each]
     print("way\timages\tseconds\tcpu_seconds\tMiB")
     for way, row in zip(("mc-acts|mc-corr|mc-hungarian", "every activation in PyTorch"), best):
         print("%s\t%d\t%.2f\t%.2f\t%.0f" % (way, SAMPLES, *row))
     if not peer:
-        print("# no python3-torch or python3-scipy: nothing to compare with")
+        print("# python3-torch or python3-scipy is missing: no comparison")
         return
     print("ratio\t%d\t%.1f\t%.1f\t%.1f" % (SAMPLES, *(y / x for x, y in zip(*best))))
     print("# units with the same partner in both: %.1f%%" % (100 * agreement(folder + "/p.mcz", folder + "/p.npz")))

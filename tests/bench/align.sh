@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Two tinytens' permutation from 10,000 images: mc-acts | mc-corr | mc-hungarian against keeping every
-# activation in PyTorch, in turn; seconds and peak memory, as a TSV table with ratios. Images are synthetic,
-# or those of the data set in $DATA.
+# Compute two tinytens' permutation from 10,000 images by mc-acts | mc-corr | mc-hungarian, and in PyTorch by
+# keeping every activation, in turn. Prints seconds and peak memory as a TSV table with ratios. The images are
+# synthetic, or $DATA's.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/../../pipelines/include/environment.sh" || exit 1

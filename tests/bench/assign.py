@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""mc_assign_max and scipy.optimize.linear_sum_assignment in turn on the same matrices, best of
-several: assign.py PATH-OF-BENCH_ASSIGN. Without SciPy its columns are "-"."""
+"""Time mc_assign_max and scipy.optimize.linear_sum_assignment on the same matrices in turn, and print the best of
+several runs: assign.py PATH-OF-BENCH_ASSIGN. Without SciPy its columns are "-"."""
 import os
 import subprocess
 import sys
@@ -32,7 +32,7 @@ def main():
                 print(kind, n, n, file=ours.stdin, flush=True)
                 answer = ours.stdout.readline().split()
                 if len(answer) != 2:
-                    sys.exit(f"assign.py: bench_assign ended with {ours.wait()}")
+                    sys.exit(f"assign.py: bench_assign exited with {ours.wait()}")
                 best["mc"] = min(best["mc"], float(answer[0]))
                 total["mc"] = float(answer[1])
                 if value is None:

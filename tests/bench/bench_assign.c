@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One side of the benchmark of linear assignment: for each line "kind n seed" of standard input one
- * assignment of that matrix (the last one is kept), answered by its seconds and value. */
+ * One side of the benchmark of linear assignment. For each line "kind n seed" of standard input it
+ * assigns that matrix (the last one is kept) and prints seconds and value. */
 #include "libcommon/assign/assign.h"
 #include "tests/parity/assign_matrices.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How fast a network trains: the steps of the real loop (gather, rotation, flip, crop, forward,
+ * A network's training speed: the steps of the real loop (gather, rotation, flip, crop, forward,
  * metrics, norm for the decay, backward, SGD) on random images.
  *
  *     bench_train [net [batch [threads [seconds [cpu]]]]]
  *
- * prints net, batch, threads, best and median images/s of a step (on a device of as many as it is
- * given at once), tab-separated; with `cpu` of the first thread's processor time, which a busy
- * machine disturbs less. */
+ * prints, tab-separated, net, batch, threads, and the best and median images/s of a step (on a
+ * device of one launch's steps). With `cpu` it counts the first thread's processor time, which a
+ * busy machine disturbs less. */
 #include "kernels/backend.h"
 #include "libcommon/base/rng.h"
 #include "libcommon/nets/nets.h"
@@ -64,7 +64,7 @@ struct step {
     struct mc_buf *stats, *grad, *ctl, *sums;
 };
 
-static void take_step(void *arg)
+static void run_step(void *arg)
 {
     const struct step *s = arg;
     struct mc_backend *be = s->be;
@@ -77,8 +77,8 @@ static void take_step(void *arg)
     be->sgd(be, s->g->P, s->sgd, s->ctl);
 }
 
-/* Where several run at a time: MC_GATE is a folder where each puts a file when it is warm, and all
- * begin when there is one called go. */
+/* Waits until several runs may start together. In the folder MC_GATE each creates a file when it is
+ * warm; all start when the file "go" exists. */
 static void wait_at_gate(void)
 {
     const char *gate = getenv("MC_GATE");
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     struct mc_backend *be = NULL;
     struct mc_graph *g = NULL;
     struct mc_plan *plan = NULL;
-    struct mc_capture *kept = NULL;
+    struct mc_capture *saved = NULL;
     static double took[MAX_STEPS];
     double images = 0;
     size_t n = 0;
@@ -158,14 +158,14 @@ int main(int argc, char **argv)
     need(be->plan_new(be, g, &(struct mc_plan_opts){.batch = batch, .train_only = 1, .backward = 1},
                       &plan, &err));
     struct step step = {be, plan, g, &source, &sgd, d_stats, d_grad, d_ctl, d_sums};
-    for (int warm = 0; warm < 2; warm++) /* as it is, then captured */
-        be->repeat(be, &kept, be->launch_steps, take_step, &step);
-    need(be->get(be, d_sums, 0, &images, sizeof images, &err)); /* a device's steps have ended */
+    for (int warm = 0; warm < 2; warm++) /* directly, then captured */
+        be->repeat(be, &saved, be->launch_steps, run_step, &step);
+    need(be->get(be, d_sums, 0, &images, sizeof images, &err)); /* waits for the device's steps */
     wait_at_gate();
     const double begun = now();
     while (n < MAX_STEPS && (n < 8 || now() - begun < seconds)) {
         const double t = now();
-        be->repeat(be, &kept, be->launch_steps, take_step, &step);
+        be->repeat(be, &saved, be->launch_steps, run_step, &step);
         need(be->get(be, d_sums, 0, &images, sizeof images, &err));
         took[n++] = (now() - t) / (double)be->launch_steps;
     }
@@ -174,7 +174,7 @@ int main(int argc, char **argv)
     qsort(took, n, sizeof *took, ascending);
     printf("%s\t%zu\t%d\t%.1f\t%.1f\n", net, batch, threads, (double)batch / took[0],
            (double)batch / took[n / 2]);
-    be->capture_free(be, kept);
+    be->capture_free(be, saved);
     be->plan_free(plan);
     struct mc_buf *all[] = {d_pixels, d_labels, d_order, d_params, d_stats,
                             d_m,      d_grad,   d_ctl,   d_lr,     d_sums};

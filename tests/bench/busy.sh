@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Training of tinyten, batch 128, on a quiet machine and next to LOOPS busy loops: with the programs' default, idle threads
-# that sleep after a short spin; with libgomp's own, threads that spin for milliseconds (GOMP_SPINCOUNT=300000); and with
-# threads that never spin. They run in turn, ROUNDS times for SECS seconds each; an epoch is two steps, and the best counts.
+# Train tinyten, batch 128, on a quiet machine and next to LOOPS busy loops, with three kinds of idle threads: the programs'
+# default (sleep after a short spin), libgomp's default (spin for milliseconds, GOMP_SPINCOUNT=300000), and threads that
+# never spin. They run in turn, ROUNDS times for SECS seconds each; an epoch is two steps, and the best counts.
 # usage: busy.sh [LOOPS...]    (default: 0 28; ROUNDS, SECS, THREADS from the environment)
 set -euo pipefail
 . "$(dirname "$(readlink -f "$0")")/../../pipelines/include/environment.sh" || exit 1
@@ -12,7 +12,7 @@ rounds=${ROUNDS:-3} secs=${SECS:-8} threads=${THREADS:-2}
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 
 work=$(mktemp -d)
-# busy loops end with their time, whatever becomes of this script
+# busy loops end after their time even if this script is killed
 trap 'rm -rf "$work"' EXIT
 mc-data synth --samples 256 -o "$work/d.mcz"
 
@@ -29,7 +29,7 @@ rate() {
 printf 'busy_loops\tthreads\tidle_threads\tbest_images_per_s\n'
 for loops; do
     for ((i = 0; i < rounds; i++)); do
-        # a session of their own, which Linux may give no more time than the training's
+        # a separate session, so that Linux gives all loops together as much time as the training
         setsid timeout $((3 * secs)) bash -c 'for ((i = 0; i < $1; i++)); do while :; do :; done & done; wait' - "$loops" || true &
         printf 'default\t%s\n' "$(rate)"
         printf 'spin\t%s\n' "$(rate GOMP_SPINCOUNT=300000)"

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's training step (zero_grad, forward, cross-entropy of all heads, backward, SGD with Nesterov
-momentum) on one synthetic batch: prints for each mode its name, the best and the median images/s.
+"""Time PyTorch's training step (zero_grad, forward, cross-entropy of all heads, backward, SGD with Nesterov
+momentum) on one synthetic batch. Prints each mode's name and its best and median images/s.
 
 usage: torch_train.py MODES NET BATCH THREADS SECS [cpu|cuda[:N]]
-MODES  words LAYOUT[,NUMBERS][,graph|,compile], measured in turn: nchw or cl (channels_last); f32 (no TF32 at all),
-       tf32 (wherever it can be), bf16, f16 (autocast, the batch cast beforehand), or `default`, as PyTorch has it: TF32
-       in convolutions, not in linear layers; as a CUDA graph; by torch.compile, as a graph too
-SECS   for each of them
+MODES  words LAYOUT[,NUMBERS][,graph|,compile], measured in turn. LAYOUT: nchw or cl (channels_last). NUMBERS: f32 (no
+       TF32), tf32 (everywhere), bf16, f16 (autocast; the batch is cast before), or `default`, PyTorch's: TF32 in
+       convolutions, not in linear layers. graph: a CUDA graph. compile: torch.compile, also a graph
+SECS   seconds per mode
 cpu    count the first thread's processor time
 cuda   on that device: the clock counts 32 steps and the wait for them, as bench_train's does
-MC_GATE, in the environment: a folder; when warm it puts a file there, and begins when there is one called go"""
+MC_GATE in the environment: a folder in which it creates a file when warm; it starts when the file "go" exists"""
 import os
 import statistics
 import sys
@@ -101,7 +101,7 @@ def loss(out, y):
 
 
 def cross_entropy_step(net, x, y, sgd, half):
-    """One step; `half` None, or autocast's type. float16's losses are not scaled, to the peer's advantage."""
+    """Return a step. `half`: None, or autocast's type. float16's losses are not scaled, to PyTorch's advantage."""
     def step():
         sgd.zero_grad(set_to_none=True)
         if half is None:
@@ -115,7 +115,7 @@ def cross_entropy_step(net, x, y, sgd, half):
 
 
 def captured(step):
-    """The step as a CUDA graph, as PyTorch's documentation has it: warmed up on a side stream, then captured."""
+    """Return the step as a CUDA graph, by PyTorch's documentation: warmed up on a side stream, then captured."""
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
@@ -168,14 +168,14 @@ def measure(mode, name, batch, seconds, device, clock):
         open("%s/%d" % (gate, os.getpid()), "w").close()
         while not os.path.exists(gate + "/go"):
             time.sleep(.001)
-    took, begun = [], clock()
-    while len(took) < 3 or clock() - begun < seconds:
+    times, start = [], clock()
+    while len(times) < 3 or clock() - start < seconds:
         t = clock()
         for _ in range(steps):
             step()
         wait()
-        took.append((clock() - t) / steps)
-    return batch / min(took), batch / statistics.median(took)
+        times.append((clock() - t) / steps)
+    return batch / min(times), batch / statistics.median(times)
 
 
 def main():
@@ -191,8 +191,8 @@ def main():
     for mode in modes.split():
         try:
             speeds = measure(mode, name, batch, seconds, device, time.thread_time if last == "cpu" else time.perf_counter)
-        except (RuntimeError, NotImplementedError) as why:  # this mode alone has none
-            print("torch_train.py: %s %s: %s" % (name, mode, str(why).split("\n")[0]), file=sys.stderr)
+        except (RuntimeError, NotImplementedError) as error:  # only this mode fails
+            print("torch_train.py: %s %s: %s" % (name, mode, str(error).split("\n")[0]), file=sys.stderr)
             if device == "cpu":
                 sys.exit(1)
             continue

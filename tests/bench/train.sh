@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Training steps of tinyten and resnet32, batch 128, and of googlenet with both its heads, batch 32, against
-# PyTorch's in both memory layouts: the sides run in turn, ROUNDS times for SECS seconds each, and the
-# ratio of the bests is what counts. Our side gathers and augments its batch in every step, PyTorch's does
-# not. CLOCK=cpu counts processor time, which a busy machine disturbs less; of one thread, so THREADS=1.
+# Compare training steps of tinyten and resnet32, batch 128, and of googlenet with all heads, batch 32, with
+# PyTorch's in both memory layouts. The sides run in turn, ROUNDS times for SECS seconds each; the ratio of
+# the bests counts. Our side gathers and augments its batch in every step, PyTorch's does not. CLOCK=cpu
+# counts one thread's processor time, which a busy machine disturbs less: use THREADS=1.
 # usage: train.sh [net:batch...]    (ROUNDS, SECS, THREADS, CLOCK from the environment)
 set -euo pipefail
 here=$(dirname "$(readlink -f "$0")")
@@ -13,14 +13,14 @@ python=${PYTHON:-/usr/bin/python3} rounds=${ROUNDS:-3} secs=${SECS:-4} threads=$
 [ $# -gt 0 ] || set -- tinyten:128 resnet32:128 googlenet:32
 
 if ! "$python" -c 'import torch' 2>/dev/null; then
-	echo "train.sh: no PyTorch for $python: only our side" >&2
+	echo "train.sh: $python has no PyTorch: running only our side" >&2
 	peers=
 else
 	peers="nchw cl"
 fi
 printf 'net\tbatch\tthreads\tside\tbest_images_per_s\tours_over_it\n'
-for which; do
-	net=${which%:*} batch=${which#*:}
+for item; do
+	net=${item%:*} batch=${item#*:}
 	for ((i = 0; i < rounds; i++)); do
 		"$MC_BUILD/tests/bench/bench_train" "$net" "$batch" "$threads" "$secs" $clock | cut -f4 | sed 's/^/mc\t/'
 		for p in $peers; do

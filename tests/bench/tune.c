@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Times every algorithm of every convolution of the given networks, and prints the lines of
- * kernels/cpu/algorithms.tsv for this instruction set: what is fastest, direct unless another is
- * faster by a twentieth, and our Winograd, which is more accurate, unless oneDNN's is by a tenth.
+ * Times every algorithm of every convolution of the given networks, and prints this instruction
+ * set's lines of kernels/cpu/algorithms.tsv: the fastest algorithm, but direct unless another is
+ * faster by a twentieth, and our Winograd, which is more accurate, unless oneDNN's is faster by a
+ * tenth.
  *
  *     tune threads repeats batch net:HEIGHTxWIDTH...
  *
- * Repeats are interleaved, and the least time counts; with one thread it is the processor's time:
- * so a busy machine does little harm. */
+ * Repeats are interleaved, and the minimum counts. With one thread processor time is measured. A
+ * busy machine therefore disturbs little. */
 #include "kernels/cpu/cpu.h"
 #include "tests/bench/tune.h"
 
@@ -81,7 +82,7 @@ struct task {
     int repeats, batch;
 };
 
-/* A 3x3 convolution of stride 1, but for the pixels': nothing else has a choice. */
+/* Only a 3x3 convolution of stride 1, other than the pixels', has a choice. */
 static void tune(void *arg, const struct mc_node *n, const struct mc_node *in)
 {
     const struct task *t = arg;

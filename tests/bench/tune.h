@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the programs that time convolutions' algorithms share. Header only. */
+ * Shared parts of the programs that time convolution algorithms. Header only. */
 #ifndef MC_TUNE_H
 #define MC_TUNE_H
 
@@ -30,15 +30,16 @@ static double seconds(clockid_t watch)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* One convolution of each shape of a network, "net:HEIGHTxWIDTH", with the node it reads. */
+/* Visits one convolution of each shape of a network, "net:HEIGHTxWIDTH", and the node that it
+ * reads. */
 static void each_conv(const char *net,
                       void (*visit)(void *arg, const struct mc_node *n, const struct mc_node *in),
                       void *arg)
 {
     struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.25f, .25f, .25f}};
     struct mc_graph *g = NULL;
-    char name[64], seen[256][MC_SHAPE_TEXT];
-    size_t n_seen = 0;
+    char name[64], visited[256][MC_SHAPE_TEXT];
+    size_t n_visited = 0;
     const char *colon = strrchr(net, ':');
 
     if (!colon || (size_t)(colon - net) >= sizeof name ||
@@ -54,11 +55,11 @@ static void each_conv(const char *net,
             continue;
         mc_shape_text(text, (const int[]){in->c, in->h, in->w}, (const int[]){n->c, n->h, n->w},
                       n->kernel, n->stride, n->pad, n->groups);
-        while (k < n_seen && strcmp(seen[k], text))
+        while (k < n_visited && strcmp(visited[k], text))
             k++;
-        if (k < n_seen || n_seen == sizeof seen / sizeof *seen)
+        if (k < n_visited || n_visited == sizeof visited / sizeof *visited)
             continue;
-        memcpy(seen[n_seen++], text, sizeof text);
+        memcpy(visited[n_visited++], text, sizeof text);
         visit(arg, n, in);
     }
     mc_graph_free(g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Stream capture and graphs of the emulated device: nothing runs between the two ends of a capture;
- * a graph's launch runs what was kept, with the arguments that it was given. */
+ * Stream capture and graphs of the emulated device. Nothing runs during a capture; a graph's launch
+ * runs the captured work with its captured arguments. */
 #include "tests/emulation/device.h"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct CUgraph_st {
 struct CUgraphExec_st {
     std::vector<std::function<void()>> nodes;
 };
-static CUgraph_st *captured; /* NULL: nothing is */
+static CUgraph_st *captured; /* NULL: no capture */
 static bool spoiled;
 
 bool emulated_fails(const char *call)
@@ -37,7 +37,7 @@ bool emulated_captures()
 
 static size_t asked;
 
-size_t emulated_asked()
+size_t emulated_requests()
 {
     return asked;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuDNN's convolutions on the emulated device, as its manual defines the operations; sums in
- * float64. */
+ * cuDNN's convolutions on the emulated device, by its manual's definitions; sums in float64. */
 #include "tests/emulation/convolution.h"
 #include "tests/emulation/numbers.h"
 
 #include <vector>
 
-/* All three passes visit the same (output row, weight) pairs; `visit` gets a pair's place in the
- * input of column 0 of the output, its output row, the weight, and the columns [from, to) of the
- * output whose input lies on the image. */
+/* All three passes visit the same (output row, weight) pairs. `visit` gets the pair's input
+ * position for output column 0, its output row, the weight, and the output columns [from, to) whose
+ * input is inside the image. */
 template <class F> static void each_row(const convolution &c, F visit)
 {
     const int64_t *xs = c.x.sizes, *ws = c.w.sizes, *ys = c.y.sizes;
@@ -34,7 +33,7 @@ template <class F> static void each_row(const convolution &c, F visit)
                         }
 }
 
-/* The values that a convolution multiplies. */
+/* The factors of a convolution. */
 template <class T> static std::vector<double> values(const tensor &d, const void *from)
 {
     std::vector<double> all(d.all());
@@ -43,7 +42,7 @@ template <class T> static std::vector<double> values(const tensor &d, const void
     return all;
 }
 
-static std::vector<double> take(const convolution &c, const tensor &d, const void *from)
+static std::vector<double> read_values(const convolution &c, const tensor &d, const void *from)
 {
     if (d.type == CUDNN_DATA_HALF)
         return values<__half>(d, from);
@@ -75,7 +74,7 @@ static void finish(const convolution &c, const tensor &d, const std::vector<doub
 
 static void forward(const convolution &c, const void *x, const void *w, void *y)
 {
-    const std::vector<double> from_x = take(c, c.x, x), from_w = take(c, c.w, w);
+    const std::vector<double> from_x = read_values(c, c.x, x), from_w = read_values(c, c.w, w);
     const int64_t step = c.stride[1] * c.x.strides[3], next = c.y.strides[3];
     std::vector<double> sum(c.y.all());
     each_row(c, [&](int64_t px, int64_t py, int64_t pw, int64_t from, int64_t to) {
@@ -88,7 +87,7 @@ static void forward(const convolution &c, const void *x, const void *w, void *y)
 
 static void backward_data(const convolution &c, void *dx, const void *w, const void *dy)
 {
-    const std::vector<double> from_y = take(c, c.y, dy), from_w = take(c, c.w, w);
+    const std::vector<double> from_y = read_values(c, c.y, dy), from_w = read_values(c, c.w, w);
     const int64_t step = c.stride[1] * c.x.strides[3], next = c.y.strides[3];
     std::vector<double> sum(c.x.all());
     each_row(c, [&](int64_t px, int64_t py, int64_t pw, int64_t from, int64_t to) {
@@ -101,7 +100,7 @@ static void backward_data(const convolution &c, void *dx, const void *w, const v
 
 static void backward_weights(const convolution &c, const void *x, void *dw, const void *dy)
 {
-    const std::vector<double> from_x = take(c, c.x, x), from_y = take(c, c.y, dy);
+    const std::vector<double> from_x = read_values(c, c.x, x), from_y = read_values(c, c.y, dy);
     const int64_t step = c.stride[1] * c.x.strides[3], next = c.y.strides[3];
     std::vector<double> sum(c.w.all());
     each_row(c, [&](int64_t px, int64_t py, int64_t pw, int64_t from, int64_t to) {

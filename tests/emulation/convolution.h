@@ -30,11 +30,11 @@ struct convolution {
     tensor x, w, y;
     int64_t pad[2], stride[2];
     float alpha, beta;
-    bool tf32;      /* of float32 factors 11 bits count */
-    bool unordered; /* sums come as if in another order in every run */
+    bool tf32;      /* float32 factors have 11 bits */
+    bool unordered; /* sums vary as if every run had another order */
 };
 
-/* What the pass makes of the other two. */
+/* Computes the pass's tensor from the other two. */
 void emulate_convolution(const convolution &c, void *x, void *w, void *y);
 
 #endif

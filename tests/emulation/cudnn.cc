@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuDNN for the emulated device: descriptors, heuristics and plans are the library's own, for the
- * device that is described (device.h), so that it refuses what cuDNN refuses; what is set in a
- * descriptor is noted on its way. Only a plan's run is emulated. The linker's --wrap leads the
- * backend's calls here. */
+ * cuDNN for the emulated device. Descriptors, heuristics and plans are the library's own, for the
+ * described device (device.h), so that it refuses what cuDNN refuses. The attributes of a
+ * descriptor are recorded on the way. Only running a plan is emulated. The linker's --wrap
+ * redirects the backend's calls here. */
 #include "tests/emulation/convolution.h"
 #include "tests/emulation/device.h"
 
@@ -33,12 +33,13 @@ struct plan {
     bool executable; /* the plan and its graph have a handle */
 };
 static std::map<descriptor, plan> plans;
-static bool refused; /* by us, not by cuDNN */
+static bool refused; /* by the emulation, not by cuDNN */
 struct cudnnContext {
     cudaStream_t stream;
 };
 
-/* Is this to fail, by MC_EMULATION_CUDNN: describe (a tensor), algorithm (a plan), run. */
+/* Returns whether MC_EMULATION_CUDNN names this call to fail: describe (a tensor), algorithm (a
+ * plan), run. */
 static bool fails(const char *call)
 {
     const char *which = getenv("MC_EMULATION_CUDNN");
@@ -63,9 +64,9 @@ static size_t size_of(cudnnBackendAttributeType_t t)
     }
 }
 
-/* n values of what was set. */
+/* Reads n values of an attribute that was set. */
 template <class T>
-static void take(descriptor d, cudnnBackendAttributeName_t name, T *values, size_t n = 1)
+static void read_values(descriptor d, cudnnBackendAttributeName_t name, T *values, size_t n = 1)
 {
     const std::vector<unsigned char> &from = notes.at(d).set.at(name);
     if (from.size() != n * sizeof *values)
@@ -76,18 +77,18 @@ static void take(descriptor d, cudnnBackendAttributeName_t name, T *values, size
 static descriptor part(descriptor d, cudnnBackendAttributeName_t name)
 {
     descriptor other;
-    take(d, name, &other);
+    read_values(d, name, &other);
     return other;
 }
 
 static tensor tensor_of(descriptor d)
 {
     tensor t;
-    take(d, CUDNN_ATTR_TENSOR_DATA_TYPE, &t.type);
-    take(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, &t.number);
-    take(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, &t.alignment);
-    take(d, CUDNN_ATTR_TENSOR_DIMENSIONS, t.sizes, 4);
-    take(d, CUDNN_ATTR_TENSOR_STRIDES, t.strides, 4);
+    read_values(d, CUDNN_ATTR_TENSOR_DATA_TYPE, &t.type);
+    read_values(d, CUDNN_ATTR_TENSOR_UNIQUE_ID, &t.number);
+    read_values(d, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, &t.alignment);
+    read_values(d, CUDNN_ATTR_TENSOR_DIMENSIONS, t.sizes, 4);
+    read_values(d, CUDNN_ATTR_TENSOR_STRIDES, t.strides, 4);
     return t;
 }
 
@@ -98,8 +99,8 @@ static void read_operation(descriptor d, convolution *c)
         c->x = tensor_of(part(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##in));                 \
         c->w = tensor_of(part(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##filter));             \
         c->y = tensor_of(part(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_##out));                \
-        take(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_ALPHA, &c->alpha);                       \
-        take(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_BETA, &c->beta);                         \
+        read_values(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_ALPHA, &c->alpha);                \
+        read_values(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_BETA, &c->beta);                  \
         how = part(d, CUDNN_ATTR_OPERATION_CONVOLUTION_##kind##_CONV_DESC);                        \
     } while (0)
     descriptor how;
@@ -110,8 +111,8 @@ static void read_operation(descriptor d, convolution *c)
         OPERATION(BWD_DATA, DX, W, DY);
     else
         OPERATION(BWD_FILTER, X, DW, DY);
-    take(how, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, c->pad, 2);
-    take(how, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, c->stride, 2);
+    read_values(how, CUDNN_ATTR_CONVOLUTION_PRE_PADDINGS, c->pad, 2);
+    read_values(how, CUDNN_ATTR_CONVOLUTION_FILTER_STRIDES, c->stride, 2);
 }
 
 static plan read_plan(descriptor d)
@@ -155,7 +156,7 @@ WRAPPED(cudnnStatus_t, cudnnBackendDestroyDescriptor, descriptor d)
     return __real_cudnnBackendDestroyDescriptor(d);
 }
 
-/* The description stands for the device of the handle, which means nothing to the library. */
+/* The description replaces the handle's device, which the library does not know. */
 WRAPPED(cudnnStatus_t, cudnnBackendSetAttribute, descriptor d, cudnnBackendAttributeName_t name,
         cudnnBackendAttributeType_t type, int64_t n, const void *values)
 {
@@ -209,22 +210,22 @@ cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t s)
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* The scratch memory is filled with what is no number. */
+/* The scratch memory is filled with NaN. */
 cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, descriptor d, descriptor pack)
 {
     const plan p = plans.at(d);
     const tensor tensors[] = {p.c.x, p.c.w, p.c.y};
     int64_t numbers[3];
-    void *given[3], *data[3] = {}, *work;
+    void *pointers[3], *data[3] = {}, *work;
     if (!p.executable)
         return CUDNN_STATUS_BAD_PARAM;
-    take(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, numbers, 3);
-    take(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, given, 3);
-    take(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &work);
+    read_values(pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, numbers, 3);
+    read_values(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, pointers, 3);
+    read_values(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, &work);
     for (int t = 0; t < 3; t++) {
         for (int i = 0; i < 3; i++)
             if (numbers[i] == tensors[t].number)
-                data[t] = given[i];
+                data[t] = pointers[i];
         if (!emulated_holds(data[t], tensors[t].bytes()) ||
             (uintptr_t)data[t] % (size_t)tensors[t].alignment)
             return CUDNN_STATUS_BAD_PARAM;

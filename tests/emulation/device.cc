@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The emulated device: launches, memory, and as much of the CUDA runtime as the backend calls. */
+ * The emulated device: launches, memory, and the part of the CUDA runtime that the backend
+ * calls. */
 #include "tests/emulation/device.h"
 
 #include <cuda_runtime_api.h>
@@ -20,13 +21,13 @@
 
 struct region {
     unsigned char *pages;
-    size_t bytes; /* without the page behind that is always closed */
+    size_t bytes; /* without the guard page at its end */
 };
 static std::map<void *, region> regions;
 static int depth;
 
-/* Copies from the host's memory that the device has not come to: the runtime may read pageable
- * memory as late as that. */
+/* Copies from host memory that the device has not made yet: the runtime may read pageable memory
+ * late. */
 struct late_copy {
     void *to;
     const void *from;
@@ -60,14 +61,14 @@ void emulated_end()
         protect(PROT_NONE);
 }
 
-/* $MC_EMULATION_MEMORY bytes, or as much as the largest devices never have. */
+/* $MC_EMULATION_MEMORY bytes, or more than the largest devices have. */
 static size_t device_memory()
 {
     const char *limit = getenv("MC_EMULATION_MEMORY");
     return limit ? strtoull(limit, NULL, 10) : (size_t)1 << 40;
 }
 
-static size_t taken()
+static size_t allocated()
 {
     size_t sum = 0;
     for (const auto &r : regions)
@@ -75,14 +76,14 @@ static size_t taken()
     return sum;
 }
 
-/* Filled with what is no number, and lying at the end of its pages. */
+/* Filled with NaN, and placed at the end of its pages. */
 cudaError_t cudaMalloc(void **out, size_t bytes)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (bytes + 63) / 64 * 64;
     if (emulated_captures())
         return emulated_refuse();
     const size_t all = (used + page - 1) / page * page;
-    if (bytes > (size_t)1 << 40 || all > device_memory() - taken())
+    if (bytes > (size_t)1 << 40 || all > device_memory() - allocated())
         return cudaErrorMemoryAllocation;
     void *p = mmap(NULL, all + page, PROT_READ | PROT_WRITE,
                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -91,7 +92,7 @@ cudaError_t cudaMalloc(void **out, size_t bytes)
     unsigned char *data = (unsigned char *)p + all - used;
     regions[data] = {(unsigned char *)p, all};
     emulated_begin();
-    if (all < (size_t)64 << 20) /* larger ones would take long */
+    if (all < (size_t)64 << 20) /* filling larger ones takes long */
         memset(data, 0x7f, used);
     emulated_end();
     *out = data;
@@ -171,13 +172,13 @@ struct emulated_place {
 };
 struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
 
-/* A fiber is made once and waits between blocks. Its switches are jumps: swapcontext would ask the
+/* A fiber is created once and waits between blocks. It switches by jumps: swapcontext would ask the
  * system for the signal mask each time. */
-enum { MOST = 1024, STACK = 64 << 10 };
+enum { MAX_FIBERS = 1024, STACK = 64 << 10 };
 static struct fiber {
     jmp_buf at;
     int made, ended;
-} fibers[MOST];
+} fibers[MAX_FIBERS];
 static jmp_buf home;
 static unsigned current;
 static const std::function<void()> *running;
@@ -188,7 +189,7 @@ static int backwards()
     return order && !strcmp(order, "backwards");
 }
 
-/* From a fiber to run_block, until that resumes it. */
+/* Leaves the fiber for run_block, until that resumes it. */
 static void leave(fiber *f)
 {
     if (!_setjmp(f->at))
@@ -222,7 +223,7 @@ static void resume(fiber *f)
     if (f->made)
         _longjmp(f->at, 1);
     if (!stacks)
-        stacks = (unsigned char *)mmap(NULL, (size_t)MOST * STACK, PROT_READ | PROT_WRITE,
+        stacks = (unsigned char *)mmap(NULL, (size_t)MAX_FIBERS * STACK, PROT_READ | PROT_WRITE,
                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (stacks == MAP_FAILED || getcontext(&context))
         abort();
@@ -235,7 +236,7 @@ static void resume(fiber *f)
 
 static void run_block(unsigned threads, int reverse)
 {
-    if (threads > MOST)
+    if (threads > MAX_FIBERS)
         abort();
     for (unsigned t = 0; t < threads; t++)
         fibers[t].ended = 0;
@@ -249,7 +250,7 @@ static void run_block(unsigned threads, int reverse)
             ended += (unsigned)fibers[t].ended;
         }
         if (ended && ended < threads) {
-            fprintf(stderr, "emulation: a barrier that %u of %u threads miss\n", ended, threads);
+            fprintf(stderr, "emulation: %u of %u threads miss a barrier\n", ended, threads);
             abort();
         }
     }
@@ -277,13 +278,13 @@ void emulate_launch(cudaStream_t stream, size_t blocks, unsigned threads, int wa
                     const std::function<void()> &body)
 {
     if (!blocks || blocks > 0x7fffffff) {
-        fprintf(stderr, "emulation: a launch of %zu blocks\n", blocks);
+        fprintf(stderr, "emulation: launch of %zu blocks\n", blocks);
         abort();
     }
     emulated_do_on(stream, [=] { run(blocks, threads, waits, body); });
 }
 
-/* ---- which device ---- */
+/* ---- description ---- */
 
 const char *emulated_description()
 {
@@ -314,8 +315,8 @@ static int described(const char *name)
 /* ---- the rest of the runtime ---- */
 
 struct CUevent_st {
-    cudaStream_t stream; /* that it was recorded on */
-    size_t behind;       /* so much work */
+    cudaStream_t stream; /* the stream that it was recorded on */
+    size_t work_before;  /* amount of work before it */
 };
 
 cudaError_t cudaGetDeviceCount(int *n)
@@ -348,13 +349,13 @@ cudaError_t cudaSetDevice(int device)
 cudaError_t cudaMemGetInfo(size_t *unused, size_t *all)
 {
     *all = device_memory();
-    *unused = *all - taken();
+    *unused = *all - allocated();
     return cudaSuccess;
 }
 
 static char streams[16];
 
-/* The first one that is made, and others beside it. */
+/* The first stream created is the main one, the others are side streams. */
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
 {
     static size_t n;
@@ -362,24 +363,24 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned)
     return cudaSuccess;
 }
 
-/* Of a backend's two streams, the one for what runs beside. */
-static bool is_beside(cudaStream_t s)
+/* Returns whether s is the side stream of a backend. */
+static bool is_side(cudaStream_t s)
 {
     return (char *)(void *)s == &streams[1];
 }
 
-/* What the last event of either stream arrived behind. */
+/* Side work that waits for a join. */
 static std::vector<std::function<void()>> waits;
-static size_t forked; /* the work that the stream beside waits for */
+static size_t forked; /* amount of main work that the side stream waits for */
 
 void emulated_do_on(cudaStream_t s, const std::function<void()> &work)
 {
-    if (is_beside(s) && forked != emulated_asked()) {
-        fprintf(stderr, "emulated CUDA: what runs beside waits for %zu of %zu works\n", forked,
-                emulated_asked());
+    if (is_side(s) && forked != emulated_requests()) {
+        fprintf(stderr, "emulated CUDA: the side stream waits for %zu of %zu works\n", forked,
+                emulated_requests());
         abort();
     }
-    if (is_beside(s) && backwards())
+    if (is_side(s) && backwards())
         waits.push_back(work);
     else
         emulated_do(work);
@@ -392,10 +393,10 @@ bool emulated_waits()
 
 cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t event, unsigned)
 {
-    if (is_beside(s) == is_beside((cudaStream_t)event->stream))
+    if (is_side(s) == is_side((cudaStream_t)event->stream))
         return cudaErrorInvalidValue;
-    if (is_beside(s)) {
-        forked = event->behind;
+    if (is_side(s)) {
+        forked = event->work_before;
         return cudaSuccess;
     }
     for (const auto &work : waits)
@@ -426,7 +427,7 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t s)
 {
-    *event = {s, emulated_asked()};
+    *event = {s, emulated_requests()};
     return cudaSuccess;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device in the place of CUDA's, on the host: included by kernels/cuda/device.cuh where the .cu
- * files are compiled by a C++ compiler. A launch is a loop over blocks and threads; the threads of
- * a block that wait for each other are fibers that run in turn from barrier to barrier. */
+ * A CUDA device emulated on the host. kernels/cuda/device.cuh includes this when a C++ compiler
+ * compiles the .cu files. A launch is a loop over blocks and threads. Threads of a block that wait
+ * for each other are fibers that run in turn from barrier to barrier. */
 #ifndef MC_EMULATE_H
 #define MC_EMULATE_H
 
@@ -14,25 +14,25 @@ struct emulated_place {
     unsigned x;
 };
 extern struct emulated_place emulated_thread, emulated_block, emulated_blocks, emulated_threads;
-/* Of a block: CUDA_MAX_THREADS, or MC_EMULATION_THREADS, a lesser power of two, so that small
- * tensors are in several blocks. */
+/* Threads per block: CUDA_MAX_THREADS, or MC_EMULATION_THREADS, a smaller power of two, so that
+ * small tensors span several blocks. */
 extern const unsigned emulated_width;
 
-/* waits: the body has barriers. Order: as MC_EMULATION_ORDER says, "backwards" or not. A barrier
- * that not all threads of a block come to ends the program. */
+/* waits: the body has barriers. MC_EMULATION_ORDER=backwards reverses the order. Aborts at a
+ * barrier that some threads of a block do not reach. */
 void emulate_launch(cudaStream_t stream, size_t blocks, unsigned threads, int waits,
                     const std::function<void()> &body);
 void emulate_barrier();
 
-/* Threads run one after another. */
-static inline unsigned emulate_increment(unsigned *x, unsigned most)
+/* Atomic, because threads run one after another. */
+static inline unsigned emulate_increment(unsigned *x, unsigned limit)
 {
     const unsigned before = *x;
-    *x = before >= most ? 0 : before + 1;
+    *x = before >= limit ? 0 : before + 1;
     return before;
 }
 
-/* Arguments are taken at the launch. */
+/* Copies the arguments at the launch. */
 template <class K, class... A>
 void emulate_call(cudaStream_t stream, size_t blocks, unsigned threads, int waits, K kernel,
                   A... arguments)
@@ -55,7 +55,7 @@ void emulate_call(cudaStream_t stream, size_t blocks, unsigned threads, int wait
 #define EMULATE(be, kernel, blocks, waits, ...)                                                    \
     (emulate_call(                                                                                 \
          cuda_stream(be), blocks, CUDA_THREADS, waits,                                             \
-         [=](const auto &...taken) { kernel(taken...); }, __VA_ARGS__),                            \
+         [=](const auto &...arguments) { kernel(arguments...); }, __VA_ARGS__),                    \
      cuda_report_launch(be, #kernel))
 
 #endif

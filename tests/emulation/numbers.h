@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The numbers that matrices and tensors hold on the emulated device, as floats; rounding is to the
- * nearest, ties to even. */
+ * The numbers in matrices and tensors of the emulated device, as floats. Rounds to nearest, ties to
+ * even. */
 #ifndef MC_EMULATED_NUMBERS_H
 #define MC_EMULATED_NUMBERS_H
 
@@ -11,7 +11,7 @@
 #include <cstdint>
 #include <cstring>
 
-/* A float32 of which a product takes 11 bits. */
+/* A float32 whose products use 11 bits. */
 struct tf32 {
     float whole;
 };

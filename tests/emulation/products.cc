@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * cuBLAS on the emulated device, as its manual defines the calls: matrices lie by columns. */
+ * cuBLAS on the emulated device, by its manual's definitions: matrices are column-major. */
 #include "tests/emulation/device.h"
 #include "tests/emulation/numbers.h"
 
@@ -51,7 +51,7 @@ const char *cublasGetStatusString(cublasStatus_t)
     return "an invalid argument";
 }
 
-/* C (m,n) = alpha op(A) (m,k) op(B) (k,n) + beta C; C is not read where beta is 0. */
+/* C (m,n) = alpha op(A) (m,k) op(B) (k,n) + beta C; C is not read if beta is 0. */
 template <class F, class T, class C>
 static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, int n, int k, F alpha,
                            const T *a, int lda, const T *b, int ldb, F beta, C *c, int ldc)
@@ -82,8 +82,8 @@ static cublasStatus_t gemm(cublasOperation_t ta, cublasOperation_t tb, int m, in
     return CUBLAS_STATUS_SUCCESS;
 }
 
-/* In every mode but the pedantic one with factors as short as any mode may make them, so that one
- * that was left set is seen. */
+/* All modes but the pedantic one shorten the factors as much as any mode may, so that a mode that
+ * was left set is noticed. */
 static cublasStatus_t gemm_by_mode(cublasHandle_t h, cublasOperation_t ta, cublasOperation_t tb,
                                    int m, int n, int k, float alpha, const float *a, int lda,
                                    const float *b, int ldb, float beta, float *c, int ldc)
@@ -121,7 +121,7 @@ cublasStatus_t cublasSgemmStridedBatched(cublasHandle_t h, cublasOperation_t ta,
     return rc;
 }
 
-/* Of the manual's table the rows of products in float32. */
+/* The rows of the manual's table for products in float32. */
 template <class T>
 static cublasStatus_t gemm_to(cudaDataType to, cublasOperation_t ta, cublasOperation_t tb, int m,
                               int n, int k, const void *alpha, const void *a, int lda,

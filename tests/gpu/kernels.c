@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a training step of a network asks of a device, by kernel: launches, and the bytes that they
- * read and write where each is moved once.
+ * The work of a network's training step on a device, per kernel: launches, and the bytes that they
+ * must read and write.
  *
  *     kernels device precision batch net...
  *
- * prints, tab-separated, net, kernel, launches and MB a step; on a device also microseconds a step,
- * each launch's from the end of the one in front of it to its own, GB/s, and the card's GB/s by its
- * memory's clock and width. Kernels of the same name are one line, a call of cuDNN or cuBLAS counts
- * as one kernel, and each network ends with its own sum. Linked with tests/emulation and with
- * MC_EMULATION_IDLE set nothing is computed, so that only the first four are printed. */
+ * prints, tab-separated, net, kernel, launches and MB per step. On a device it also prints
+ * microseconds per step (from the previous launch's end to its end), GB/s, and the
+ * card's GB/s by its memory's clock and width. Kernels of the same name share a line, a call of
+ * cuDNN or cuBLAS counts as one kernel, and each network ends with its sum. Linked with
+ * tests/emulation and with MC_EMULATION_IDLE set nothing is computed; only the first four columns
+ * are printed. */
 #include "libcommon/base/rng.h"
 #include "tests/gpu/passes.h"
 
@@ -24,7 +25,7 @@ static struct kind {
 } kinds[KINDS];
 static size_t n_kinds;
 
-static int which[LAUNCHES]; /* of a step's launches */
+static int which[LAUNCHES]; /* kind of each launch of a step */
 static cudaEvent_t ends[LAUNCHES + 1];
 static size_t n_launches;
 
@@ -41,7 +42,7 @@ static void watch(struct cuda *be, const char *kernel, double bytes)
     while (k < n_kinds && strncmp(kinds[k].name, kernel, sizeof kinds[k].name - 1))
         k++;
     if (k == KINDS || n_launches == LAUNCHES)
-        need(mc_fail(&err, MC_EFAIL, "more kernels than are counted"));
+        need(mc_fail(&err, MC_EFAIL, "more than 64 kinds of kernels"));
     if (k == n_kinds)
         snprintf(kinds[n_kinds++].name, sizeof kinds[k].name, "%s", kernel);
     kinds[k].launches++;
@@ -69,9 +70,9 @@ static struct mc_buf *device(struct mc_backend *be, const void *from, size_t byt
     return b;
 }
 
-/* As tests/bench/bench_train.c takes it. The device is busy while the host queues it, so that a
- * launch's time is the device's alone. */
-static void take_step(const struct step *s)
+/* A step like tests/bench/bench_train.c's. The device is kept busy while the host queues it, so
+ * that the times are the device's alone. */
+static void run_step(const struct step *s)
 {
     struct mc_backend *be = s->be;
 
@@ -148,7 +149,7 @@ static int by_bytes(const void *a, const void *b)
     return x->bytes < y->bytes ? 1 : x->bytes > y->bytes ? -1 : strcmp(x->name, y->name);
 }
 
-static void tell(const char *net, const struct kind *k, double card)
+static void print_kind(const char *net, const struct kind *k, double card)
 {
     printf("%s\t%s\t%u\t%.1f", net, k->name, k->launches, k->bytes / 1e6);
     if (k->ms > 0)
@@ -166,12 +167,12 @@ static void one_net(struct cuda *be, const char *net, size_t batch, double card)
 
     need(mc_net_build(&g, net, &spec, &err));
     open_step(&s, g, batch, &be->base);
-    take_step(&s); /* loads the libraries' code */
+    run_step(&s); /* loads the libraries' code */
     cuda_watch = watch;
     for (int i = 0; i < STEPS; i++) {
-        for (size_t k = 0; k < n_kinds; k++) /* the last step's are told */
+        for (size_t k = 0; k < n_kinds; k++) /* the last step's are printed */
             kinds[k].launches = 0, kinds[k].bytes = 0;
-        take_step(&s);
+        run_step(&s);
         need(be->base.get(&be->base, s.sums, 0, sums, sizeof sums, &err));
         for (size_t k = 0; k < n_launches; k++) {
             float ms = 0;
@@ -182,12 +183,12 @@ static void one_net(struct cuda *be, const char *net, size_t batch, double card)
     cuda_watch = NULL;
     qsort(kinds, n_kinds, sizeof *kinds, by_bytes);
     for (size_t k = 0; k < n_kinds; k++) {
-        tell(net, &kinds[k], card);
+        print_kind(net, &kinds[k], card);
         all.launches += kinds[k].launches;
         all.bytes += kinds[k].bytes;
         all.ms += kinds[k].ms;
     }
-    tell(net, &all, card);
+    print_kind(net, &all, card);
     memset(kinds, 0, sizeof kinds);
     n_kinds = 0;
     close_step(&s);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small graphs around each kind of node: a stem of exact numbers, the node in one of its variants,
- * a linear layer that gives each of its outputs a gradient of its own. Header only, for
- * test_kernels.c. */
+ * Small graphs around each kind of node: a stem of exact numbers, a variant of the node, and a
+ * linear layer that gives each output its own gradient. Header only, for test_kernels.c. */
 #ifndef MC_TEST_NODES_H
 #define MC_TEST_NODES_H
 
@@ -59,7 +58,7 @@ static int linear(struct mc_graph *g, const struct shape *s, int v)
     return mc_graph_linear(g, NULL, x, v ? 64 : 33, v, MC_INIT_ZERO, MC_INIT_ZERO);
 }
 
-/* Nothing behind it, a ReLU, Huber's; a bias in front; behind an addition. */
+/* With no activation, ReLU or Huber's; with a bias before it; after an addition. */
 static int norm(struct mc_graph *g, const struct shape *s, int v)
 {
     int x = stem(g, s->c, v & 1);
@@ -94,7 +93,7 @@ static int add(struct mc_graph *g, const struct shape *s, int v)
 static int concat(struct mc_graph *g, const struct shape *s, int v)
 {
     int a = stem(g, s->c, 0), b = stem(g, s->c / 2 + 1, 1);
-    if (v == 2) { /* batch norms that nothing else reads */
+    if (v == 2) { /* batch norms that only the concatenation reads */
         a = mc_graph_batchnorm(g, NULL, a, 1e-5f);
         b = mc_graph_batchnorm(g, NULL, b, 1e-5f);
     }
@@ -105,7 +104,7 @@ static int pool(struct mc_graph *g, const struct shape *s, int v, enum mc_op op)
 {
     static const int settings[][4] = {
         {2, 2, 0, 0}, {3, 2, 1, 0}, {3, 2, 0, 1}, {3, 1, 1, 0},
-        {2, 3, 0, 1}, {5, 2, 2, 1}, {17, 3, 0, 1}}; /* of more than 256 pixels */
+        {2, 3, 0, 1}, {5, 2, 2, 1}, {17, 3, 0, 1}}; /* more than 256 pixels */
     const int *o = settings[v];
 
     if (s->h + 2 * o[2] < o[0] || s->w + 2 * o[2] < o[0])
@@ -135,7 +134,7 @@ static int global_pool(struct mc_graph *g, const struct shape *s, int v)
     return mc_graph_globalpool(g, NULL, stem(g, s->c, 0));
 }
 
-/* Twice, so that two nodes' numbers are drawn. */
+/* Two dropouts, so that two nodes draw numbers. */
 static int dropout(struct mc_graph *g, const struct shape *s, int v)
 {
     const int x = stem(g, s->c, 0);
@@ -154,8 +153,8 @@ static int heads(struct mc_graph *g, const struct shape *s, int v)
     return x;
 }
 
-/* Skips, of which one's gradient is that of an addition and one's of a concat first; one of a
- * concat; strides. */
+/* Skips: one whose gradient is first an addition's, one whose is first a concat's, one of a concat;
+ * strides. */
 static int residual(struct mc_graph *g, const struct shape *s, int v)
 {
     const struct mc_conv_opts three = {.kernel = 3, .pad = 1, .bias = v},
@@ -165,7 +164,7 @@ static int residual(struct mc_graph *g, const struct shape *s, int v)
     if (x < 0)
         return -1;
     const int z = mc_graph_batchnorm(g, NULL, mc_graph_conv(g, NULL, x, s->c, three), 1e-5f);
-    if (v == 2) { /* one that reads what is added, between the batch norm and the addition */
+    if (v == 2) { /* a node between the batch norm and the addition that reads the other input */
         const int between = mc_graph_conv(g, NULL, x, s->c, three);
         x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){z, x}, 2));
         return unit_of(g, mc_graph_concat(g, NULL, (int[]){x, between}, 2), 9, three);
@@ -213,7 +212,7 @@ static struct mc_graph *build(const struct node_case *n)
 {
     const struct family *f = n->family;
     static const float half[] = {.5f, .5f, .5f}, quarter[] = {.25f, .25f, .25f};
-    const int few = within(0) > 0; /* bits: pixels that they hold stay such numbers */
+    const int few = within(0) > 0; /* bits: pixels with few bits stay exact */
     struct mc_graph *g =
         mc_graph_new(f->name, 3, n->shape.h, n->shape.w, 5, few ? half : MEAN, few ? quarter : STD);
     const int x = f->build(g, &n->shape, n->variant);
@@ -223,13 +222,13 @@ static struct mc_graph *build(const struct node_case *n)
         return NULL;
     }
     int flat = mc_graph_flatten(g, NULL, x);
-    if ((n->variant + n->shape.batch) % 2) { /* the node adds to a gradient that is there */
+    if ((n->variant + n->shape.batch) % 2) { /* the node adds to an existing gradient */
         const int more = mc_graph_flatten(g, NULL, 1);
         flat = mc_graph_concat(g, NULL, (int[]){flat, more}, 2);
     }
     head(g, flat, .8f, 0);
     g = finish(g, f->delta ? f->delta(n->variant) : 0);
-    if (f->build == relu) /* of exact numbers: no kink is near */
+    if (f->build == relu) /* exact numbers: no kink is near */
         mc_graph_huber(g, f->delta(n->variant));
     return g;
 }

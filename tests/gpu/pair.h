@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A device beside the CPU: what each computes of the same inputs is noted piece by piece and
- * compared; then the device's once more, of which the bytes are to be the same. The device is
- * $MC_TEST_DEVICE (cuda), or tests/emulation in its place. Header only. */
+ * Compares a device with the CPU: each computes from the same inputs, records its results by name,
+ * and the records are compared. The device then runs again and must return the same bytes. The
+ * device is $MC_TEST_DEVICE (cuda), or tests/emulation instead. Header only. */
 #ifndef MC_TEST_PAIR_H
 #define MC_TEST_PAIR_H
 
@@ -11,17 +11,17 @@
 
 enum { CPU, CUDA, AGAIN, N_RUNS };
 
-#define SMALL 3e-2 /* what is left of half precision's sums whose true value is 0, by `within` */
+#define SMALL 3e-2 /* residue of half precision's sums whose true value is 0, times `within` */
 
 static struct mc_backend *cpu, *cuda;
 
-/* n numbers a of the device and b of the CPU agree where |a - b| <= tolerance * (|b| + the root
- * mean square of b) + least, but for `stray` of them. In less precision than float32's: where
- * `tolerance` is 0, a is b rounded to what the device keeps activations in; where `each` is set,
- * they agree by the same rule to `within`; else all in norm to `within`, of numbers that are at
+/* n numbers a of the device and b of the CPU agree if |a - b| <= tolerance * (|b| + the root mean
+ * square of b) + least, except for `stray` of them. In less precision than float32's: if
+ * `tolerance` is 0, a is b rounded to the type of the device's activations; if `each` is set, the
+ * same rule holds with `within`; otherwise all agree in norm to `within`, of numbers that are at
  * least SMALL. */
 struct set {
-    char what[MC_NAME_MAX];
+    char name[MC_NAME_MAX];
     double *x;
     size_t n, stray;
     double tolerance, least;
@@ -33,41 +33,41 @@ struct record {
     size_t n;
 };
 
-static inline struct set *note(struct record *r, const char *what, double tolerance, size_t n)
+static inline struct set *note(struct record *r, const char *name, double tolerance, size_t n)
 {
     r->sets = realloc(r->sets, (r->n + 1) * sizeof *r->sets);
     assert_non_null(r->sets);
     struct set *p = &r->sets[r->n++];
     *p = (struct set){.x = malloc((n + 1) * sizeof *p->x), .n = n, .tolerance = tolerance};
     assert_non_null(p->x);
-    snprintf(p->what, sizeof p->what, "%s", what);
+    snprintf(p->name, sizeof p->name, "%s", name);
     return p;
 }
 
-static inline struct set *note_floats(struct record *r, const char *what, double tolerance,
+static inline struct set *note_floats(struct record *r, const char *name, double tolerance,
                                       const struct mc_buf *b, size_t n)
 {
-    struct set *p = note(r, what, tolerance, n);
-    const float *x = fetched(b, n);
+    struct set *p = note(r, name, tolerance, n);
+    const float *x = host_copy(b, n);
 
     for (size_t i = 0; i < n; i++)
         p->x[i] = (double)x[i];
     return p;
 }
 
-static inline struct set *note_doubles(struct record *r, const char *what, double tolerance,
+static inline struct set *note_doubles(struct record *r, const char *name, double tolerance,
                                        const struct mc_buf *b, size_t n)
 {
-    struct set *p = note(r, what, tolerance, n);
+    struct set *p = note(r, name, tolerance, n);
 
     fetch(b, p->x, n * sizeof *p->x);
     return p;
 }
 
-/* The greatest error as a part of what is allowed, of the pieces compared so far. */
-static __attribute__((unused)) double of_allowed;
+/* The maximum error so far, relative to its bound. */
+static __attribute__((unused)) double worst_error;
 
-/* What parts, and the first three in words: one case that is off does not hide the others. */
+/* Number of differences. Only the first three are printed; one does not hide other cases. */
 static unsigned n_off;
 
 static __attribute__((format(printf, 1, 2))) void differs(const char *fmt, ...)
@@ -82,7 +82,7 @@ static __attribute__((format(printf, 1, 2))) void differs(const char *fmt, ...)
         print_error("%s\n", text);
 }
 
-/* The distance as a part of what rounding may make of it. */
+/* The distance relative to its bound for rounding. */
 static double in_norm(const struct set *b, const struct set *a)
 {
     double norm = 0, off = 0;
@@ -94,8 +94,8 @@ static double in_norm(const struct set *b, const struct set *a)
     return sqrt(off) / (within(b->tolerance) * (sqrt(norm) + SMALL * sqrt((double)b->n)));
 }
 
-/* Half precision keeps activations in its own type: x to the nearest there, ties to even. */
-static double as_kept(double x)
+/* Half precision stores activations in its own type: x rounded to nearest there, ties to even. */
+static double as_stored(double x)
 {
     enum mc_precision p = MC_PRECISION_F32;
     struct mc_error err = {0};
@@ -116,17 +116,17 @@ static void compare_each(const char *name, const struct set *b, const struct set
     size_t off = 0, first = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        const double want = exact ? as_kept(b->x[i]) : b->x[i], error = fabs(a->x[i] - want);
+        const double want = exact ? as_stored(b->x[i]) : b->x[i], error = fabs(a->x[i] - want);
         const double allowed = tolerance * (fabs(want) + rms) + b->least;
         const int equal = isnan(want) ? isnan(a->x[i]) : a->x[i] == want;
         if (equal || error <= allowed)
-            of_allowed = fmax(of_allowed, equal ? 0 : error / allowed);
+            worst_error = fmax(worst_error, equal ? 0 : error / allowed);
         else if (!off++)
             first = i;
     }
     if (off > b->stray)
-        differs("%s: %s: %zu of %zu are off, the first at %zu: %.9g for %.9g, rms %.3g", name,
-                b->what, off, b->n, first, a->x[first], b->x[first], rms);
+        differs("%s: %s: %zu of %zu differ, first at %zu: expected %.9g, got %.9g, rms %.3g", name,
+                b->name, off, b->n, first, b->x[first], a->x[first], rms);
 }
 
 static void compare(const char *name, const struct record *want, const struct record *got)
@@ -135,7 +135,7 @@ static void compare(const char *name, const struct record *want, const struct re
     for (size_t k = 0; k < want->n; k++) {
         const struct set *b = &want->sets[k], *a = &got->sets[k];
         double rms = 0;
-        assert_string_equal(a->what, b->what);
+        assert_string_equal(a->name, b->name);
         assert_int_equal(a->n, b->n);
         for (size_t i = 0; i < b->n; i++)
             rms += isfinite(b->x[i]) ? b->x[i] * b->x[i] / (double)b->n : 0;
@@ -146,8 +146,8 @@ static void compare(const char *name, const struct record *want, const struct re
         }
         const double part = in_norm(b, a);
         if (!(part <= 1))
-            differs("%s: %s: %.2f times what is allowed, rms %.3g", name, b->what, part, rms);
-        of_allowed = fmax(of_allowed, part);
+            differs("%s: %s: error is %.2f times the bound, rms %.3g", name, b->name, part, rms);
+        worst_error = fmax(worst_error, part);
     }
 }
 
@@ -156,11 +156,11 @@ static void same_bytes(const char *name, const struct record *a, const struct re
     assert_int_equal(a->n, b->n);
     for (size_t k = 0; k < a->n; k++)
         if (memcmp(a->sets[k].x, b->sets[k].x, a->sets[k].n * sizeof(double)))
-            differs("%s: %s: other bytes the second time", name, a->sets[k].what);
+            differs("%s: %s: the second run has other bytes", name, a->sets[k].name);
 }
 
-/* `be` is then the backend of run k. An emulated device's blocks and threads are in the other order
- * when it runs again. */
+/* Sets `be` to run k's backend. In the second run an emulated device's blocks and threads run in
+ * reverse order. */
 static inline void take_turn(int k)
 {
     be = k == CPU ? cpu : cuda;
@@ -173,7 +173,8 @@ static inline void end_turn(void)
     assert_int_equal(unsetenv("MC_EMULATION_ORDER"), 0);
 }
 
-/* `run` notes what the backend `be` makes of `arg`; n_off counts what parts. */
+/* Compares the results that `run` records for `arg` on each backend; counts differences in
+ * n_off. */
 static inline void both_counted(const char *name, void (*run)(struct record *r, const void *arg),
                                 const void *arg)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The passes of a network's convolutions on a device, for the programs that time or check what
- * computes them. Header only. */
+ * The passes of a network's convolutions on a device, for programs that time or check their
+ * engines. Header only. */
 #ifndef MC_TEST_PASSES_H
 #define MC_TEST_PASSES_H
 
@@ -9,7 +9,7 @@
 #include "kernels/cuda/cuda.h"
 #include "tests/bench/tune.h"
 
-/* A device in a precision, opened; words end the program. */
+/* Opens a device in a precision; exits on an error. */
 static struct cuda *open_device(int device, const char *precision)
 {
     struct mc_backend *be = NULL;
@@ -19,14 +19,14 @@ static struct cuda *open_device(int device, const char *precision)
     while (mc_precision_names[p] && strcmp(mc_precision_names[p], precision))
         p++;
     if (!mc_precision_names[p])
-        need(mc_fail(&err, MC_EUSAGE, "there is no precision '%s'", precision));
+        need(mc_fail(&err, MC_EUSAGE, "unknown precision '%s'", precision));
     o.precision = (enum mc_precision)p;
     need(mc_backend_cuda_new(&be, MC_BACKEND_INTERFACE, device, &o, &err));
     return cuda_of(be);
 }
 
-/* The passes that training takes of a convolution; pixels' gradients are an attack's alone. None is
- * made ready. */
+/* Visits a convolution's passes in training; only attacks need the pixels' gradients. No pass is
+ * prepared. */
 static void each_pass(struct cuda *be, int batch, const struct mc_node *n, const struct mc_node *in,
                       void (*visit)(void *arg, struct cuda_conv *c, int pass), void *arg)
 {

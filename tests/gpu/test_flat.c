@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a device does beside running a network, beside the CPU: flat vectors, augmented pixels,
- * attacks, joint moments, permutation groups' matrices.
+ * A device's other functions, compared with the CPU's: flat vectors, augmented pixels, attacks,
+ * joint moments, permutation groups' matrices.
  *
- * Where both do the same operations in float32 or float64 the bits are to be the same. Sums of
- * float32 products may be contracted on the CPU: SUMS. Float64 sums differ in order: DOUBLES. Sines
- * and logarithms of a device may differ in the last bit, which may move a pixel to its neighbour:
- * one in two thousand is let go. */
+ * If both run the same operations in float32 or float64, the bits must be equal. The CPU may
+ * contract sums of float32 products: SUMS. Float64 sums differ in order: DOUBLES. A device's sines
+ * and logarithms may differ in the last bit, which may move a pixel to its neighbour: one in two
+ * thousand may differ. */
 #include "tests/gpu/pair.h"
 
 #include "libcommon/graph/soft_permutation.h"
@@ -16,7 +16,7 @@
 
 /* ---- flat vectors ---------------------------------------------------------------------------- */
 
-enum { MOST_TERMS = 40, BEHIND = 3 }; /* BEHIND: floats behind the n that nobody may write */
+enum { MAX_TERMS = 40, MARGIN = 3 }; /* floats after the n that must stay unwritten */
 
 static struct mc_buf *random_buf(size_t n, uint32_t purpose)
 {
@@ -28,11 +28,11 @@ static struct mc_buf *random_buf(size_t n, uint32_t purpose)
 
 static void run_vectors(struct record *r, const void *arg)
 {
-    const size_t n = *(const size_t *)arg, all = n + BEHIND;
+    const size_t n = *(const size_t *)arg, all = n + MARGIN;
     const struct mc_ctl ctl = {.seed = 1, .row = 2};
-    static const size_t terms[] = {1, 2, 3, 15, 16, 17, 31, 32, 33, MOST_TERMS};
-    const size_t most = n > 70000 ? 18 : MOST_TERMS;
-    struct mc_buf *x[MOST_TERMS], *dst = random_buf(all, 90), *coefs = random_buf(400, 91);
+    static const size_t terms[] = {1, 2, 3, 15, 16, 17, 31, 32, 33, MAX_TERMS};
+    const size_t most = n > 70000 ? 18 : MAX_TERMS;
+    struct mc_buf *x[MAX_TERMS], *dst = random_buf(all, 90), *coefs = random_buf(400, 91);
     struct mc_buf *d_ctl = buf(sizeof ctl, &ctl), *acc = buf(3 * sizeof(double), NULL);
     uint32_t *index = room(n, sizeof *index);
 
@@ -91,7 +91,7 @@ static void flat_vectors(void **state)
     }
 }
 
-/* More than all blocks have threads, and more parts than a sum of squares has. */
+/* More numbers than all blocks have threads, and more than a sum of squares has parts. */
 static void run_long(struct record *r, const void *arg)
 {
     const size_t n = ((size_t)1 << 23) + 77;
@@ -194,7 +194,7 @@ static void augmented_pixels(void **state)
             }
 }
 
-/* Two restarts of three steps along gradients of which some numbers, and one image's, are 0. */
+/* Two restarts of three steps. Some numbers of the gradients, and all of one image's, are 0. */
 static void run_attack(struct record *r, const void *arg)
 {
     const struct image_case *n = arg;
@@ -227,7 +227,7 @@ static void run_attack(struct record *r, const void *arg)
             be->attack_step(p, &n->ball, (int)restart, clean, dx, x);
             note_floats(r, "step", tolerance, x, floats);
         }
-        if (n->valid < n->batch) /* of a masked image: it goes nowhere */
+        if (n->valid < n->batch) /* a masked image's gradient must be ignored */
             put(x, bytes - sizeof none, &none, sizeof none);
         be->set_pixels(p, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
@@ -264,7 +264,7 @@ static void attacks(void **state)
 
 /* ---- joint moments ---------------------------------------------------------------------------
  * of the pixels of two batches, so that both backends sum the same numbers: parts of channels, and
- * as many images as become doubles in two goes; and of logits, where a masked image has a bias */
+ * enough images to need two conversions to doubles. Also of logits: a masked image has a bias */
 
 static void run_moments(struct record *r, const void *arg)
 {

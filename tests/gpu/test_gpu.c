@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The CUDA backend beside the CPU's on the same inputs: whole networks' gradients, ten steps'
- * losses, attacks, projections; and beside itself, the same bytes twice, and from captured steps.
- * The device is $MC_TEST_DEVICE (cuda); $MC_GPU_NETS, words, are the networks. Needs a device, or
- * tests/emulation in its place. */
+ * The CUDA backend compared with the CPU's on the same inputs: whole networks' gradients, losses of
+ * ten steps, attacks, projections. Also compared with itself: two runs, and captured steps, have
+ * the same bytes. $MC_TEST_DEVICE (cuda) is the device; $MC_GPU_NETS lists the networks, separated
+ * by spaces. Needs a device, or tests/emulation instead. */
 #include "tests/gpu/pair.h"
 #include "tests/unit/kernels/steps.h"
 
@@ -11,7 +11,7 @@
 
 #define NETS                                                                                       \
     "mlp mlp:bn,64 tinyten resnet20 resnet32 resnet44 resnet56 resnet110 vgg vgg:bn googlenet"
-#define MOST_NETS 16
+#define MAX_NETS 16
 
 enum { STEPS = 10 };
 enum { REPEATED = N_RUNS, ALL_RUNS };
@@ -28,7 +28,7 @@ static size_t nets(char *words, size_t size, const char **list)
     size_t n = 0;
 
     snprintf(words, size, "%s", wish ? wish : NETS);
-    for (char *w = strtok(words, " "); w && n < MOST_NETS; w = strtok(NULL, " "))
+    for (char *w = strtok(words, " "); w && n < MAX_NETS; w = strtok(NULL, " "))
         list[n++] = w;
     return n;
 }
@@ -42,7 +42,7 @@ static struct mc_graph *net(const char *name)
     return g;
 }
 
-static void look(struct run *r, const struct steps *s, int i)
+static void record_loss(struct run *r, const struct steps *s, int i)
 {
     double *now = r->sums, before[MC_N_METRICS];
 
@@ -52,13 +52,13 @@ static void look(struct run *r, const struct steps *s, int i)
                  (now[MC_METRIC_IMAGES] - before[MC_METRIC_IMAGES]);
 }
 
-/* Full, short and augmented batches of uint8 pixels; SGD with momentum and decay. repeated: the
- * device may capture the steps behind the first, and their losses are not looked at. */
+/* Trains on full, short and augmented batches of uint8 pixels, by SGD with momentum and decay.
+ * repeated: the device may capture the steps after the first, whose losses are not read. */
 static void train(struct run *r, const char *name, int repeated)
 {
     int32_t order[STEPS * B];
     float lrs[STEPS];
-    struct mc_capture *again = NULL;
+    struct mc_capture *saved = NULL;
     struct steps s;
 
     for (int i = 0; i < STEPS; i++) {
@@ -74,18 +74,18 @@ static void train(struct run *r, const char *name, int repeated)
     assert_true(r->grad && r->params);
     for (int i = 0; i < STEPS && !(repeated && i); i++) {
         if (repeated)
-            be->repeat(be, &again, 1, step, &s); /* the first time as it is */
+            be->repeat(be, &saved, 1, step, &s); /* the first call runs directly */
         else
             step(&s);
         if (i == 0)
             fetch(s.f.d_grad, r->grad, bytes);
-        look(r, &s, i);
+        record_loss(r, &s, i);
     }
     if (repeated)
-        be->repeat(be, &again, STEPS - 1, step, &s);
+        be->repeat(be, &saved, STEPS - 1, step, &s);
     fetch(s.sums, r->sums, sizeof r->sums);
     fetch(s.f.d_params, r->params, bytes);
-    be->capture_free(be, again);
+    be->capture_free(be, saved);
     teardown(&s.f);
 }
 
@@ -100,16 +100,16 @@ static double distance(const float *a, const float *b, size_t n)
     return sqrt(diff) / sqrt(norm > 0 ? norm : 1);
 }
 
-/* What less precision than float32's may make of a network. Each of its L layers with weights, in a
- * row, rounds some three times on each way (an output, a sum or normalised number, the weights) by
- * `unit` at most: independent, they add up to sqrt(6 L) units, of which batch norms of few images
- * and Huber's curvature make more, put at 8 times in the gradient and 4 in the losses. A max pool
- * takes another pixel where two are nearer than that: a share of them, so its root in norm. These
- * are estimates until a device has shown what it makes; float32's bounds are none. A gradient that
- * is another's is off by 1 or more. */
+/* A network's error in less precision than float32's. Each of its L layers with weights in a row
+ * rounds about three times per direction (an output, a sum or normalized number, the weights), by
+ * `unit` at most. Independent roundings add up to sqrt(6 L) units. Batch norms of few images and
+ * Huber's curvature multiply them, estimated as 8 times in the gradient and 4 in the losses. A max
+ * pool picks another pixel if two are nearer than that: a share of them, so its root in norm. These
+ * bounds are estimates until a device has shown its errors; float32's are not. A wrong gradient is
+ * off by 1 or more. */
 static double roundings(const struct mc_graph *g, int *pools)
 {
-    int *depth = room((size_t)g->n_nodes, sizeof *depth), most = 1;
+    int *depth = room((size_t)g->n_nodes, sizeof *depth), deepest = 1;
 
     *pools = 0;
     for (int i = 0; i < g->n_nodes; i++) {
@@ -117,10 +117,10 @@ static double roundings(const struct mc_graph *g, int *pools)
         for (int k = 0; k < n->n_in; k++)
             depth[i] = depth[n->in[k]] > depth[i] ? depth[n->in[k]] : depth[i];
         depth[i] += n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
-        most = depth[i] > most ? depth[i] : most;
+        deepest = depth[i] > deepest ? depth[i] : deepest;
         *pools |= n->op == MC_OP_MAXPOOL;
     }
-    return sqrt(6. * most) * within(0) / 16;
+    return sqrt(6. * deepest) * within(0) / 16;
 }
 
 static double gradient_bound(const struct mc_graph *g)
@@ -136,12 +136,12 @@ static double loss_bound(const struct mc_graph *g)
     return fmax(1e-3, 4 * roundings(g, &pools));
 }
 
-/* The whole gradient in norm and each of ten losses to 1e-3 in float32, else to what roundings()
- * says; the parameters twice alike. */
+/* The whole gradient in norm and each of ten losses agree to 1e-3 in float32, otherwise to the
+ * bounds above; the second run's parameters are equal. */
 static void networks_train_as_on_the_cpu(void **state)
 {
     char words[512];
-    const char *list[MOST_NETS];
+    const char *list[MAX_NETS];
     const size_t n = nets(words, sizeof words, list);
 
     (void)state;
@@ -159,18 +159,18 @@ static void networks_train_as_on_the_cpu(void **state)
         double worst = 0;
         for (int s = 0; s < STEPS; s++)
             worst = fmax(worst, fabs(r[CUDA].loss[s] - r[CPU].loss[s]));
-        print_message("%s: gradient %.1e of %.1e, losses %.1e of %.1e\n", list[i], off,
-                      gradient_bound(g), worst, loss_bound(g));
-        /* one that is off does not hide the others */
+        print_message("%s: gradient error %.1e (bound %.1e), loss error %.1e (bound %.1e)\n",
+                      list[i], off, gradient_bound(g), worst, loss_bound(g));
+        /* one failure does not hide the others */
         const size_t bytes = g->P * sizeof(float);
-        const int again = !memcmp(r[CUDA].grad, r[AGAIN].grad, bytes) &&
+        const int saved = !memcmp(r[CUDA].grad, r[AGAIN].grad, bytes) &&
                           !memcmp(r[CUDA].params, r[AGAIN].params, bytes) &&
                           !memcmp(r[CUDA].loss, r[AGAIN].loss, sizeof r[CUDA].loss);
         const int repeated = !memcmp(r[CUDA].params, r[REPEATED].params, bytes) &&
                              !memcmp(r[CUDA].sums, r[REPEATED].sums, sizeof r[CUDA].sums);
-        if (!again || !repeated)
-            print_message("%s: other bytes %s\n", list[i], again ? "when captured" : "again");
-        bad += !again || !repeated || !(off <= gradient_bound(g) && worst <= loss_bound(g));
+        if (!saved || !repeated)
+            print_message("%s: other bytes %s\n", list[i], saved ? "when captured" : "again");
+        bad += !saved || !repeated || !(off <= gradient_bound(g) && worst <= loss_bound(g));
         for (int k = CPU; k < ALL_RUNS; k++) {
             free(r[k].grad);
             free(r[k].params);
@@ -181,7 +181,7 @@ static void networks_train_as_on_the_cpu(void **state)
     assert_int_equal(bad, 0);
 }
 
-/* A start, three steps and the best of two restarts, in both balls. */
+/* A start, three steps and the best of two restarts. */
 static void attack(const struct mc_ball *ball, float *x, float *best_loss)
 {
     struct fixture f;
@@ -218,8 +218,8 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
     teardown(&f);
 }
 
-/* To 1e-5 of a pixel in float32, else to a fifth of a step; a sign's kink may move one in a
- * thousand of them, or in less precision some, by a step. */
+/* To 1e-5 of a pixel in float32, otherwise to a fifth of a step. A sign's kink may move one in a
+ * thousand pixels (more in less precision) by a step. */
 static void attacks_are_the_cpus(void **state)
 {
     static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f, MC_RNG_ATTACK},
@@ -229,7 +229,7 @@ static void attacks_are_the_cpus(void **state)
 
     (void)state;
     const float bound = within(0) > 0 ? 2e-3f : 1e-5f;
-    const double most = fmax(1e-3, 4 * within(0)) * PIXELS;
+    const double deepest = fmax(1e-3, 4 * within(0)) * PIXELS;
     for (size_t k = 0; k < sizeof balls / sizeof *balls; k++) {
         int off = 0;
         for (int d = 0; d < 2; d++) {
@@ -238,8 +238,8 @@ static void attacks_are_the_cpus(void **state)
         }
         for (int i = 0; i < PIXELS; i++)
             off += !(fabsf(x[0][i] - x[1][i]) <= bound);
-        print_message("%d of %d pixels otherwise\n", off, PIXELS);
-        assert_true(off <= most);
+        print_message("%d of %d pixels differ\n", off, PIXELS);
+        assert_true(off <= deepest);
         for (int b = 0; b < B - 2; b++)
             assert_true((double)fabsf(loss[0][b] - loss[1][b]) <=
                         within(1e-3) * (double)(1 + loss[0][b]));
@@ -248,9 +248,9 @@ static void attacks_are_the_cpus(void **state)
     }
 }
 
-/* The pixels' gradient of a pass to them alone does not depend on the loss scale of those to the
- * parameters; behind one of these it has that pass's. */
-static void pixels_have_a_loss_scale_of_their_own(void **state)
+/* The pixels' gradient of a pass to them alone does not depend on the loss scale of passes to
+ * parameters; after such a pass it has that pass's scale. */
+static void pixels_have_their_own_loss_scale(void **state)
 {
     struct fixture f;
     int32_t samples[B];
@@ -270,7 +270,7 @@ static void pixels_have_a_loss_scale_of_their_own(void **state)
         forward(&f, p, MC_MODE_BATCH);
         be->backward(p, f.d_params, i == 2 ? f.d_grad : NULL);
         be->input_grad(p, dx);
-        got[i] = fetched(dx, size);
+        got[i] = host_copy(dx, size);
     }
     assert_memory_equal(got[0], got[1], size * sizeof(float));
     for (size_t k = 0; k < size; k++)
@@ -278,7 +278,7 @@ static void pixels_have_a_loss_scale_of_their_own(void **state)
     teardown(&f);
 }
 
-/* What leaves the range of float16 is told by the loss: it is not a number or infinite. */
+/* An overflow of float16 makes the loss NaN or infinite. */
 static void an_overflow_shows(void **state)
 {
     enum mc_precision p;
@@ -304,9 +304,9 @@ static void an_overflow_shows(void **state)
     teardown(&f);
 }
 
-/* f16's loss scale is halved where gradients overflow, and no step taken, of momentum either;
- * doubled after as many steps that did not as PyTorch waits for. Where 1 overflows the parameters
- * are not finite, which ends a run. */
+/* f16's loss scale is halved if gradients overflow, without a step of parameters or momentum. It is
+ * doubled after as many steps without overflow as in PyTorch. If a scale of 1 overflows, the
+ * parameters become infinite or NaN, which ends a run. */
 static void a_loss_scale_follows_overflows(void **state)
 {
     enum { GROWTH = 2000, N_STEPS = 4 };
@@ -330,14 +330,14 @@ static void a_loss_scale_follows_overflows(void **state)
     assert_true(p == MC_PRECISION_F16 ? at && n == 2 : !at && !n);
     const size_t P = s.f.g->P;
     for (int i = 0; at && i < N_STEPS; i++) {
-        float *before = fetched(s.f.d_params, P), *m = fetched(s.m, P);
+        float *before = host_copy(s.f.d_params, P), *m = host_copy(s.m, P);
         if (i == 0)
             put(at, 0, scale, sizeof scale);
         if (i == 2)
             put(at, 0, (float[]){256, GROWTH - 1}, sizeof scale);
         step(&s);
-        float *after = fetched(s.f.d_params, P), *grad = fetched(s.f.d_grad, P);
-        float *m_after = fetched(s.m, P);
+        float *after = host_copy(s.f.d_params, P), *grad = host_copy(s.f.d_grad, P);
+        float *m_after = host_copy(s.m, P);
         fetch(at, scale, sizeof scale);
         assert_int_equal(memcmp(before, after, P * sizeof *before) != 0, i > 1);
         assert_int_equal(memcmp(m, m_after, P * sizeof *m) != 0, i > 1);
@@ -345,25 +345,25 @@ static void a_loss_scale_follows_overflows(void **state)
             assert_int_equal(isfinite(grad[k]) != 0, i > 1);
         assert_true(scale[0] == becomes[i] && scale[1] == (i == 3));
     }
-    /* a gradient that no scale helps */
-    for (float least = 2; at && least >= 1; least--) {
-        float *params = fetched(s.f.d_params, P);
+    /* a gradient that overflows at any scale */
+    for (float factor = 2; at && factor >= 1; factor--) {
+        float *params = host_copy(s.f.d_params, P);
         size_t bad = 0;
         params[0] = NAN;
         put(s.f.d_params, 0, params, P * sizeof *params);
-        put(at, 0, (float[]){least, 0}, sizeof scale);
+        put(at, 0, (float[]){factor, 0}, sizeof scale);
         step(&s);
-        params = fetched(s.f.d_params, P);
+        params = host_copy(s.f.d_params, P);
         for (size_t k = 0; k < P; k++)
             bad += isfinite(params[k]) ? 0 : 1;
-        assert_true(least > 1 ? bad == 1 : bad == P);
+        assert_true(factor > 1 ? bad == 1 : bad == P);
         fetch(at, scale, sizeof scale);
         assert_true(scale[0] == 1);
     }
     teardown(&s.f);
 }
 
-/* Each group's matrix, and NaN everywhere where one entry is. */
+/* Each group's matrix; all NaN if one entry is NaN. */
 static void projections_are_the_cpus(void **state)
 {
     struct mc_graph *g = net("tinyten");
@@ -386,7 +386,7 @@ static void projections_are_the_cpus(void **state)
             ok(be->soft_perm_new(be, g, &s, &a, &err), &err);
             struct mc_buf *p = buf(M * sizeof *begin, begin), *r = buf(sizeof *residual, NULL);
             be->project(a, p, 20, r);
-            got[d] = fetched(p, M);
+            got[d] = host_copy(p, M);
             fetch(r, &residual[d], sizeof *residual);
             be->soft_perm_free(a);
         }
@@ -407,7 +407,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(attacks_are_the_cpus),
-        cmocka_unit_test(pixels_have_a_loss_scale_of_their_own),
+        cmocka_unit_test(pixels_have_their_own_loss_scale),
         cmocka_unit_test(an_overflow_shows),
         cmocka_unit_test(a_loss_scale_follows_overflows),
         cmocka_unit_test(projections_are_the_cpus),

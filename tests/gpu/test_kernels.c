@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every kind of node on the device beside the CPU's, forward and backward in the modes that it
- * knows, over channels, sizes, batches and settings, with full batches and with masked images:
- * taps, logits, losses, metrics, gradients, running and re-estimated statistics.
+ * Every kind of node on the device compared with the CPU's, forward and backward in its modes, over
+ * channels, sizes, batches and settings, with full batches and with masked images: taps, logits,
+ * losses, metrics, gradients, running and re-estimated statistics.
  *
- * A stem of exact numbers (one input a channel, times a power of two) makes the node's input the
- * same bits on both, so that what only moves or compares numbers is held to the same bits, and no
- * tie or kink is decided by rounding. Elsewhere numbers agree to FLOATS of their size or of the
- * root mean square of their kind: float32 sums of up to some thousand terms in another order, a few
- * layers deep. In less precision than float32's, pixels
- * are eighths, so that the node's input is the same bits there too, and what only moves or compares
- * is held to the same bits, rounded once; other pieces agree in norm (pair.h).
+ * A stem of exact numbers (one input per channel, times a power of two) makes the node's input the
+ * same bits on both. Operations that only move or compare numbers must then return the same bits,
+ * and rounding decides no tie or kink. Other numbers agree to FLOATS of their size or of the root
+ * mean square of their kind: float32 sums of up to some thousand terms in another order, a few
+ * layers deep. In less precision than float32's, pixels are eighths, so that the node's input is
+ * the same bits there too. Operations that only move or compare must then return the same bits,
+ * rounded once; other results agree in norm (pair.h).
  *
  * Shapes are those of a list, or with MC_GPU_SHAPES=all every channel count with every size and
- * batch; an emulated device takes a part of the list. MC_GPU_KIND is the name of one kind. */
+ * batch; an emulated device tests part of the list. MC_GPU_KIND names one kind to test. */
 #include "tests/gpu/nodes.h"
 
-/* Sums in float64 of float32 numbers, of which the CPU rounds parts to float32: SUMS. */
+/* Sums in float64 of float32 numbers, some of which the CPU rounds to float32: SUMS. */
 #define FLOATS 1e-4
 #define SUMS 5e-6
-/* Where the true gradient is 0, what is left of float32 sums of numbers up to 1; behind a batch
- * norm of one or two numbers, whose sigma may be sqrt(1e-5), a hundred times as much. */
+/* The residue of float32 sums of numbers up to 1 whose true value is 0. After a batch norm of one
+ * or two numbers, whose sigma may be sqrt(1e-5), a hundred times as much. */
 #define LEAST 5e-6
 
 /* ---- a case ---------------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ static void exact_pixels(struct fixture *f)
     put(f->d_pixels, 0, f->pixels, N * f->image * sizeof(float));
 }
 
-/* Is node i's output the same bits wherever its input is computed? */
+/* Returns whether node i's output has the same bits on both backends. */
 static int is_exact(const struct mc_graph *g, int i)
 {
     const struct mc_node *n = &g->nodes[i];
@@ -166,7 +166,7 @@ static void run_node(struct record *r, const void *arg)
     o.dx = buf((size_t)batch * f.image * sizeof(float), NULL);
     o.acc = buf(o.n_acc * sizeof(double), NULL);
     o.metrics = buf(MC_N_METRICS * sizeof(double), NULL);
-    for (int tapped = 0; tapped < 2; tapped++) { /* what is tapped is fused with less */
+    for (int tapped = 0; tapped < 2; tapped++) { /* tapped nodes are fused less */
         const struct mc_plan_opts opts = {.batch = (size_t)batch,
                                           .backward = 1,
                                           .input_grad = 1,
@@ -188,14 +188,14 @@ static void run_node(struct record *r, const void *arg)
 
 /* ---- the sweep ------------------------------------------------------------------------------- */
 
-/* 0: there is no such case */
+/* Returns 0 if the case does not exist. */
 static int check(const struct family *f, const struct shape *s, int variant)
 {
     const struct node_case n = {f, *s, variant};
     char name[96];
     struct mc_graph *g = build(&n);
 
-    /* a batch norm of few numbers magnifies what was rounded in front of it */
+    /* a batch norm of few numbers magnifies earlier rounding errors */
     if (g && within(0) > 0 && g->S && s->batch * s->h * s->w < 64) {
         mc_graph_free(g);
         return 0;
@@ -219,9 +219,9 @@ static int check(const struct family *f, const struct shape *s, int variant)
 }
 
 /* Each channel count, size and batch, and enough of one channel for sums in several parts. */
-static const struct shape some[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},   {5, 9, 7, 2},
-                                    {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1},  {64, 3, 5, 2},
-                                    {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}, {160, 3, 5, 2}};
+static const struct shape listed[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},   {5, 9, 7, 2},
+                                      {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1},  {64, 3, 5, 2},
+                                      {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}, {160, 3, 5, 2}};
 
 static void sweep(const struct family *f)
 {
@@ -233,11 +233,11 @@ static void sweep(const struct family *f)
                     (f->variants > 8 || within(0) > 0);
     int cases = 0;
 
-    of_allowed = n_off = 0;
+    worst_error = n_off = 0;
     for (int v = 0; v < f->variants; v++) {
-        for (size_t i = 0; !all && i < sizeof some / sizeof *some; i++)
+        for (size_t i = 0; !all && i < sizeof listed / sizeof *listed; i++)
             if (!few || (i + (size_t)v) % 4 == 0)
-                cases += check(f, &some[i], v);
+                cases += check(f, &listed[i], v);
         for (int i = 0; all && i < 8 * 5 * 4; i++) {
             const struct shape s = {channels[i / 20], sizes[i / 4 % 5][0], sizes[i / 4 % 5][1],
                                     batches[i % 4]};
@@ -245,8 +245,8 @@ static void sweep(const struct family *f)
         }
     }
     assert_true(cases > 0);
-    print_message("%s: %d variants, %d cases, at worst %.2f of what is allowed, %u are off\n",
-                  f->name, f->variants, cases, of_allowed, n_off);
+    print_message("%s: %d variants, %d cases, worst error %.2f of its bound, %u differ\n", f->name,
+                  f->variants, cases, worst_error, n_off);
     assert_int_equal(n_off, 0);
 }
 
@@ -268,7 +268,7 @@ int main(void)
                                              .test_func = every_kind_of_node,
                                              .initial_state = (void *)(uintptr_t)&families[i]};
     if (!n) {
-        fprintf(stderr, "test_kernels: MC_GPU_KIND: there is no '%s'\n", only);
+        fprintf(stderr, "test_kernels: MC_GPU_KIND: unknown kind '%s'\n", only);
         return 2;
     }
     return _cmocka_run_group_tests("kernels", tests, n, open_both, close_both);

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Times cuDNN's engines for every convolution of the given networks on a device, and prints the
- * lines of kernels/cuda/plans.tsv for it: of those whose sums are in a fixed order the fastest, the
- * untuned choice unless another is faster by a twentieth; and where one whose sums come in any
- * order is faster than that by a twentieth, a line for it. An engine without notes counts as one of
- * a fixed order when it gives the same bytes every time, and in float32 the numbers of one with
- * notes.
+ * device's lines of kernels/cuda/plans.tsv. The first line is the fastest engine whose sums have a
+ * fixed order, but the untuned choice unless another is faster by a twentieth. A second line is an
+ * engine with sums in any order, if it is faster than the first by a twentieth. An engine without
+ * notes counts as fixed-order if it returns the same bytes every time and, in float32, the numbers
+ * of an engine with notes.
  *
  *     tune device precision repeats batch net:HEIGHTxWIDTH...
  *
- * With 0 repeats nothing is timed: the lines are the choices that a plan makes, by the table in the
- * file $TABLE if it is set. Plain buffers of numbers, no network: nothing learns from it. The calls
- * are captured once and replayed, as steps are, so that what is timed is the device's work and not
- * the host's; repeats are interleaved, and the least time counts. */
+ * With 0 repeats nothing is timed: the lines are a plan's choices, by the table in the file $TABLE
+ * if it is set. Buffers hold random numbers; no network runs. Calls are captured once and
+ * replayed, as steps are, so that the device's time counts and not the host's. Repeats are
+ * interleaved, and the minimum counts. */
 #include "tests/gpu/passes.h"
 
 #include <math.h>
 
-enum { CALLS = 16, MOST = 2 * CUDA_MAX_ENGINES }; /* of a reading; engines of a pass */
-#define NOT_TIMED 1e9                             /* seconds */
+enum { CALLS = 16, MAX_CALLS = 2 * CUDA_MAX_ENGINES }; /* calls per reading; engines of a pass */
+#define NOT_TIMED 1e9                                  /* seconds */
 
 struct task {
     struct cuda *be;
@@ -31,18 +31,18 @@ struct buffers {
 
 /* One engine's calls. */
 struct call {
-    struct cuda_conv *conv; /* NULL: it does not take the shape */
+    struct cuda_conv *conv; /* NULL: the engine does not support the shape */
     int pass;
     const struct buffers *b;
-    struct mc_capture *kept;
+    struct mc_capture *saved;
     double least;
 };
 
-/* Numbers between a half and one of either sign: zeros would cost less power, so less time. */
-static struct mc_buf *take(struct cuda *be, enum cuda_type type, size_t n)
+/* Numbers from 1/2 to 1 of either sign: zeros would need less power, so less time. */
+static struct mc_buf *random_buf(struct cuda *be, enum cuda_type type, size_t n)
 {
     const size_t size = cuda_type_size(type);
-    const int bits = type == CUDA_F32 ? 23 : type == CUDA_BF16 ? 7 : 10; /* of the significand */
+    const int bits = type == CUDA_F32 ? 23 : type == CUDA_BF16 ? 7 : 10; /* significand's */
     const uint32_t half = type == CUDA_F32 ? 0x3f000000 : type == CUDA_BF16 ? 0x3f00 : 0x3800;
     unsigned char *x = malloc(n * size);
     uint32_t random = 1;
@@ -72,11 +72,11 @@ static void make(void *arg)
     cuda_conv_run(c->conv, c->pass, b->x->data, b->w->data, b->y->data, b->work->data, 0);
 }
 
-static void drop(struct cuda *be, struct call *c)
+static void release_call(struct cuda *be, struct call *c)
 {
-    be->base.capture_free(&be->base, c->kept);
+    be->base.capture_free(&be->base, c->saved);
     cuda_conv_free(c->conv);
-    c->kept = NULL;
+    c->saved = NULL;
     c->conv = NULL;
     c->least = NOT_TIMED;
 }
@@ -86,21 +86,22 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
     char waited = 0;
 
     const double t = seconds(CLOCK_MONOTONIC);
-    be->base.repeat(&be->base, &c->kept, CALLS, make, c);
+    be->base.repeat(&be->base, &c->saved, CALLS, make, c);
     if (be->base.get(&be->base, c->b->work, 0, &waited, 1, &err)) {
         fprintf(stderr, "tune: %s: %s\n", cuda_pass_name(c->pass), err.text);
-        be->failed = 0; /* it is not taken; the others may be */
+        be->failed = 0; /* skip this engine; others may work */
         be->reason[0] = 0;
-        drop(be, c);
+        release_call(be, c);
         return;
     }
     const double took = (seconds(CLOCK_MONOTONIC) - t) / CALLS;
     char *uncaptured = strstr(be->base.describe, ", steps not captured");
-    if (uncaptured) { /* nor would steps with it be, and the host's time would count */
+    if (uncaptured) { /* a network's steps would not be captured either, and the host's time
+                         would count */
         fprintf(stderr, "tune: %s%s\n", cuda_pass_name(c->pass), uncaptured);
         *uncaptured = 0;
         be->direct = 0;
-        drop(be, c);
+        release_call(be, c);
         return;
     }
     c->least = counts && took < c->least ? took : c->least;
@@ -108,7 +109,7 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
 
 /* ---- engines without notes ------------------------------------------------------------------- */
 
-/* What it makes of the other two, where zeros lay. NULL: it failed. */
+/* The tensor that it computes from the other two, after zeros. NULL: it failed. */
 static unsigned char *result(struct cuda *be, struct call *c, size_t *bytes)
 {
     struct mc_buf *b = c->pass == MC_PASS_FORWARD   ? c->b->y
@@ -129,7 +130,7 @@ static unsigned char *result(struct cuda *be, struct call *c, size_t *bytes)
     return NULL;
 }
 
-/* float32 that was rounded to TF32's 11 bits is off by some 3e-4. */
+/* float32 rounded to TF32's 11 bits is off by some 3e-4. */
 static int same_numbers(const float *a, const float *b, size_t n)
 {
     double off = 0, norm = 0;
@@ -141,7 +142,7 @@ static int same_numbers(const float *a, const float *b, size_t n)
     return off <= 1e-10 * norm;
 }
 
-/* like: one with notes, or NULL */
+/* like: an engine with notes, or NULL */
 static int shows(struct cuda *be, struct call *c, struct call *like)
 {
     size_t bytes = 0;
@@ -180,7 +181,7 @@ static void show(struct cuda *be, struct call *calls, int n)
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* The columns that need no clock. */
+/* The columns without times. */
 static void print_engine(const struct cuda *be, int pass, const struct cuda_conv_shape *s,
                          const struct cuda_engine *e)
 {
@@ -200,7 +201,7 @@ static void print_refusal(const struct cuda_conv *conv, int pass, const char *re
     fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, reason);
 }
 
-/* A plan's choices for one shape and pass, in a fixed order and in any. */
+/* A plan's choices for one shape and pass, in fixed and in any order. */
 static void print_choices(struct cuda *be, struct cuda_conv *conv, int pass)
 {
     for (int any_order = 0; any_order < 2; any_order++) {
@@ -214,7 +215,7 @@ static void print_choices(struct cuda *be, struct cuda_conv *conv, int pass)
     }
 }
 
-/* The lines of one shape and pass: in a fixed order, then in any if that is faster. */
+/* The lines of one shape and pass: in a fixed order, then in any order if that is faster. */
 static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const struct call *calls,
                        int n)
 {
@@ -253,7 +254,7 @@ static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const 
 }
 
 static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
-                       const struct buffers *b, struct call calls[MOST])
+                       const struct buffers *b, struct call calls[MAX_CALLS])
 {
     int n = 0;
 
@@ -276,7 +277,7 @@ static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
                 cuda_engine_fits(be, &calls[n].conv->engines[pass]))
                 n++;
             else
-                drop(be, &calls[n]);
+                release_call(be, &calls[n]);
         }
     }
     return n;
@@ -287,7 +288,7 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
     const struct task *t = arg;
     struct cuda *be = t->be;
     const struct cuda_conv_shape *s = &conv->shape;
-    struct call calls[MOST];
+    struct call calls[MAX_CALLS];
     size_t work = 1;
 
     if (!t->repeats) {
@@ -295,9 +296,10 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
         return;
     }
     struct buffers b = {
-        take(be, s->type, (size_t)s->n * (size_t)(s->ic * s->ih * s->iw)),
-        take(be, s->type, (size_t)s->n * (size_t)(s->oc * s->oh * s->ow)),
-        take(be, s->type, (size_t)(s->ic / s->groups * s->oc * s->kernel[0] * s->kernel[1])), NULL};
+        random_buf(be, s->type, (size_t)s->n * (size_t)(s->ic * s->ih * s->iw)),
+        random_buf(be, s->type, (size_t)s->n * (size_t)(s->oc * s->oh * s->ow)),
+        random_buf(be, s->type, (size_t)(s->ic / s->groups * s->oc * s->kernel[0] * s->kernel[1])),
+        NULL};
     const int n = all_engines(be, conv, pass, &b, calls);
     for (int i = 0; i < n; i++)
         for (int weights = 0; weights < 2; weights++)
@@ -312,7 +314,7 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
                 one_reading(be, &calls[i], r);
     print_best(be, conv, pass, calls, n);
     for (int i = 0; i < n; i++)
-        drop(be, &calls[i]);
+        release_call(be, &calls[i]);
     struct mc_buf *all[] = {b.x, b.y, b.w, b.work};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         be->base.buf_free(&be->base, all[i]);
@@ -330,7 +332,7 @@ static const char *table_of(const char *path)
     FILE *f = fopen(path, "r");
 
     if (!f || !fread(text, 1, sizeof text - 1, f))
-        need(mc_fail(&err, MC_EFAIL, "%s: cannot be read", path));
+        need(mc_fail(&err, MC_EFAIL, "cannot read %s", path));
     fclose(f);
     return text;
 }

@@ -7,7 +7,7 @@
 
 #include "formats/stream/reader.h"
 #include "tests/parity/golden.h"
-#include "tests/unit/kernels/kept.h"
+#include "tests/unit/kernels/resources.h"
 
 /* ---- the golden file ---- */
 

@@ -9,7 +9,7 @@
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
 #include "tests/parity/golden.h"
-#include "tests/unit/kernels/kept.h"
+#include "tests/unit/kernels/resources.h"
 
 #define MAX_IMAGES 4096
 

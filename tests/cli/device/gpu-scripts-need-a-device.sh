@@ -15,7 +15,7 @@ DEVICE=$none refuses gpu-bench "$MC_ROOT/tests/gpu/bench" "$MC_BUILD" --kernels
 DEVICE=$none refuses gpu-tune "$MC_ROOT/tests/gpu/tune-table" "$MC_BUILD"
 make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-bench KERNELS=yes | grep -q "tests/gpu/bench $MC_BUILD --kernels"
 DEVICE=cpu "$MC_ROOT/tests/gpu/check" "$MC_BUILD" >out && die 'the CPU was checked'
-[ "$(<out)" = 'gpu-check: nothing was checked: DEVICE=cpu is no GPU' ] || die "$(<out)"
+[ "$(<out)" = 'gpu-check: nothing was checked: DEVICE=cpu is not a GPU' ] || die "$(<out)"
 for goal in check memcheck bench tune; do
     make -n -C "$MC_ROOT" BUILD="$MC_BUILD" gpu-$goal >out && grep -q "tests/gpu/.* $MC_BUILD" out || die "make gpu-$goal"
 done

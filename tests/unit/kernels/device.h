@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A backend under test, the CPU's or $MC_TEST_DEVICE: a data set, a graph with its vectors, plans,
- * small networks. Header only: the test programs of the backend include it. */
+ * small networks. Header only, for the backend's test programs. */
 #ifndef MC_TEST_DEVICE_H
 #define MC_TEST_DEVICE_H
 
 #include "libcommon/base/rng.h"
-#include "tests/unit/kernels/kept.h"
+#include "tests/unit/kernels/resources.h"
 
 enum { N = 24, B = 7 }; /* images of the data set, of a batch */
 
@@ -15,10 +15,10 @@ static inline float unit(uint32_t purpose, uint32_t i)
     return mc_rng_unit(mc_rng(99, purpose, i, 0, 0).v[0]);
 }
 
-/* A data set of float32 or uint8 pixels, a graph with its vectors, all on the device. */
+/* A data set of float32 or uint8 pixels, and a graph with its vectors, on the device. */
 struct fixture {
     struct mc_graph *g;
-    size_t image, batch, mark; /* mark: of what is kept, teardown() gives back what arrived since */
+    size_t image, batch, mark; /* mark: teardown() releases resources from here on */
     float *pixels;             /* (N, image) in [0,1] */
     int32_t labels[N];
     float *params, *stats;
@@ -83,21 +83,21 @@ static inline void teardown(struct fixture *f)
     mc_graph_free(f->g);
 }
 
-/* What was changed in f->params and f->stats, on the device. */
+/* Copies changed f->params and f->stats to the device. */
 static inline void put_vectors(struct fixture *f)
 {
     put(f->d_params, 0, f->params, f->g->P * sizeof(float));
     put(f->d_stats, 0, f->stats, f->g->S * sizeof(float));
 }
 
-/* The batch of f->d_ctl's row through the network. */
+/* Runs the batch of f->d_ctl's row through the network. */
 static inline void forward(struct fixture *f, struct mc_plan *p, enum mc_mode mode)
 {
     be->load(p, &f->source, f->d_ctl);
     be->forward(p, mode, f->d_params, f->d_stats, NULL, f->d_ctl);
 }
 
-/* Row 1 of the order holds `valid` images; samples (batch). */
+/* Writes `valid` images to row 1 of the order; samples (batch). */
 static inline void set_order(struct fixture *f, int valid, int32_t *samples)
 {
     const size_t bytes = f->batch * sizeof *samples;
@@ -106,7 +106,7 @@ static inline void set_order(struct fixture *f, int valid, int32_t *samples)
     put(f->d_order, bytes, samples, bytes);
 }
 
-/* The pixels of these samples, in [0,1], 0 behind the valid ones. */
+/* Pixels of the samples in [0,1], 0 after the valid ones. */
 static inline double *pixels_of(const struct fixture *f, const int32_t *samples, int valid)
 {
     double *x = room(f->batch * f->image, sizeof *x);
@@ -115,8 +115,8 @@ static inline double *pixels_of(const struct fixture *f, const int32_t *samples,
     return x;
 }
 
-/* Relative in norm, or absolute where the reference is nearly nothing. */
-static inline void close_to(const char *what, const char *name, const float *a, const double *b,
+/* The error relative to the norm, or absolute if the reference is nearly 0. */
+static inline void close_to(const char *quantity, const char *name, const float *a, const double *b,
                             size_t n, double tolerance)
 {
     double diff = 0, norm = 0;
@@ -127,7 +127,7 @@ static inline void close_to(const char *what, const char *name, const float *a, 
     diff = sqrt(diff);
     norm = sqrt(norm);
     if (!(diff <= tolerance * (norm > 1e-6 ? norm : 1)))
-        fail_msg("%s of %s: error %g of norm %g", what, name, diff, norm);
+        fail_msg("%s of %s: error %g of norm %g", quantity, name, diff, norm);
 }
 
 static inline struct mc_plan *plan(const struct mc_graph *g, struct mc_plan_opts o)
@@ -138,7 +138,7 @@ static inline struct mc_plan *plan(const struct mc_graph *g, struct mc_plan_opts
 
 static const float MEAN[] = {.5f, .4f, .45f}, STD[] = {.25f, .3f, .2f};
 
-/* In less precision than float32's Huber's delta is 1 at least: no kink decides. */
+/* Below float32's precision Huber's delta is at least 1, so that no kink decides. */
 static inline struct mc_graph *finish(struct mc_graph *g, float delta)
 {
     struct mc_error err = {0};
@@ -154,7 +154,7 @@ static inline int unit_of(struct mc_graph *g, int x, int out, struct mc_conv_opt
     return mc_graph_relu(g, NULL, x);
 }
 
-/* A linear layer and its loss; returns the logits. */
+/* Adds a linear layer and its loss; returns the logits. */
 static inline int head(struct mc_graph *g, int x, float weight, int train_only)
 {
     x = mc_graph_linear(g, NULL, x, g->classes, 1, MC_INIT_ZERO, MC_INIT_ZERO);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small graphs in a few words, and what is checked of each: its groups, where they are seen, and
- * that a permuted network is the same network, whose observed units have moved. Header only. */
+ * Small graphs in a few calls, and the checks of each: its groups, its taps, and that a permuted
+ * network computes the same with its observed units moved. Header only. */
 #ifndef MC_TEST_GROUPS_H
 #define MC_TEST_GROUPS_H
 
@@ -19,7 +19,7 @@
 
 #include <cmocka.h>
 
-/* ---- writing graphs ------------------------------------------------------------------------- */
+/* ---- construction of graphs ------------------------------------------------------------------ */
 
 #define IN(...) ((int[]){__VA_ARGS__}), (int)(sizeof((int[]){__VA_ARGS__}) / sizeof(int))
 
@@ -39,23 +39,23 @@ static inline int linear(struct mc_graph *g, const char *name, int in, int out)
     return mc_graph_linear(g, name, in, out, 1, MC_INIT_ZERO, MC_INIT_ZERO);
 }
 
-static inline int relu(struct mc_graph *g, const char *of, int in)
+static inline int relu(struct mc_graph *g, const char *layer, int in)
 {
     char name[32];
 
-    snprintf(name, sizeof name, "%s.r", of);
+    snprintf(name, sizeof name, "%s.r", layer);
     return mc_graph_relu(g, name, in);
 }
 
-static inline int bn(struct mc_graph *g, const char *of, int in)
+static inline int bn(struct mc_graph *g, const char *layer, int in)
 {
     char name[32];
 
-    snprintf(name, sizeof name, "%s.n", of);
+    snprintf(name, sizeof name, "%s.n", layer);
     return mc_graph_batchnorm(g, name, in, 1e-5f);
 }
 
-/* Convolution, batch norm; and ReLU: NAME, NAME.n, NAME.r. */
+/* Convolution, batch norm and ReLU: NAME, NAME.n, NAME.r. */
 static inline int unit(struct mc_graph *g, const char *name, int in, int out)
 {
     return relu(g, name, bn(g, name, conv(g, name, in, out)));
@@ -70,15 +70,15 @@ static inline int head(struct mc_graph *g, const char *name, int in, int train_o
     return mc_graph_loss(g, loss, x, 1, train_only);
 }
 
-/* ---- the checks ----------------------------------------------------------------------------- */
+/* ---- checks ---------------------------------------------------------------------------------- */
 
-static inline double random_unit(uint32_t what, uint32_t i)
+static inline double random_unit(uint32_t purpose, uint32_t i)
 {
-    return (double)mc_rng_unit(mc_rng(99, 1000, what, i, 0).v[0]);
+    return (double)mc_rng_unit(mc_rng(99, 1000, purpose, i, 0).v[0]);
 }
 
-/* Groups as "name:size ..." ("(outer.unit)" behind what lies in another's unit), taps as
- * "group@post+offset ..." ("!" where pre is post). */
+/* Writes groups as "name:size ..." (with "(outer.unit)" for groups within another's unit) and taps
+ * as "group@post+offset ..." (with "!" if pre is post). */
 static inline void describe(const struct mc_graph *g, const struct mc_symmetry *s, char *groups,
                             char *taps, size_t size)
 {
@@ -94,9 +94,10 @@ static inline void describe(const struct mc_graph *g, const struct mc_symmetry *
     for (size_t i = 0; i < s->n_taps; i++) {
         const struct mc_tap *t = &s->taps[i];
         size_t n = strlen(taps);
-        const struct mc_group *of = &s->groups[t->group];
-        assert_int_equal(of->unit, 0);
-        assert_int_equal(t->count, of->size * (of->within ? s->groups[of->within - 1].size : 1));
+        const struct mc_group *layer = &s->groups[t->group];
+        assert_int_equal(layer->unit, 0);
+        assert_int_equal(t->count,
+                         layer->size * (layer->within ? s->groups[layer->within - 1].size : 1));
         assert_int_equal(t->start, 0);
         if (t->pre != t->post)
             assert_int_equal(t->pre, g->nodes[t->post].in[0]);
@@ -151,7 +152,7 @@ static inline void equal_logits(const struct mc_graph *g, const struct naive v[2
     }
 }
 
-/* What is seen at a tap has moved as the permutation says, and not all of it is 0. */
+/* The units at a tap moved as the permutation says, and not all of them are 0. */
 static inline void moved_units(const struct mc_graph *g, const struct mc_tap *tap,
                                const struct mc_perm *p, const struct naive v[2])
 {
@@ -180,9 +181,9 @@ static inline void moved_units(const struct mc_graph *g, const struct mc_tap *ta
     free(to);
 }
 
-/* A random network and its permuted twin on a random image: equal outputs, moved units, moved
+/* A random network and its permuted twin agree on a random image: equal outputs, moved units, moved
  * gradients. */
-static inline void permuted_is_the_same(const struct mc_graph *g, const struct mc_symmetry *s)
+static inline void permuted_network_agrees(const struct mc_graph *g, const struct mc_symmetry *s)
 {
     size_t pixels = (size_t)(g->input[0] * g->input[1] * g->input[2]);
     float *w[2] = {calloc(g->P + 1, sizeof(float)), calloc(g->P + 1, sizeof(float))};
@@ -240,7 +241,8 @@ static inline void permuted_is_the_same(const struct mc_graph *g, const struct m
     mc_perm_release(&p);
 }
 
-/* Ends the graph, derives, compares with what is expected, and permutes it. Frees g. */
+/* Finishes the graph, derives groups and taps, compares them with the expected ones, and permutes
+ * the network. Frees g. */
 static inline void check(struct mc_graph *g, const char *groups, const char *taps)
 {
     struct mc_symmetry s;
@@ -253,7 +255,7 @@ static inline void check(struct mc_graph *g, const char *groups, const char *tap
     assert_string_equal(found_groups, groups);
     assert_string_equal(found_taps, taps);
     axes_cover_their_nodes(g, &s);
-    permuted_is_the_same(g, &s);
+    permuted_network_agrees(g, &s);
     mc_symmetry_release(&s);
     mc_graph_free(g);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A network computed and differentiated in float64 by the plainest loops, to hold a backend
- * against, and a permuted network. (N,C,H,W) throughout. Header only, for test programs. */
+ * A network computed and differentiated in float64 by simple loops: the reference for backends and
+ * for permuted networks. (N,C,H,W) throughout. Header only, for test programs. */
 #ifndef MC_TEST_NAIVE_H
 #define MC_TEST_NAIVE_H
 
@@ -24,7 +24,7 @@ struct naive {
     double **out, **grad;           /* (n_nodes) */
     double **mean, **var;           /* batch norm's, as used */
     double *dparams, *loss;         /* (P), (B) of the main head */
-    double *batch_mean, *batch_var; /* (S): at running_mean's and running_var's places, biased */
+    double *batch_mean, *batch_var; /* (S): in the slots of running_mean and running_var, biased */
     double objective;               /* sum over images */
 };
 
@@ -33,7 +33,7 @@ static size_t naive_image(const struct mc_node *n)
     return (size_t)n->c * (size_t)n->h * (size_t)n->w;
 }
 
-/* An image (c,h,w) as the network sees it: with `augment` flipped, and a crop of the image padded
+/* An image (c,h,w) as the network gets it. If `augment`, flipped and cropped from the image padded
  * by 1, as r decides. */
 static inline void naive_picture(int c, int h, int w, const uint8_t *image, int augment,
                                  struct mc_rng4 r, double *out)
@@ -275,7 +275,7 @@ static void naive_activation(struct naive *v, int i, int back)
     }
 }
 
-static void naive_mul(struct naive *v, int i, int back) /* and scale */
+static void naive_mul(struct naive *v, int i, int back) /* also scale */
 {
     const struct mc_node *n = &v->g->nodes[i];
     const size_t hw = (size_t)(n->h * n->w), learned = n->op == MC_OP_SCALE;
@@ -438,7 +438,7 @@ static void naive_loss(struct naive *v, int i, int back)
 
 static void naive_node(struct naive *v, int i, int back)
 {
-    static void (*const of[])(struct naive * v, int i, int back) = {
+    static void (*const functions[])(struct naive * v, int i, int back) = {
         [MC_OP_CONV] = naive_conv,
         [MC_OP_LINEAR] = naive_linear,
         [MC_OP_BATCHNORM] = naive_norm,
@@ -464,11 +464,11 @@ static void naive_node(struct naive *v, int i, int back)
     };
     const size_t op = (size_t)v->g->nodes[i].op;
 
-    if (op < sizeof of / sizeof *of && of[op])
-        of[op](v, i, back);
+    if (op < sizeof functions / sizeof *functions && functions[op])
+        functions[op](v, i, back);
 }
 
-/* pixels: (B,C,H,W) in [0,1]. Then v->grad[0] * 1/std is the pixels' gradient. */
+/* pixels: (B,C,H,W) in [0,1]. v->grad[0] * 1/std is then the pixels' gradient. */
 static inline void naive_run(struct naive *v, const double *pixels)
 {
     const struct mc_node *n = &v->g->nodes[0];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The backend under test: $MC_TEST_DEVICE in $MC_TEST_PRECISION (mc_precision_names), with sums in
- * any order where $MC_TEST_DETERMINISTIC is "no", with $MC_TEST_THREADS threads where a test asks
- * for more than one. Header only. */
+ * any order if $MC_TEST_DETERMINISTIC is "no", with $MC_TEST_THREADS threads if a test requests
+ * more than one. Header only. */
 #ifndef MC_TEST_OPEN_H
 #define MC_TEST_OPEN_H
 
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* float32 where none is named */
+/* float32 by default */
 static inline int precision_tested(enum mc_precision *out, struct mc_error *err)
 {
     const char *name = getenv("MC_TEST_PRECISION");
@@ -24,7 +24,7 @@ static inline int precision_tested(enum mc_precision *out, struct mc_error *err)
             *out = (enum mc_precision)i;
             return 0;
         }
-    return mc_fail(err, MC_EUSAGE, "MC_TEST_PRECISION: there is no '%s'", name);
+    return mc_fail(err, MC_EUSAGE, "MC_TEST_PRECISION: unknown precision '%s'", name);
 }
 
 static inline int threads_tested(int threads)
@@ -34,12 +34,12 @@ static inline int threads_tested(int threads)
     return more && threads > 1 ? atoi(more) : threads;
 }
 
-/* otherwise: the device where none is named */
-static inline int open_tested(struct mc_backend **out, const char *otherwise, int threads,
+/* otherwise: the default device */
+static inline int open_tested(struct mc_backend **out, const char *fallback, int threads,
                               struct mc_error *err)
 {
     const char *device = getenv("MC_TEST_DEVICE");
-    struct mc_backend_opts o = {.device = device ? device : otherwise,
+    struct mc_backend_opts o = {.device = device ? device : fallback,
                                 .threads = threads_tested(threads)};
     const char *deterministic = getenv("MC_TEST_DETERMINISTIC");
     const int rc = precision_tested(&o.precision, err);
@@ -48,8 +48,8 @@ static inline int open_tested(struct mc_backend **out, const char *otherwise, in
     return rc ? rc : mc_backend_open(out, &o, err);
 }
 
-/* A bound on a relative error where `exact` is float32's: some 16 roundings to the bits that the
- * precision under test has, for what a few layers make of them. */
+/* The bound on a relative error that is `exact` in float32. Otherwise 16 roundings to the bits of
+ * the precision under test, the result of a few layers. */
 static inline double within(double exact)
 {
     enum mc_precision p = MC_PRECISION_F32;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Networks whose groups act by matrices, on backends of 1 and of 2 threads (under
- * valgrind of 1 both). Header only. */
+ * Networks whose groups are multiplied by matrices, on backends with 1 and with 2 threads (under
+ * valgrind both with 1). Header only. */
 #ifndef MC_TEST_ACTION_H
 #define MC_TEST_ACTION_H
 
@@ -11,7 +11,7 @@
 #include "tests/unit/kernels/open.h"
 #include "tests/unit/under.h"
 
-static struct mc_backend *be[2]; /* of 1 and of 2 threads */
+static struct mc_backend *be[2]; /* with 1 and with 2 threads */
 
 static inline void ok(int rc, const struct mc_error *err)
 {
@@ -37,8 +37,8 @@ static inline float *room(size_t n)
 
 /* ---- graphs --------------------------------------------------------------------------------- */
 
-/* One group on both axes of a tensor, concats, flattens of few and of many places a unit, a group
- * of more than a band's 64 units; convolutions in groups, two outputs of each input among them. */
+/* One group on both axes of a tensor, concats, flattens of few and of many positions per unit, a
+ * group of more than a band's 64 units, convolutions in groups, also with two outputs per input. */
 static inline struct mc_graph *mixed(void)
 {
     struct mc_graph *g = begin(6, 6);
@@ -75,7 +75,7 @@ static inline struct mc_graph *build(const char *name)
     return g;
 }
 
-/* A network, its groups, random weights, an action on each backend. */
+/* A network, its groups, random weights, a soft permutation on each backend. */
 struct subject {
     struct mc_graph *g;
     struct mc_symmetry s;
@@ -101,7 +101,7 @@ static inline void set_up(struct subject *u, const char *name)
     u->grad_matrices = room(u->M);
     stats = room(u->g->S);
     random_weights(u->g, u->theta, stats);
-    for (size_t i = 0; i < u->g->n_params; i++) /* a gradient there, none in the gaps */
+    for (size_t i = 0; i < u->g->n_params; i++) /* nonzero gradients of parameters, 0 in the gaps */
         for (size_t k = 0; k < u->g->params[i].count; k++)
             u->grad[u->g->params[i].offset + k] =
                 (float)(random_unit(20000 + (uint32_t)i, (uint32_t)k) - .5);
@@ -128,9 +128,9 @@ static inline void tear_down(struct subject *u)
     free(u->grad_matrices);
 }
 
-/* oneDNN's sgemm points the stack pointer into memory of its own. In a thread other than the first
- * that lies near its stack, so valgrind takes it for more of that and forgets what is initialised
- * (not so with a --max-stackframe too small for other programs). */
+/* oneDNN's sgemm points the stack pointer into its own memory. In threads other than the first this
+ * memory is close to the stack: valgrind mistakes it for the stack and forgets what is initialized.
+ * (A --max-stackframe that prevents this is too small for other programs.) */
 static inline int start(void **state)
 {
     struct mc_error err = {0};

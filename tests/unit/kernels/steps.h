@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Steps of training on a fixture's data set, with all that a step may take: augmented batches, a
- * rate a step, a point beside the parameters, momentum and decay, sums. Header only. */
+ * Training steps on a fixture's data set, with every feature of a step: augmented batches, one rate
+ * per step, a point other than the parameters, momentum and decay, sums. Header only. */
 #ifndef MC_TEST_STEPS_H
 #define MC_TEST_STEPS_H
 
 #include "tests/unit/kernels/device.h"
 
-enum { STEP_SUMS = MC_N_METRICS + 1 }; /* the metrics', and that of half the point's squares */
+enum { STEP_SUMS = MC_N_METRICS + 1 }; /* the metrics, and half the sum of the point's squares */
 
 struct steps {
     struct fixture f;
@@ -15,8 +15,8 @@ struct steps {
     struct mc_buf *m, *point, *lrs, *coefs, *sums;
 };
 
-/* n steps: order (n,B), lrs (n), coefs (n), by which the parameters are multiplied to the point, or
- * NULL. Takes the graph; teardown(&s->f) gives all back. */
+/* n steps: order (n,B), lrs (n), coefs (n; the point is the parameters times coef) or NULL. Owns
+ * the graph; teardown(&s->f) releases everything. */
 static inline void open_steps(struct steps *s, struct mc_graph *g, size_t n, const int32_t *order,
                               const float *lrs, const float *coefs)
 {
@@ -36,7 +36,7 @@ static inline void open_steps(struct steps *s, struct mc_graph *g, size_t n, con
     s->p = plan(g, (struct mc_plan_opts){.backward = 1, .train_only = 1});
 }
 
-/* With open_steps' struct as `arg`: for a backend's repeat(). */
+/* One step of open_steps' struct `arg`, for a backend's repeat(). */
 static inline void step(void *arg)
 {
     struct steps *s = arg;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every activation's value and slope against float64, where they change, far out, and of what is no
- * number. */
+ * Value and slope of every activation against float64: near kinks, far out, and for NaN and
+ * infinities. */
 #include "kernels/activation.h"
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/must.h"
 
 #define EACH_OP(op) for (enum mc_op op = MC_OP_RELU6; op <= MC_OP_SIGMOID; op++)
 
-static double off(double x, double want)
+static double error_of(double x, double expected)
 {
-    return fabs(x - want) / (fabs(want) + .1);
+    return fabs(x - expected) / (fabs(expected) + .1);
 }
 
 TEST(values_and_slopes)
@@ -20,9 +20,9 @@ TEST(values_and_slopes)
         for (int i = -130000; i <= 130000; i++) {
             const float x = (float)i * 1e-3f;
             worst[0] =
-                fmax(worst[0], off((double)mc_activation(op, x), naive_value(op, (double)x)));
-            worst[1] =
-                fmax(worst[1], off((double)mc_activation_slope(op, x), naive_slope(op, (double)x)));
+                fmax(worst[0], error_of((double)mc_activation(op, x), naive_value(op, (double)x)));
+            worst[1] = fmax(
+                worst[1], error_of((double)mc_activation_slope(op, x), naive_slope(op, (double)x)));
         }
         if (!(worst[0] < 1e-6 && worst[1] < 2e-6))
             fail_msg("%s: value %.2g, slope %.2g", mc_op_name(op), worst[0], worst[1]);
@@ -36,10 +36,12 @@ TEST(far_out)
     EACH_OP (op)
         for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
             const double x = (double)far[i];
-            assert_true(off((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
-            assert_true(off((double)mc_activation(op, -far[i]), naive_value(op, -x)) < 1e-6);
-            assert_true(off((double)mc_activation_slope(op, far[i]), naive_slope(op, x)) < 1e-6);
-            assert_true(off((double)mc_activation_slope(op, -far[i]), naive_slope(op, -x)) < 1e-6);
+            assert_true(error_of((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
+            assert_true(error_of((double)mc_activation(op, -far[i]), naive_value(op, -x)) < 1e-6);
+            assert_true(error_of((double)mc_activation_slope(op, far[i]), naive_slope(op, x)) <
+                        1e-6);
+            assert_true(error_of((double)mc_activation_slope(op, -far[i]), naive_slope(op, -x)) <
+                        1e-6);
         }
 }
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a backend offers to attacks: a batch's pixels, others in their place, random starts that are
+ * A backend's functions for attacks: reading and replacing a batch's pixels, random starts that are
  * uniform in the ball, steps. */
 #include "libcommon/base/rng.h"
 #include "tests/unit/kernels/device.h"
 
-/* A batch's pixels are those that load takes, augmented or not; put back, the network says the
- * same. */
+/* The batch's pixels are those that load reads, augmented or not. Put back, the network computes
+ * the same. */
 static void pixels_of_a_batch(void **state)
 {
     (void)state;
@@ -28,8 +28,8 @@ static void pixels_of_a_batch(void **state)
         be->load(p, &f.source, f.d_ctl);
         be->pixels(p, &f.source, f.d_ctl, x);
         be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-        const float *taken = output(p, MC_OUT_TAP, 0, n);
-        const float *before = output(p, MC_OUT_LOGITS, 0, B * 5), *pixels = fetched(x, n);
+        const float *loaded = output(p, MC_OUT_TAP, 0, n);
+        const float *before = output(p, MC_OUT_LOGITS, 0, B * 5), *pixels = host_copy(x, n);
         for (size_t i = 0; i < n; i++) {
             const size_t image = i / f.image, c = i % f.image / hw;
             if (image >= B - 2) {
@@ -38,7 +38,7 @@ static void pixels_of_a_batch(void **state)
             }
             const float own = f.pixels[(size_t)samples[image] * f.image + i % f.image];
             assert_true(pixels[i] >= 0 && pixels[i] <= 1);
-            assert_true(fabsf(taken[i] - (pixels[i] - MEAN[c]) / STD[c]) <= 2e-6f);
+            assert_true(fabsf(loaded[i] - (pixels[i] - MEAN[c]) / STD[c]) <= 2e-6f);
             if (!f.source.augment)
                 assert_true(fabsf(pixels[i] - own) <= 1e-7f);
             changed += pixels[i] != own;
@@ -59,18 +59,19 @@ static void pixels_of_a_batch(void **state)
 
 /* ---- starts ---- */
 
-/* Is the mean of n values, known by their sum, within four standard errors of what it should be? */
-static void expect_mean(const char *what, double sum, double n, double mean, double variance)
+/* Checks that the mean of n values, given by their sum, is within four standard errors of the
+ * expected one. */
+static void expect_mean(const char *name, double sum, double n, double mean, double variance)
 {
     const double off = (sum / n - mean) / sqrt(variance / n);
 
     if (!(fabs(off) <= 4))
-        fail_msg("%s: mean %g, not %g: %.1f standard errors", what, sum / n, mean, off);
+        fail_msg("%s: mean %g, not %g: %.1f standard errors", name, sum / n, mean, off);
 }
 
 enum { RESTARTS = 200 };
 
-/* Starts of grey images, from which no ball of 1/4 leaves [0,1]: (RESTARTS, B, image). */
+/* Starts of grey images, whose balls of 1/4 stay within [0,1]: (RESTARTS, B, image). */
 static float *starts(struct fixture *f, struct mc_plan *p, const struct mc_ball *ball)
 {
     const size_t n = B * f->image;
@@ -92,7 +93,7 @@ static void linf_starts_are_uniform(void **state)
     (void)state;
     const struct mc_ball ball = {MC_BALL_LINF, .25f, 0, MC_RNG_ATTACK};
     struct fixture f;
-    double sum = 0, squares = 0, fourths = 0, beside = 0, between = 0;
+    double sum = 0, squares = 0, fourths = 0, neighbours = 0, between = 0;
 
     setup(&f, small_net(0), 0);
     struct mc_plan *p = plan(f.g, (struct mc_plan_opts){0});
@@ -104,18 +105,18 @@ static void linf_starts_are_uniform(void **state)
         sum += u;
         squares += u * u;
         fourths += u * u * u * u;
-        beside += i + 1 < m ? u * ((double)all[i + 1] - .5) / .25 : 0;
+        neighbours += i + 1 < m ? u * ((double)all[i + 1] - .5) / .25 : 0;
         between += i + n < m ? u * ((double)all[i + n] - .5) / .25 : 0;
     }
     expect_mean("mean", sum, (double)m, 0, 1. / 3);
     expect_mean("variance", squares, (double)m, 1. / 3, 4. / 45);
     expect_mean("fourth moment", fourths, (double)m, 1. / 5, 16. / 225);
-    expect_mean("neighbours", beside, (double)(m - 1), 0, 1. / 9);
+    expect_mean("neighbours", neighbours, (double)(m - 1), 0, 1. / 9);
     expect_mean("restarts", between, (double)(m - n), 0, 1. / 9);
     teardown(&f);
 }
 
-/* (r / eps)^n is uniform in [0,1], the direction is any. */
+/* (r / eps)^n is uniform in [0,1], the direction is uniform. */
 static void l2_starts_are_uniform(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void l2_starts_are_uniform(void **state)
             const double d = (double)x[q] - .5;
             norm += d * d;
             total += d;
-            first += q % 4 < 2 ? d * d : 0; /* of Box and Muller's first and second pair */
+            first += q % 4 < 2 ? d * d : 0; /* from Box and Muller's first and second pair */
         }
         const double u = pow(sqrt(norm) / .25, (double)image);
         assert_true(sqrt(norm) <= .25 + 1e-6);
@@ -154,7 +155,7 @@ static void l2_starts_are_uniform(void **state)
     teardown(&f);
 }
 
-/* A start belongs to the sample, not to its place in the batch. */
+/* A start belongs to the sample, not to its position in the batch. */
 static void starts_follow_the_sample(void **state)
 {
     (void)state;
@@ -185,7 +186,7 @@ static void starts_follow_the_sample(void **state)
 
 /* ---- steps ---- */
 
-static double held(double x, double low, double high)
+static double clamp(double x, double low, double high)
 {
     return x < low ? low : x > high ? high : x;
 }
@@ -205,15 +206,15 @@ static void a_step_by_hand(void **state)
         for (size_t i = 0; i < n; i++) {
             clean[i] = unit(1, (uint32_t)i);
             x[i] = clean[i] + (l2 ? .02f : .04f) * (2 * unit(2, (uint32_t)i) - 1);
-            x[i] = (float)held((double)x[i], 0, 1);
-            if (i % 5 && i / f.image != 2) /* image 2 has no slope at all, image 3 hardly any */
+            x[i] = (float)clamp((double)x[i], 0, 1);
+            if (i % 5 && i / f.image != 2) /* image 2 has slope 0, image 3 a tiny one */
                 grad[i] = (i / f.image == 3 ? 1e-41f : 1e-3f) * (2 * unit(3, (uint32_t)i) - 1);
         }
         struct mc_buf *d_clean = buf(n * sizeof *x, clean), *d_x = buf(n * sizeof *x, x);
         struct mc_buf *d_grad = buf(n * sizeof *x, grad);
         be->load(p, &f.source, f.d_ctl);
         be->attack_step(p, &ball, descend, d_clean, d_grad, d_x);
-        const float *got = fetched(d_x, n);
+        const float *got = host_copy(d_x, n);
         for (size_t i = 0; i < B; i++) {
             const double eps = (double)ball.eps;
             const double step = descend ? -(double)ball.step : (double)ball.step;
@@ -229,8 +230,8 @@ static void a_step_by_hand(void **state)
                 const double g = (double)grad[q], c = (double)clean[q];
                 const double along = l2 ? slope > 0 ? g / sqrt(slope) : 0 : (g > 0) - (g < 0);
                 double d = (double)x[q] + step * along - c;
-                d = l2 ? d * (sqrt(away) > eps ? eps / sqrt(away) : 1) : held(d, -eps, eps);
-                assert_true(fabs((double)got[q] - held(c + d, 0, 1)) <= 1e-6);
+                d = l2 ? d * (sqrt(away) > eps ? eps / sqrt(away) : 1) : clamp(d, -eps, eps);
+                assert_true(fabs((double)got[q] - clamp(c + d, 0, 1)) <= 1e-6);
             }
         }
         teardown(&f);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Augmentation on a backend, from its definition in backend.h: flip, crop and affine map pixel by
- * pixel, then contrast of grey images. tests/parity/test_augment.c has it beside torchvision's. */
+ * Augmentation on a backend, from its definition in backend.h: flip, crop and affine map pixel
+ * by pixel, then contrast of grey images. tests/parity/test_augment.c compares it with
+ * torchvision's. */
 #include "tests/unit/kernels/device.h"
 
-/* Output pixel by output pixel, from the definition in backend.h. */
+/* Computes each output pixel from the definition in backend.h. */
 static void augmentation_follows_its_definition(void **state)
 {
     (void)state;
@@ -68,7 +69,7 @@ static void augmentation_follows_its_definition(void **state)
     assert_true(moved > 1000);
 }
 
-/* One channel is its own grey: contrast about its mean, clamped, and no saturation. */
+/* With one channel, grey is the image: contrast about its mean, clamped, and no saturation. */
 static void grey_images_change_contrast(void **state)
 {
     (void)state;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a backend does beside running a network: buffers, flat vectors; the same bytes twice; NaNs
- * that stay; devices by name and what they say of themselves. */
+ * A backend's other functions: buffers, flat vectors, reproducible training, NaNs, devices by name,
+ * and the facts that it reports. */
 #include "kernels/conv_table.h"
 #include "tests/unit/kernels/device.h"
 
 #include <omp.h>
 
-/* Through both kinds of memory that the CPU's lie in. */
+/* Grows a buffer through both kinds of the CPU's memory. */
 static void buffers_grow(void **state)
 {
     static const size_t sizes[] = {0, 3, 1000, (size_t)70 << 20, ((size_t)200 << 20) + 1};
@@ -158,7 +158,8 @@ static void training_twice_gives_the_same_bytes(void **state)
     release(0);
 }
 
-/* A NaN pixel spoils its own window alone, wherever it lies there; a NaN logit its image. */
+/* A NaN pixel changes only its own window's maximum, at any position; a NaN logit only its
+ * image. */
 static void a_nan_stays(void **state)
 {
     (void)state;
@@ -172,7 +173,7 @@ static void a_nan_stays(void **state)
     setup(&f, finish(g, 0), 0);
     struct mc_plan *p = plan(g, (struct mc_plan_opts){.taps = &tap, .n_taps = 1});
     set_order(&f, B, samples);
-    for (size_t at = 0; at < 6; at++) { /* of the first window: 0, 1, 4, 5 */
+    for (size_t at = 0; at < 6; at++) { /* those of the first window: 0, 1, 4, 5 */
         if (at == 2 || at == 3)
             continue;
         const size_t place = ((size_t)samples[0] * f.image + at) * sizeof(float);
@@ -187,7 +188,7 @@ static void a_nan_stays(void **state)
     for (size_t k = 0; k < 3; k++) {
         float bias[3] = {0, 0, 0};
         bias[k] = NAN;
-        bias[(k + 1) % 3] = 1000; /* the greatest, were it not for the NaN */
+        bias[(k + 1) % 3] = 1000; /* the maximum, except for the NaN */
         put(f.d_params, g->nodes[logits].bias.offset * sizeof(float), bias, sizeof bias);
         forward(&f, p, MC_MODE_EVAL);
         const float *correct = output(p, MC_OUT_CORRECT, 0, B);
@@ -209,23 +210,23 @@ static void devices_by_name(void **state)
     assert_non_null(strstr(err.text, "bf16"));
     assert_int_equal(mc_backend_open(&none, &abacus, &err), MC_EUSAGE);
     assert_non_null(strstr(err.text, "abacus"));
-    /* as many threads as asked for, but where OMP_THREAD_LIMIT allows fewer */
-    const int asked = threads_tested(2), most = omp_get_thread_limit();
-    const int threads = most < asked ? most : asked;
+    /* the requested number of threads, unless OMP_THREAD_LIMIT is lower */
+    const int requested = threads_tested(2), limit = omp_get_thread_limit();
+    const int threads = limit < requested ? limit : requested;
     assert_true(be->describe[0]);
     assert_true(strcmp(be->name, "cpu") || be->threads == threads);
 }
 
-static const char *fact(const struct mc_backend *of, const char *name)
+static const char *fact(const struct mc_backend *backend, const char *name)
 {
-    for (size_t i = 0; i < of->n_facts; i++)
-        if (!strcmp(of->facts[i].name, name))
-            return of->facts[i].value;
+    for (size_t i = 0; i < backend->n_facts; i++)
+        if (!strcmp(backend->facts[i].name, name))
+            return backend->facts[i].value;
     return "";
 }
 
-/* The number of threads that work; on the CPU the committed table's hash. */
-static void facts_say_what_computes(void **state)
+/* The facts: the number of threads and, on the CPU, the committed table's hash. */
+static void facts_name_threads_and_table(void **state)
 {
     const char *root = getenv("MC_ROOT");
     static char text[1 << 20];
@@ -306,7 +307,7 @@ int main(void)
         cmocka_unit_test(training_twice_gives_the_same_bytes),
         cmocka_unit_test(a_nan_stays),
         cmocka_unit_test(devices_by_name),
-        cmocka_unit_test(facts_say_what_computes),
+        cmocka_unit_test(facts_name_threads_and_table),
         cmocka_unit_test(cuda_algorithms_are_a_set_of_choices),
     };
     return cmocka_run_group_tests(tests, start, stop);

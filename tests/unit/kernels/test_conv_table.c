@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Looking up an algorithm: by its whole key, pass and shape, and no part of a name. */
+ * Lookup of an algorithm by its whole key, pass and shape, never by a part of a name. */
 #include "kernels/conv_table.h"
 
 #include <setjmp.h>
@@ -17,7 +17,7 @@ static const char table[] = "# a remark\n"
                             "sm_90\t9\tweights\t3x8x8-4x4x4 k3x3 s2x2 p1x1 g1\tunheard-of\t2.0\n";
 static const char *const names[] = {"fft", "fft-tiling"};
 
-static int look(const char *key, enum mc_pass pass, int groups)
+static int choice(const char *key, enum mc_pass pass, int groups)
 {
     char shape[MC_SHAPE_TEXT];
     mc_shape_text(shape, (const int[]){3, 8, 8}, (const int[]){4, 4, 4}, (const int[]){3, 3},
@@ -28,8 +28,8 @@ static int look(const char *key, enum mc_pass pass, int groups)
 static void finds_what_it_has(void **state)
 {
     (void)state;
-    assert_int_equal(look("sm_90\t9", MC_PASS_FORWARD, 1), 0);
-    assert_int_equal(look("sm_90\t9", MC_PASS_DATA, 1), 1);
+    assert_int_equal(choice("sm_90\t9", MC_PASS_FORWARD, 1), 0);
+    assert_int_equal(choice("sm_90\t9", MC_PASS_DATA, 1), 1);
 }
 
 static void finds_nothing_else(void **state)
@@ -39,14 +39,15 @@ static void finds_nothing_else(void **state)
     (void)state;
     memset(long_key, 'x', sizeof long_key - 1);
     long_key[sizeof long_key - 1] = 0;
-    assert_int_equal(look("sm_90\t9", MC_PASS_WEIGHTS, 1), -1); /* a name that is not there */
-    assert_int_equal(look("sm_90\t9", MC_PASS_FORWARD, 2), -1);
-    assert_int_equal(look("sm_90", MC_PASS_FORWARD, 1), -1);
-    assert_int_equal(look("90\t9", MC_PASS_FORWARD, 1), -1);
-    assert_int_equal(look(long_key, MC_PASS_FORWARD, 1), -1);
+    assert_int_equal(choice("sm_90\t9", MC_PASS_WEIGHTS, 1),
+                     -1); /* a name that is not in the list */
+    assert_int_equal(choice("sm_90\t9", MC_PASS_FORWARD, 2), -1);
+    assert_int_equal(choice("sm_90", MC_PASS_FORWARD, 1), -1);
+    assert_int_equal(choice("90\t9", MC_PASS_FORWARD, 1), -1);
+    assert_int_equal(choice(long_key, MC_PASS_FORWARD, 1), -1);
 }
 
-/* Another algorithm, or one letter of a remark: another hash. */
+/* Another algorithm, or one letter of a remark, changes the hash. */
 static void hashes_every_letter(void **state)
 {
     char other[sizeof table];

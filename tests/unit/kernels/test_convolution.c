@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No pass of a network's convolution runs oneDNN's reference code, which is a hundred times slower,
- * and the algorithms that replace it agree with plain float64 loops. tests/run starts this
- * once per instruction set. */
+ * No pass of a network's convolution runs oneDNN's reference code, which is a hundred times slower.
+ * The algorithms that replace it agree with plain float64 loops. tests/run starts this once per
+ * instruction set. */
 #include "kernels/cpu/cpu.h"
-#include "tests/unit/kernels/kept.h"
+#include "tests/unit/kernels/resources.h"
 #include "tests/unit/under.h"
 
 static unsigned draw(unsigned n)
@@ -36,7 +36,7 @@ static struct cpu_conv *conv_of(const struct cpu_conv_shape *s)
 /* ---- no reference code ----------------------------------------------------------------------- */
 
 static void passes_have_code(const struct cpu_conv *c, const struct cpu_conv_shape *s,
-                             const char *where)
+                             const char *context)
 {
     const int computed[] = {1, s->backward_data, s->backward_weights};
     char text[MC_SHAPE_TEXT];
@@ -47,12 +47,12 @@ static void passes_have_code(const struct cpu_conv *c, const struct cpu_conv_sha
         assert_true(!*by == !computed[pass]);
         if (strstr(by, "ref"))
             fail_msg("%s of %s on %s kernels (%s): %s", mc_pass_name(pass), text, cpu()->k->name,
-                     where, by);
+                     context, by);
     }
 }
 
-/* Makes the passes as a plan does: to train, and to evaluate one image. */
-static void shape_has_code(struct cpu_conv_shape s, const char *where)
+/* Makes the passes as a plan does: for training, and for evaluating one image. */
+static void shape_has_code(struct cpu_conv_shape s, const char *context)
 {
     for (int training = 0; training < 2; training++) {
         s.n = training ? 128 : 1;
@@ -60,7 +60,7 @@ static void shape_has_code(struct cpu_conv_shape s, const char *where)
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             s.algorithm[pass] = cpu_choose(cpu()->k, pass, &s);
         struct cpu_conv *c = conv_of(&s);
-        passes_have_code(c, &s, where);
+        passes_have_code(c, &s, context);
         cpu_conv_free(c);
     }
 }
@@ -181,7 +181,7 @@ static size_t size_of(int plain, int n, const int chw[3])
 }
 
 /* Draws an activation; 0 in the padding. */
-static float *drawn(int plain, int n, const int chw[3])
+static float *random_activation(int plain, int n, const int chw[3])
 {
     float *x = floats(size_of(plain, n, chw));
 
@@ -241,19 +241,20 @@ static void agrees(const struct cpu_conv_shape *s, enum mc_pass pass, const char
                  off, largest);
 }
 
-/* Returns how many passes the algorithm computed. */
+/* Returns the number of passes that the algorithm computed. */
 static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
 {
     const int in[] = {s.ic, s.ih, s.iw}, out[] = {s.oc, s.oh, s.ow};
     const size_t nx = size_of(s.plain_input, s.n, in), ndx = size_of(s.plain_grad, s.n, in),
                  ny = size_of(0, s.n, out),
                  nw = (size_t)(s.ic / s.groups * s.oc * s.kernel[0] * s.kernel[1]);
-    struct tensors t = {.x = drawn(s.plain_input, s.n, in), .dy = drawn(0, s.n, out)};
-    int ours = 0;
+    struct tensors t = {.x = random_activation(s.plain_input, s.n, in),
+                        .dy = random_activation(0, s.n, out)};
+    int computed = 0;
 
     assert_true(nx);
-    t.weight = drawn(1, 1, (const int[]){(int)nw, 1, 1});
-    t.bias = drawn(1, 1, (const int[]){s.oc, 1, 1});
+    t.weight = random_activation(1, 1, (const int[]){(int)nw, 1, 1});
+    t.bias = random_activation(1, 1, (const int[]){s.oc, 1, 1});
     t.y = room(ny, sizeof *t.y);
     t.dx = room(ndx, sizeof *t.dx);
     t.dweight = room(nw, sizeof *t.dweight);
@@ -274,10 +275,10 @@ static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
     agrees(&s, MC_PASS_DATA, cpu_conv_implementation(c, MC_PASS_DATA), dx, t.dx, ndx);
     agrees(&s, MC_PASS_WEIGHTS, cpu_conv_implementation(c, MC_PASS_WEIGHTS), dw, t.dweight, nw);
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
-        ours += !strcmp(cpu_conv_implementation(c, pass), cpu_algorithm_name(by));
+        computed += !strcmp(cpu_conv_implementation(c, pass), cpu_algorithm_name(by));
     cpu_conv_free(c);
     release(0);
-    return ours;
+    return computed;
 }
 
 static void algorithms_agree_with_plain_loops(void **state)
@@ -297,7 +298,7 @@ static void algorithms_agree_with_plain_loops(void **state)
     assert_true(is_slow() || passes[CPU_DEPTHWISE] > 10);
 }
 
-/* Images of several products, and images of one pixel that see one place of their windows. */
+/* Images of several products, and images of one pixel, which see one element of their windows. */
 static void products_split_images(void **state)
 {
     struct cpu_conv_shape s = {.n = 3,

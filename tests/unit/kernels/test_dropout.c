@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dropout as a random variable: kept in the right share, scaled so that the mean stays, drawn anew
- * for each image, place and epoch, the same on the way back, absent outside training. */
+ * Dropout as a random variable: it keeps the right share, scales so that the mean stays, draws
+ * again for each image, position and epoch, uses the same mask backward, and is absent outside
+ * training. */
 #include "tests/unit/kernels/device.h"
 
 enum { SIDE = 12, IMAGE = 3 * SIDE * SIDE, DRAWS = 60 };
@@ -14,7 +15,7 @@ struct nets {
     int32_t samples[B];
 };
 
-/* The pixels themselves through dropout of p, then a linear layer. */
+/* The pixels through dropout of p, then a linear layer. */
 static void open_net(struct nets *n, float p, int train_only)
 {
     struct mc_graph *g = mc_graph_new("dropout", 3, SIDE, SIDE, 5, NULL, NULL);
@@ -50,7 +51,7 @@ static float pixel(const struct nets *n, size_t i)
     return n->f.pixels[(size_t)n->samples[i / IMAGE] * IMAGE + i % IMAGE];
 }
 
-/* Share of the places that are kept in both, or in neither, of two draws. */
+/* Share of the positions that two draws both keep or both drop. */
 static double agreement(const float *a, const float *b, size_t n)
 {
     size_t same = 0;
@@ -82,8 +83,8 @@ static void with_probability(float p)
     }
     /* the share: within five standard deviations */
     assert_true(fabs((double)kept / all - keep) <= 5 * sqrt(keep * (1 - keep) / all));
-    /* every place's mean: the squares of its deviations, in units of their variance, are 1 on
-     * average; a place that is always kept or always dropped is far from its mean */
+    /* The mean of every position: its squared deviations, in units of their variance, average 1. A
+     * position that is always kept or always dropped is far from its mean. */
     double chi = 0;
     for (size_t i = 0; i < B * IMAGE; i++) {
         const double x = (double)pixel(&n, i), deviation = (mean[i] - x) / x;
@@ -91,14 +92,13 @@ static void with_probability(float p)
     }
     chi /= B * IMAGE;
     assert_true(fabs(chi - 1) <= .1);
-    /* one epoch and another, one image and the next, one half of an image and the other agree as
-     * independent draws do */
+    /* Two epochs, two images and two halves of an image agree as independent draws do. */
     const double chance = keep * keep + (1 - keep) * (1 - keep);
     assert_true(fabs(agreement(first, n.tap, B * IMAGE) - chance) <= .05);
     assert_true(fabs(agreement(first, first + IMAGE, IMAGE * (B - 1)) - chance) <= .05);
     assert_true(fabs(agreement(first, first + IMAGE / 2, IMAGE / 2) - chance) <= .12);
     assert_true(fabs(agreement(first, first + 1, B * IMAGE - 1) - chance) <= .05);
-    /* the same draw twice, and no gradient through what was dropped */
+    /* The same draw twice, and no gradient through dropped positions. */
     draw(&n, 0, MC_MODE_TRAIN);
     assert_memory_equal(first, n.tap, sizeof first);
     be->backward(n.plan, n.f.d_params, n.f.d_grad);
@@ -116,7 +116,7 @@ static void kept_and_scaled(void **state)
     with_probability(.7f);
 }
 
-static void none_outside_training(void **state)
+static void keeps_all_outside_training(void **state)
 {
     (void)state;
     struct nets n;
@@ -128,7 +128,7 @@ static void none_outside_training(void **state)
     teardown(&n.f);
     open_net(&n, .7f, 0);
     for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
-        if (mode == MC_MODE_REESTIMATE) /* wants an accumulator; a batch norm's business */
+        if (mode == MC_MODE_REESTIMATE) /* needs an accumulator; only for batch norm */
             continue;
         draw(&n, 3, mode);
         for (size_t i = 0; i < B * IMAGE; i++)
@@ -141,7 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kept_and_scaled),
-        cmocka_unit_test(none_outside_training),
+        cmocka_unit_test(keeps_all_outside_training),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

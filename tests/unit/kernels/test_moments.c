@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * On a backend: taps, the joint moments of two networks' units, and batch norm's statistics
+ * A backend's taps, the joint moments of two networks' units, and batch norm's statistics
  * re-estimated from several batches. */
 #include "tests/unit/kernels/device.h"
 #include "tests/unit/kernels/naive.h"
@@ -78,9 +78,9 @@ static void taps_and_moments(void **state)
         be->moments(p, q, t, acc);
         fetch(acc, twice, size * sizeof *got);
         struct mc_buf *d_x = buf(B * k * hw * sizeof *x, x), *d_y = buf(B * k * hw * sizeof *y, y);
-        struct mc_buf *of = buf(size * sizeof *got, NULL);
-        ok(be->moments_of(be, B, k, hw, d_x, d_y, of, &err), &err);
-        fetch(of, same, size * sizeof *same);
+        struct mc_buf *moments = buf(size * sizeof *got, NULL);
+        ok(be->moments_of(be, B, k, hw, d_x, d_y, moments, &err), &err);
+        fetch(moments, same, size * sizeof *same);
         for (size_t i = 0; i < size; i++) {
             assert_true(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])));
             assert_true(twice[i] == 2 * got[i]);
@@ -92,7 +92,7 @@ static void taps_and_moments(void **state)
     teardown(&f);
 }
 
-/* Two batches of different length pooled; the constant network-wide answer is the moments'. */
+/* Two batches of different length are pooled; the result follows from their moments. */
 static void reestimation_pools_moments(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void reestimation_pools_moments(void **state)
             }
     }
     be->reestimate(be, g, acc, f.d_stats);
-    const float *stats = fetched(f.d_stats, g->S);
+    const float *stats = host_copy(f.d_stats, g->S);
     for (size_t c = 0; c < 9; c++) {
         const double count = B + 3, mean = sum[c] / count;
         const double var = (sq[c] - count * mean * mean) / (count - 1);

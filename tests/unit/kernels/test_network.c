@@ -7,7 +7,7 @@
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/under.h"
 
-/* Whether less precision than float32's may choose another class. */
+/* Returns whether a precision below float32's may choose another class. */
 static int narrow(const double *x, size_t classes, int best)
 {
     double norm = 0;
@@ -36,8 +36,8 @@ static void check_outputs(struct fixture *f, struct mc_plan *p, const struct nai
         int best = 0;
         for (int c = 1; c < (int)classes; c++)
             best = x[c] > x[best] ? c : best;
-        const int is = b < v->valid && best == v->labels[b];
-        assert_true(correct[b] == (float)is || (b < v->valid && narrow(x, classes, best)));
+        const int expected = b < v->valid && best == v->labels[b];
+        assert_true(correct[b] == (float)expected || (b < v->valid && narrow(x, classes, best)));
         right += (double)correct[b];
         sum += v->loss[b];
         sq += v->loss[b] * v->loss[b];
@@ -58,12 +58,12 @@ static void check_gradients(struct fixture *f, struct mc_plan *p, const struct n
 {
     const struct mc_graph *g = f->g;
     float *grad = floats(g->P);
-    double *want = room(B * f->image, sizeof *want);
+    double *expected = room(B * f->image, sizeof *expected);
     struct mc_buf *d_dx = buf(B * f->image * sizeof(float), NULL);
     const size_t hw = (size_t)(g->input[1] * g->input[2]);
-    double held = 0, all = 0;
+    double in_tensors = 0, all = 0;
 
-    memset(grad, 0x7f, g->P * sizeof(float)); /* overwritten, gaps too */
+    memset(grad, 0x7f, g->P * sizeof(float)); /* overwritten, also in gaps */
     put(f->d_grad, 0, grad, g->P * sizeof(float));
     be->backward(p, f->d_params, f->d_grad);
     fetch(f->d_grad, grad, g->P * sizeof(float));
@@ -72,30 +72,30 @@ static void check_gradients(struct fixture *f, struct mc_plan *p, const struct n
         close_to("gradient", q->tensor.name, grad + q->offset, v->dparams + q->offset, q->count,
                  within(tolerance));
         for (size_t i = 0; i < q->count; i++)
-            held += fabs((double)grad[q->offset + i]);
+            in_tensors += fabs((double)grad[q->offset + i]);
     }
     for (size_t i = 0; i < g->P; i++)
         all += fabs((double)grad[i]);
-    assert_true(fabs(all - held) <= 1e-12 * held); /* nothing in the gaps */
+    assert_true(fabs(all - in_tensors) <= 1e-12 * in_tensors); /* 0 in the gaps */
     be->input_grad(p, d_dx);
-    const float *dx = fetched(d_dx, B * f->image);
+    const float *dx = host_copy(d_dx, B * f->image);
     for (size_t i = 0; i < B * f->image; i++)
-        want[i] = v->grad[0][i] / (double)g->nodes[0].std[i % f->image / hw];
-    close_to("gradient", "pixels", dx, want, B * f->image, within(tolerance));
+        expected[i] = v->grad[0][i] / (double)g->nodes[0].std[i % f->image / hw];
+    close_to("gradient", "pixels", dx, expected, B * f->image, within(tolerance));
     for (size_t i = (size_t)v->valid * f->image; i < B * f->image; i++)
         assert_true(dx[i] == 0);
-    /* the pixels' gradient alone; backward uses up what forward kept */
+    /* The pixels' gradient alone. Forward runs again because backward overwrites its outputs. */
     be->forward(p, v->mode, f->d_params, f->d_stats, d_acc, f->d_ctl);
     be->backward(p, f->d_params, NULL);
     be->input_grad(p, d_dx);
     put(f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float));
-    assert_memory_equal(dx, fetched(d_dx, B * f->image), B * f->image * sizeof(float));
+    assert_memory_equal(dx, host_copy(d_dx, B * f->image), B * f->image * sizeof(float));
 }
 
 static void check_statistics(struct fixture *f, const struct naive *v, const double *acc)
 {
     const struct mc_graph *g = f->g;
-    const float *stats = fetched(f->d_stats, g->S + 1);
+    const float *stats = host_copy(f->d_stats, g->S + 1);
 
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
@@ -106,13 +106,14 @@ static void check_statistics(struct fixture *f, const struct naive *v, const dou
             const double count = (double)v->valid * n->h * n->w, w = (double)n->momentum;
             const double bm = v->batch_mean[m], bv = v->batch_var[m];
             if (v->mode ==
-                MC_MODE_TRAIN) { /* the bound is on the batch's own, of which w went in */
+                MC_MODE_TRAIN) { /* bound for the batch's statistics, of which w is added */
                 const double mean = ((double)stats[m] - (1 - w) * (double)f->stats[m]) / w;
                 const double var = ((double)stats[r] - (1 - w) * (double)f->stats[r]) / w;
-                const double want = bv * count / (count - 1);
+                const double expected = bv * count / (count - 1);
                 if (!(fabs(mean - bm) <= within(1e-5) * (1 + fabs(bm))) ||
-                    !(fabs(var - want) <= within(1e-5) * (1 + want)))
-                    fail_msg("%s: channel %zu: %g %g for %g %g", n->name, c, mean, var, bm, want);
+                    !(fabs(var - expected) <= within(1e-5) * (1 + expected)))
+                    fail_msg("%s: channel %zu: %g %g for %g %g", n->name, c, mean, var, bm,
+                             expected);
             } else {
                 assert_true(stats[m] == f->stats[m] && stats[r] == f->stats[r]);
             }
@@ -126,7 +127,7 @@ static void check_statistics(struct fixture *f, const struct naive *v, const dou
     put(f->d_stats, 0, f->stats, (g->S + 1) * sizeof(float));
 }
 
-/* All modes, full and short batches, against the reference. */
+/* Compares all modes, with full and short batches, with the reference. */
 static void check_network(struct mc_graph *g, int bytes, int train_only, double tolerance)
 {
     struct fixture f;
@@ -140,7 +141,7 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
     struct mc_plan *p =
         plan(g, (struct mc_plan_opts){.backward = 1, .input_grad = 1, .train_only = train_only});
     struct mc_plan *q = plan(g, (struct mc_plan_opts){.train_only = train_only});
-    for (int s = is_slow(); s < 2; s++) /* a short batch does all that a full one does */
+    for (int s = is_slow(); s < 2; s++) /* the short batch tests all that the full one does */
         for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++) {
             struct mc_buf *d_acc = buf(MC_REESTIMATE_SIZE(g->S) * sizeof *acc, NULL);
             set_order(&f, valid[s], samples);
@@ -164,7 +165,7 @@ static void check_network(struct mc_graph *g, int bytes, int train_only, double 
             if (mode == MC_MODE_REESTIMATE)
                 assert_true(acc[2 * g->S] == valid[s]);
             check_gradients(&f, p, &v, d_acc, tolerance);
-            /* a plan that keeps nothing for the way back, twice from one load */
+            /* a plan without backward, twice from one load */
             be->load(q, &f.source, f.d_ctl);
             for (int twice = 0; twice < 2; twice++) {
                 be->forward(q, mode == MC_MODE_TRAIN ? MC_MODE_BATCH : mode, f.d_params, f.d_stats,
@@ -191,7 +192,7 @@ static void layers_of_an_mlp(void **state)
     check_network(mlp("mlp:bn,24,17"), 0, 0, 2e-5);
 }
 
-/* Residual blocks, nodes used several times, what is not behind a batch norm. */
+/* Residual blocks, nodes used several times, nodes that do not follow a batch norm. */
 static struct mc_graph *residual_net(void)
 {
     struct mc_graph *g = mc_graph_new("residual", 3, 8, 8, 4, MEAN, STD);
@@ -221,9 +222,8 @@ static void residual_streams(void **state)
     check_network(residual_net(), 0, 0, 2e-5);
 }
 
-/* Branches, every pooling, dropout, an auxiliary head, pixels that feed more than convolutions.
- * Where rounding would choose the greatest pixel (test_gpu looks at that alone), means in its
- * place. */
+/* Branches, every pooling, dropout, an auxiliary head, pixels that feed more than convolutions. If
+ * rounding would choose the maximum pixel (test_gpu tests that alone), average pooling. */
 static struct mc_graph *branching_net(void)
 {
     const enum mc_op pool = within(0) > 0 ? MC_OP_AVGPOOL : MC_OP_MAXPOOL;
@@ -254,8 +254,8 @@ static void branches_pools_and_heads(void **state)
 }
 
 /* An inverted residual with squeeze-and-excitation, products of whole activations, activations that
- * are not 0 at 0 in front of what reads every lane; pixels that feed a product. Where rounding
- * would choose a side of a kink, activations without. */
+ * are not 0 at 0 before nodes that read every lane, and pixels that feed a product. If rounding
+ * would choose a side of a kink, activations without kinks. */
 static struct mc_graph *gated_net(void)
 {
     const int smooth = within(0) > 0;
@@ -286,8 +286,8 @@ static struct mc_graph *gated_net(void)
     return finish(g, 0);
 }
 
-/* Groups of four, of eight that fill no block of sixteen, of a whole block; depthwise windows of
- * five and seven, strided; pixels in groups. */
+/* Groups of four, of eight (which do not fill a block of sixteen), of a whole block; strided
+ * depthwise windows of five and seven; pixels in groups. */
 static struct mc_graph *grouped_net(void)
 {
     static const struct {
@@ -325,7 +325,7 @@ static void gates_and_activations(void **state)
     check_network(gated_net(), 1, 1, 2e-5);
 }
 
-/* Two blocks of ConvNeXt, of channels that fill no block; a multiplier of two; a layer norm of one
+/* Two ConvNeXt blocks with channels that fill no block, a multiplier of two, a layer norm of one
  * pixel. */
 static struct mc_graph *layered_net(void)
 {
@@ -378,10 +378,10 @@ static float *gradient_of_plan(struct fixture *f, struct mc_plan_opts o)
     return grad;
 }
 
-/* An addition that no loss depends on gives no gradient, but is computed where it is tapped. */
-static void an_addition_beside_the_loss(void **state)
+/* An addition that no loss depends on has no gradient, but is computed if it is tapped. */
+static void addition_outside_the_loss(void **state)
 {
-    struct mc_graph *g = mc_graph_new("beside", 3, 8, 8, 5, MEAN, STD);
+    struct mc_graph *g = mc_graph_new("untrained", 3, 8, 8, 5, MEAN, STD);
     const int x = mc_graph_conv(g, NULL, 0, 8, (struct mc_conv_opts){.kernel = 3, .pad = 1});
     const int y = mc_graph_conv(g, NULL, x, 8, (struct mc_conv_opts){.kernel = 3, .pad = 1});
     struct fixture f;
@@ -408,7 +408,7 @@ int main(void)
         cmocka_unit_test(convolutions_in_groups),
         cmocka_unit_test(gates_and_activations),
         cmocka_unit_test(layer_norms_and_scales),
-        cmocka_unit_test(an_addition_beside_the_loss),
+        cmocka_unit_test(addition_outside_the_loss),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Work that a device takes down and repeats: so often as it was wanted, steps of a network with the
- * bytes of the same steps one by one in any order that the device may choose, buffers that grew in
- * between, and a device that cannot. */
+ * Work that a device captures and repeats. It runs the given number of times; a network's steps
+ * have the same bytes as single steps in any order that the device may choose; buffers may grow in
+ * between; a device may be unable to capture. */
 #include "tests/unit/kernels/steps.h"
 
 #include "tests/unit/under.h"
@@ -23,13 +23,13 @@ static void count(void *arg)
     be->copy(be, c->to, c->from, 2 * sizeof(float));
 }
 
-static void work_is_done_so_often(void **state)
+static void work_runs_the_given_number_of_times(void **state)
 {
     static const size_t times[] = {1, 40, 3, 1, 0, 9};
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2}, other[] = {3, 4};
     struct count c = {buf(sizeof begin, &begin), buf(sizeof one, one), buf(sizeof one, NULL), 0};
-    struct mc_capture *again = NULL;
+    struct mc_capture *saved = NULL;
     struct mc_error err = {0};
     struct mc_ctl ctl;
     float got[2];
@@ -37,29 +37,29 @@ static void work_is_done_so_often(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
-        be->repeat(be, &again, times[i], count, &c);
+        be->repeat(be, &saved, times[i], count, &c);
         want += (uint32_t)times[i];
         fetch(c.ctl, &ctl, sizeof ctl);
         assert_int_equal(ctl.row, want);
     }
-    if (be->launch_steps > 1) /* it is given many at once because it calls few */
+    if (be->launch_steps > 1) /* repeat gets many at once because few calls are captured */
         assert_true(c.calls < 54 / 2);
     else
         assert_int_equal(c.calls, 54);
 
-    /* the buffers lie elsewhere now */
+    /* the buffers have moved */
     ok(be->buf_grow(be, c.from, 1 << 20, &err), &err);
     ok(be->buf_grow(be, c.to, 1 << 20, &err), &err);
     put(c.from, 0, other, sizeof other);
     for (int i = 0; i < 3; i++) {
         be->zero(be, c.to);
-        be->repeat(be, &again, 4, count, &c);
+        be->repeat(be, &saved, 4, count, &c);
         fetch(c.to, got, sizeof got);
         assert_memory_equal(got, other, sizeof got);
     }
     fetch(c.ctl, &ctl, sizeof ctl);
     assert_int_equal(ctl.row, want + 12);
-    be->capture_free(be, again);
+    be->capture_free(be, saved);
     be->capture_free(be, NULL);
     release(0);
 }
@@ -84,12 +84,12 @@ static struct mc_graph *branched(void)
     return finish(g, 0);
 }
 
-/* at_once: how many are repeated in one call; 0: the steps as they are. Leaves the parameters. */
+/* Trains. at_once: steps per call of repeat; 0: direct steps. Returns the parameters. */
 static float *trained(size_t at_once, double *sums, size_t *bytes)
 {
     int32_t order[STEPS * B];
     float lrs[STEPS], coefs[STEPS];
-    struct mc_capture *again = NULL;
+    struct mc_capture *saved = NULL;
     struct steps s;
 
     for (int i = 0; i < STEPS * B; i++)
@@ -101,7 +101,7 @@ static float *trained(size_t at_once, double *sums, size_t *bytes)
     open_steps(&s, branched(), STEPS, order, lrs, coefs);
     for (size_t done = 0; done < STEPS; done += at_once ? at_once : 1)
         if (at_once)
-            be->repeat(be, &again, STEPS - done < at_once ? STEPS - done : at_once, step, &s);
+            be->repeat(be, &saved, STEPS - done < at_once ? STEPS - done : at_once, step, &s);
         else
             step(&s);
     const size_t P = s.f.g->P, S = s.f.g->S;
@@ -111,7 +111,7 @@ static float *trained(size_t at_once, double *sums, size_t *bytes)
     fetch(s.f.d_stats, params + P, S * sizeof(float));
     fetch(s.sums, sums, STEP_SUMS * sizeof *sums);
     *bytes = (P + S) * sizeof *params;
-    be->capture_free(be, again);
+    be->capture_free(be, saved);
     teardown(&s.f);
     return params;
 }
@@ -141,7 +141,7 @@ static void steps_have_the_bytes_of_direct_ones(void **state)
     assert_null(strstr(be->describe, "not captured"));
 }
 
-/* With open_steps' struct as `arg`: ends with what may be done beside what comes next. */
+/* One step of open_steps' struct `arg`; its last work may run on the side stream. */
 static void measure(void *arg)
 {
     struct steps *s = arg;
@@ -156,22 +156,22 @@ static void images_are_counted_once(void)
     int32_t order[B];
     const float lrs[1] = {0};
     double sums[STEP_SUMS];
-    struct mc_capture *again = NULL;
+    struct mc_capture *saved = NULL;
     struct steps s;
 
     for (int i = 0; i < B; i++)
         order[i] = i;
     open_steps(&s, branched(), 1, order, lrs, NULL);
-    be->repeat(be, &again, STEPS, measure, &s);
-    be->repeat(be, &again, STEPS, measure, &s);
+    be->repeat(be, &saved, STEPS, measure, &s);
+    be->repeat(be, &saved, STEPS, measure, &s);
     fetch(s.sums, sums, sizeof sums);
     assert_true(sums[MC_METRIC_IMAGES] == 2 * STEPS * B);
-    be->capture_free(be, again);
+    be->capture_free(be, saved);
     teardown(&s.f);
 }
 
-/* The emulated device does then last what may be done beside the rest. */
-static void what_is_done_beside_may_be_last(void **state)
+/* The emulated device then runs side work last. */
+static void side_work_may_run_last(void **state)
 {
     (void)state;
     if (!on_emulation())
@@ -186,7 +186,7 @@ static void what_is_done_beside_may_be_last(void **state)
 
 /* ---- a device that cannot ---- */
 
-static void what_cannot_be_captured_is_done_and_said(void **state)
+static void failed_capture_runs_directly_and_is_reported(void **state)
 {
     static const char *const where[] = {"begin", "work", "end", "instantiate", "upload"};
 
@@ -199,20 +199,20 @@ static void what_cannot_be_captured_is_done_and_said(void **state)
         assert_int_equal(setenv("MC_EMULATION_CAPTURE", where[i], 1), 0);
         same_as_step_by_step(STEPS);
         assert_int_equal(unsetenv("MC_EMULATION_CAPTURE"), 0);
-        const char *said = strstr(be->describe, ", steps not captured: ");
-        assert_non_null(said);
-        assert_null(strstr(said + 1, ", steps not captured: "));
+        const char *report = strstr(be->describe, ", steps not captured: ");
+        assert_non_null(report);
+        assert_null(strstr(report + 1, ", steps not captured: "));
         be->close(be);
         be = usual;
     }
 }
 
-/* Then one step is launched after the other. */
+/* Single steps are then launched one by one. */
 static void a_longer_graph_may_fail(void **state)
 {
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2};
-    struct mc_capture *again = NULL;
+    struct mc_capture *saved = NULL;
     struct mc_ctl ctl;
 
     (void)state;
@@ -222,14 +222,14 @@ static void a_longer_graph_may_fail(void **state)
     start(NULL);
     struct count c = {buf(sizeof begin, &begin), buf(sizeof one, one), buf(sizeof one, NULL), 0};
     assert_int_equal(setenv("MC_EMULATION_CAPTURE", "longer", 1), 0);
-    be->repeat(be, &again, 40, count, &c);
-    be->repeat(be, &again, 40, count, &c);
+    be->repeat(be, &saved, 40, count, &c);
+    be->repeat(be, &saved, 40, count, &c);
     assert_int_equal(unsetenv("MC_EMULATION_CAPTURE"), 0);
     fetch(c.ctl, &ctl, sizeof ctl);
     assert_int_equal(ctl.row, begin.row + 80);
-    assert_true(c.calls > 2 && c.calls < 20); /* the longer one was tried, once */
+    assert_true(c.calls > 2 && c.calls < 20); /* the longer one was tried once */
     assert_null(strstr(be->describe, "not captured"));
-    be->capture_free(be, again);
+    be->capture_free(be, saved);
     release(0);
     be->close(be);
     be = usual;
@@ -238,10 +238,10 @@ static void a_longer_graph_may_fail(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(work_is_done_so_often),
+        cmocka_unit_test(work_runs_the_given_number_of_times),
         cmocka_unit_test(steps_have_the_bytes_of_direct_ones),
-        cmocka_unit_test(what_is_done_beside_may_be_last),
-        cmocka_unit_test(what_cannot_be_captured_is_done_and_said),
+        cmocka_unit_test(side_work_may_run_last),
+        cmocka_unit_test(failed_capture_runs_directly_and_is_reported),
         cmocka_unit_test(a_longer_graph_may_fail),
     };
     const int rc = cmocka_run_group_tests(tests, start, stop);

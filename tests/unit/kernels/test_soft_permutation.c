@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutation groups acting by matrices: against permutations, against plain loops in float64, the
- * gradient against differences, at 1 and 2 threads. */
+ * Soft permutations: compared with permutations, with plain loops in float64, their gradients with
+ * differences, at 1 and 2 threads. */
 #include "tests/unit/kernels/soft_permutation.h"
-/* Into out and grad_matrices, which hold something else before. */
-static void act(struct subject *u, int k)
+/* Writes out and grad_matrices, which are not 0 before. */
+static void run(struct subject *u, int k)
 {
     struct mc_backend *b = be[k];
     struct mc_error err = {0};
@@ -29,15 +29,15 @@ static void act(struct subject *u, int k)
 
 /* ---- plain loops ---------------------------------------------------------------------------- */
 
-/* A place on a tensor's axis: unit `unit` of a group, whose unit j lies at first + j * step. */
-struct place {
+/* A position on a tensor's axis: unit `unit` of a group, whose unit j is at first + j * step. */
+struct position {
     int group;
     size_t unit, first, step;
 };
 
-static struct place *places(const struct subject *u, size_t tensor, int dim, size_t n)
+static struct position *positions(const struct subject *u, size_t tensor, int dim, size_t n)
 {
-    struct place *p = calloc(n, sizeof *p);
+    struct position *p = calloc(n, sizeof *p);
 
     assert_non_null(p);
     for (size_t i = 0; i < n; i++)
@@ -48,18 +48,19 @@ static struct place *places(const struct subject *u, size_t tensor, int dim, siz
             if (use->is_stat || use->index != tensor || use->dim != dim)
                 continue;
             for (size_t i = 0; i < use->count * use->repeat; i++)
-                p[use->offset + i] = (struct place){(int)g, i / use->repeat,
-                                                    use->offset + i % use->repeat, use->repeat};
+                p[use->offset + i] = (struct position){(int)g, i / use->repeat,
+                                                       use->offset + i % use->repeat, use->repeat};
         }
     return p;
 }
 
-static double at(const struct subject *u, const double *matrices, const struct place *p, size_t j)
+static double at(const struct subject *u, const double *matrices, const struct position *p,
+                 size_t j)
 {
     return matrices[u->offset[p->group] + p->unit * u->s.groups[p->group].size + j];
 }
 
-static void naive_act(const struct subject *u, const double *matrices, double *out)
+static void naive_run_matrices(const struct subject *u, const double *matrices, double *out)
 {
     double *mid = calloc(u->g->P + 1, sizeof *mid);
 
@@ -71,12 +72,13 @@ static void naive_act(const struct subject *u, const double *matrices, double *o
         const size_t cols = p->tensor.ndim > 1 ? (size_t)p->tensor.shape[1] : 1;
         const size_t inner = p->count / (rows * cols), line = cols * inner;
         const size_t groups = mc_param_groups(u->g, p);
-        struct place *row = places(u, t, 0, rows), *cols_of_all = places(u, t, 1, cols * groups);
+        struct position *row = positions(u, t, 0, rows),
+                        *cols_of_all = positions(u, t, 1, cols * groups);
         const float *x = u->theta + p->offset;
         for (size_t i = 0; i < rows; i++)
             for (size_t c = 0; c < cols; c++) {
-                const size_t first = i / (rows / groups) * cols; /* of the row's inputs */
-                const struct place *col = &cols_of_all[first + c];
+                const size_t first = i / (rows / groups) * cols; /* first of the row's inputs */
+                const struct position *col = &cols_of_all[first + c];
                 for (size_t k = 0; k < inner; k++) {
                     double sum = (double)x[i * line + c * inner + k];
                     if (col->group >= 0) {
@@ -125,7 +127,7 @@ static size_t n_small(void)
     return is_slow() ? 2 : N_SMALL;
 }
 
-static void matrices_lie_one_after_another(void **state)
+static void matrices_are_contiguous(void **state)
 {
     struct subject u;
     size_t end = 0;
@@ -155,22 +157,22 @@ static void permutations_act_as_permutations(void **state)
         struct mc_error err = {0};
         size_t moved = 0;
         set_up(&u, name);
-        float *want = room(u.g->P);
+        float *expected = room(u.g->P);
         ok(mc_perm_init(&p, &u.s, &err), &err);
         mc_perm_random(&p, 11);
-        for (size_t g = 0; g < p.n_groups; g++) /* blocks stay where they are */
+        for (size_t g = 0; g < p.n_groups; g++) /* blocks stay in place */
             for (size_t k = 0; p.groups[g].within && k < p.groups[p.groups[g].within - 1].size; k++)
                 p.perm[p.groups[g].within - 1][k] = (int32_t)k;
-        ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, want, NULL, &err), &err);
+        ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, expected, NULL, &err), &err);
         mc_soft_perm_matrices(&u.s, &p, u.matrices);
-        act(&u, 1);
-        for (size_t j = 0; j < u.g->P; j++) { /* products with 0 and 1: nothing is rounded */
-            if (!(u.out[j] == want[j]))
-                fail_msg("%s: %zu: %g, not %g", name, j, (double)u.out[j], (double)want[j]);
-            moved += want[j] != u.theta[j];
+        run(&u, 1);
+        for (size_t j = 0; j < u.g->P; j++) { /* products with 0 and 1 are exact */
+            if (!(u.out[j] == expected[j]))
+                fail_msg("%s: %zu: %g, not %g", name, j, (double)u.out[j], (double)expected[j]);
+            moved += expected[j] != u.theta[j];
         }
         assert_true(moved > u.g->P / 2);
-        free(want);
+        free(expected);
         mc_perm_release(&p);
         tear_down(&u);
     }
@@ -184,18 +186,19 @@ static void matrices_act_as_plain_loops(void **state)
     for (size_t i = 0; i < n_small(); i++) {
         struct subject u;
         set_up(&u, SMALL[i]);
-        double *matrices = calloc(u.M, sizeof *matrices), *want = calloc(u.g->P, sizeof *want);
-        assert_true(matrices && want);
+        double *matrices = calloc(u.M, sizeof *matrices),
+               *expected = calloc(u.g->P, sizeof *expected);
+        assert_true(matrices && expected);
         for (size_t j = 0; j < u.M; j++)
             matrices[j] = (double)u.matrices[j];
-        naive_act(&u, matrices, want);
-        act(&u, 1);
+        naive_run_matrices(&u, matrices, expected);
+        run(&u, 1);
         for (size_t t = 0; t < u.g->n_params; t++) {
             const struct mc_param *p = &u.g->params[t];
             double diff = 0, norm = 0;
             for (size_t j = p->offset; j < p->offset + p->count; j++) {
-                diff += pow((double)u.out[j] - want[j], 2);
-                norm += want[j] * want[j];
+                diff += pow((double)u.out[j] - expected[j], 2);
+                norm += expected[j] * expected[j];
             }
             if (!(diff <= 1e-12 * norm))
                 fail_msg("%s: %s: error %g of norm %g", SMALL[i], p->tensor.name, sqrt(diff),
@@ -203,17 +206,17 @@ static void matrices_act_as_plain_loops(void **state)
             worst = fmax(worst, norm > 0 ? sqrt(diff / norm) : 0);
         }
         for (size_t j = 0; j < u.g->P; j++)
-            assert_true(want[j] != 0 || u.out[j] == 0); /* gaps */
+            assert_true(expected[j] != 0 || u.out[j] == 0); /* gaps */
         free(matrices);
-        free(want);
+        free(expected);
         tear_down(&u);
     }
     print_message("worst tensor %.2e\n", worst);
 }
 
-/* The gradient of <grad, act(P)> along random directions of one group's matrix after the other. A
- * group acts on both axes of a tensor at most, so along a line the function is of degree 2 and
- * differences are exact at any distance. */
+/* The gradient of <grad, run(P)> along random directions, one group's matrix at a time. A group
+ * multiplies at most both axes of a tensor, so the function has degree 2 along a line: differences
+ * are exact at any distance. */
 static void gradients_are_differences(void **state)
 {
     double worst = 0;
@@ -225,7 +228,7 @@ static void gradients_are_differences(void **state)
         double *matrices = calloc(u.M, sizeof *matrices), *out = calloc(u.g->P, sizeof *out);
         double *direction = calloc(u.M, sizeof *direction);
         assert_true(matrices && out && direction);
-        act(&u, 1);
+        run(&u, 1);
         for (size_t g = 0; g < u.s.n_groups; g++) {
             const size_t n = u.s.groups[g].size * u.s.groups[g].size;
             const float *d = u.grad_matrices + u.offset[g];
@@ -240,17 +243,17 @@ static void gradients_are_differences(void **state)
                     matrices[j] = (double)u.matrices[j];
                 for (size_t j = 0; j < n; j++)
                     matrices[u.offset[g] + j] += (side ? 1 : -1) * direction[j];
-                naive_act(&u, matrices, out);
+                naive_run_matrices(&u, matrices, out);
                 f[side] = inner_product(u.grad, out, u.g->P);
             }
-            const double want = (f[1] - f[0]) / 2;
-            const double e = fabs(along - want) / (want != 0 ? sqrt(norm) : 1);
-            int blocks = 0; /* which stay where they are */
+            const double expected = (f[1] - f[0]) / 2;
+            const double e = fabs(along - expected) / (expected != 0 ? sqrt(norm) : 1);
+            int blocks = 0; /* blocks, which stay in place */
             for (size_t j = 0; j < u.s.n_groups; j++)
                 blocks |= u.s.groups[j].within == 1 + g;
-            if (!(blocks ? norm == 0 && want == 0 : norm > 0 && e <= 1e-5))
+            if (!(blocks ? norm == 0 && expected == 0 : norm > 0 && e <= 1e-5))
                 fail_msg("%s: %s: %.9g, by differences %.9g", SMALL[i], u.s.groups[g].name, along,
-                         want);
+                         expected);
             worst = fmax(worst, e);
             for (size_t j = u.offset[g] + n; j % 16; j++)
                 assert_true(u.grad_matrices[j] == 0);
@@ -272,11 +275,11 @@ static void threads_change_nothing(void **state)
         struct subject u;
         set_up(&u, names[i]);
         float *out = room(u.g->P), *d = room(u.M);
-        act(&u, 0);
+        run(&u, 0);
         memcpy(out, u.out, u.g->P * sizeof *out);
         memcpy(d, u.grad_matrices, u.M * sizeof *d);
         for (int again = 0; again < 3; again++) {
-            act(&u, 1);
+            run(&u, 1);
             assert_memory_equal(out, u.out, u.g->P * sizeof *out);
             assert_memory_equal(d, u.grad_matrices, u.M * sizeof *d);
         }
@@ -289,7 +292,7 @@ static void threads_change_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(matrices_lie_one_after_another),
+        cmocka_unit_test(matrices_are_contiguous),
         cmocka_unit_test(permutations_act_as_permutations),
         cmocka_unit_test(matrices_act_as_plain_loops),
         cmocka_unit_test(gradients_are_differences),

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Our Winograd convolutions, which the table picks for some shapes only, against plain products:
- * all three passes, all paddings, images that are no multiple of a tile, channels that fill no
- * block, one thread and several, random shapes. And that a failure of oneDNN is told. */
+ * all three passes, all paddings, images that are not a multiple of a tile, channels that fill no
+ * block, one and several threads, random shapes. Also checks that get() reports a failure of
+ * oneDNN. */
 #include "kernels/cpu/cpu.h"
-#include "tests/unit/kernels/kept.h"
+#include "tests/unit/kernels/resources.h"
 #include "tests/unit/under.h"
 
 static struct cpu *cpu(void)
@@ -17,7 +18,7 @@ static float noise(size_t i)
     return (float)(((uint32_t)i * 2654435761u + 12345u) >> 8) * 0x1p-23f - 1;
 }
 
-/* A blocked activation of c channels, 0 in the lanes behind the last. */
+/* A blocked activation of c channels, 0 in the lanes after the last. */
 static float *activation(size_t n, size_t c, size_t hw, size_t seed, size_t *count)
 {
     const size_t b = (size_t)cpu()->k->block, cb = (c + b - 1) / b;
@@ -30,7 +31,7 @@ static float *activation(size_t n, size_t c, size_t hw, size_t seed, size_t *cou
     return p;
 }
 
-static void close_to(const char *what, const float *a, const float *b, size_t n)
+static void close_to(const char *name, const float *a, const float *b, size_t n)
 {
     double diff = 0, norm = 0;
     for (size_t i = 0; i < n; i++) {
@@ -39,10 +40,10 @@ static void close_to(const char *what, const float *a, const float *b, size_t n)
     }
     assert_true(norm > 0);
     if (!(sqrt(diff / norm) <= 5e-6))
-        fail_msg("%s: error %g", what, sqrt(diff / norm));
+        fail_msg("%s: error %g", name, sqrt(diff / norm));
 }
 
-/* By 3x3 in steps of 1, for all three passes. */
+/* A 3x3 shape of stride 1, for all three passes. */
 static struct cpu_conv_shape shape(int n, int ic, int h, int w, int oc, int pad)
 {
     return (struct cpu_conv_shape){.n = n,
@@ -78,7 +79,7 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
             s.algorithm[pass] = i ? CPU_WINOGRAD : CPU_PRODUCTS;
         ok(cpu_conv_new(cpu(), &s, &c[i], &err), &err);
         void *work = floats(cpu_conv_work(c[i]) / sizeof(float));
-        memset(work, 0x7f, cpu_conv_work(c[i])); /* nothing old may leak in */
+        memset(work, 0x7f, cpu_conv_work(c[i])); /* stale values must not leak in */
         y[i] = floats(ny);
         dx[i] = floats(nx);
         dw[i] = floats(nw);
@@ -95,9 +96,9 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
     release(0);
 }
 
-/* As in a batch that is padded: images behind the valid ones, whose outputs have no gradient, add
- * nothing to the weights' gradient whatever they hold, and get none; nor do the lanes behind the
- * last channel. */
+/* As in a padded batch: images after the valid ones, whose outputs have no gradient, add nothing to
+ * the weights' gradient whatever they hold, and get no gradient. Nor do the lanes after the last
+ * channel. */
 static void masked(int n, int valid, int ic, int side, int oc, int pad)
 {
     struct cpu_conv_shape s = shape(n, ic, side, side, oc, pad);
@@ -107,15 +108,15 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
     size_t nx, ny;
     float *x = activation((size_t)n, (size_t)ic, hw, 1, &nx), *weight = floats(nw), *dw[2];
     float *dy = activation((size_t)n, (size_t)oc, out, 77, &ny), *dx = floats(nx), *y = floats(ny);
-    const size_t kept = nx / (size_t)n * (size_t)valid, told = ny / (size_t)n * (size_t)valid;
+    const size_t x_valid = nx / (size_t)n * (size_t)valid, y_valid = ny / (size_t)n * (size_t)valid;
     struct mc_error err = {0};
 
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
         s.algorithm[pass] = CPU_WINOGRAD;
     for (size_t i = 0; i < nw; i++)
         weight[i] = noise(i + 5) / (float)ic;
-    memset(dy + told, 0, (ny - told) * sizeof *dy);
-    for (int i = 0; i < 2; i++) { /* with the images that are masked, and without them */
+    memset(dy + y_valid, 0, (ny - y_valid) * sizeof *dy);
+    for (int i = 0; i < 2; i++) { /* with the masked images, and without them */
         struct cpu_conv *c = NULL;
         s.n = i ? valid : n;
         ok(cpu_conv_new(cpu(), &s, &c, &err), &err);
@@ -130,7 +131,7 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
         cpu_conv_free(c);
     }
     close_to("weights, masked", dw[0], dw[1], nw);
-    for (size_t i = kept; i < nx; i++)
+    for (size_t i = x_valid; i < nx; i++)
         assert_true(dx[i] == 0);
     for (size_t i = 0; i < nx; i++)
         assert_true(i / b / hw % (nx / (size_t)n / hw / b) * b + i % b < (size_t)ic || dx[i] == 0);
@@ -158,7 +159,7 @@ static unsigned draw(unsigned n)
     return (unsigned)(state >> 33) % n;
 }
 
-/* Any shape, each thread with much, little or nothing to do. */
+/* Any shape, with much, little or no work per thread. */
 static void random_shapes(void **state)
 {
     (void)state;
@@ -174,8 +175,8 @@ static void random_shapes(void **state)
     }
 }
 
-/* What oneDNN cannot do while a plan runs is told by get(), not lost. */
-static void a_failure_is_told(void **state)
+/* get() reports an error of oneDNN that occurred while a plan ran. */
+static void failure_is_reported(void **state)
 {
     (void)state;
     struct mc_error err = {0};
@@ -212,7 +213,7 @@ int main(void)
         cmocka_unit_test(shapes_of_all_kinds),
         cmocka_unit_test(masked_images_add_nothing),
         cmocka_unit_test(random_shapes),
-        cmocka_unit_test(a_failure_is_told),
+        cmocka_unit_test(failure_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

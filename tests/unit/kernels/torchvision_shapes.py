@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes torchvision_shapes.tsv, from which test_convolution.c makes convolutions: one line per distinct convolution
-of five networks of torchvision at 32, 64 and 224 pixels.
+"""Write torchvision_shapes.tsv, the shapes of test_convolution.c: one line per distinct convolution of five torchvision
+networks at 32, 64 and 224 pixels.
 
     pip install torch torchvision
     tests/unit/kernels/torchvision_shapes.py >tests/unit/kernels/torchvision_shapes.tsv
@@ -26,7 +26,7 @@ def shapes(name, size, found):
     net = getattr(torchvision.models, name)(weights=None).eval()
     first = []
 
-    def seen(m, inputs, y):
+    def record(m, inputs, y):
         key = text(m, inputs[0], y), int(m.bias is not None), int(not first)
         first.append(m)
         users = found.setdefault(key, [])
@@ -36,7 +36,7 @@ def shapes(name, size, found):
     for m in net.modules():
         if isinstance(m, nn.Conv2d):
             assert m.dilation == (1, 1)
-            m.register_forward_hook(seen)
+            m.register_forward_hook(record)
     with torch.no_grad():
         net(torch.zeros(1, 3, size, size))
 

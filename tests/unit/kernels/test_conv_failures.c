@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is said where a device's library refuses a convolution: which node's, which pass, and the
- * library's own reason. */
+ * The message when a device's library refuses a convolution: the node, the pass, and the library's
+ * reason. */
 #include "tests/unit/kernels/device.h"
 
 #include "tests/unit/under.h"
@@ -14,13 +14,13 @@ static struct mc_graph *one_conv(void)
     return finish(g, 0);
 }
 
-static void holds(const char *text, const char *part)
+static void contains(const char *text, const char *part)
 {
     if (!strstr(text, part))
         fail_msg("no '%s' in: %s", part, text);
 }
 
-static void refused(const char *where, const char *first, const char *second)
+static void check_message(const char *where, const char *first, const char *second)
 {
     struct mc_graph *g = one_conv();
     struct mc_error err = {0};
@@ -30,10 +30,10 @@ static void refused(const char *where, const char *first, const char *second)
     const int rc = be->plan_new(be, g, &(struct mc_plan_opts){.batch = B, .backward = 1}, &p, &err);
     assert_int_equal(unsetenv("MC_EMULATION_CUDNN"), 0);
     assert_int_equal(rc, MC_EFAIL);
-    holds(err.text, "odd.conv: ");
-    holds(err.text, "by 3x3 to 17 channels");
-    holds(err.text, first);
-    holds(err.text, second);
+    contains(err.text, "odd.conv: ");
+    contains(err.text, "by 3x3 to 17 channels");
+    contains(err.text, first);
+    contains(err.text, second);
     mc_graph_free(g);
 }
 
@@ -42,9 +42,9 @@ static void a_plan_names_the_node(void **state)
     (void)state;
     if (!on_emulation())
         skip();
-    refused("describe", "forward of", "CUDNN_STATUS_BAD_PARAM: ");
-    refused("algorithm", "forward of", "CUDNN_STATUS_NOT_SUPPORTED: ");
-    refused("algorithm", "cuDNN has no ", within(0) > 0 ? "--precision f32" : " in f32: ");
+    check_message("describe", "forward of", "CUDNN_STATUS_BAD_PARAM: ");
+    check_message("algorithm", "forward of", "CUDNN_STATUS_NOT_SUPPORTED: ");
+    check_message("algorithm", "cuDNN has no ", within(0) > 0 ? "--precision f32" : " in f32: ");
 }
 
 static void a_failure_while_it_runs_names_the_node(void **state)
@@ -66,8 +66,8 @@ static void a_failure_while_it_runs_names_the_node(void **state)
     be->forward(p, MC_MODE_TRAIN, f.d_params, f.d_stats, NULL, f.d_ctl);
     assert_int_equal(unsetenv("MC_EMULATION_CUDNN"), 0);
     assert_int_equal(be->get(be, out, 0, &loss, sizeof loss, &err), MC_EFAIL);
-    holds(err.text, "odd.conv: forward of ");
-    holds(err.text, "CUDNN_STATUS_EXECUTION_FAILED: Reason: the emulated one");
+    contains(err.text, "odd.conv: forward of ");
+    contains(err.text, "CUDNN_STATUS_EXECUTION_FAILED: Reason: the emulated one");
     teardown(&f);
     be->close(be);
     be = usual;

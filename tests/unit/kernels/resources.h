@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The backend under test, and what a test takes of it and of memory: kept in a list, and given back
- * at once by release(). Header only, for test programs. */
-#ifndef MC_TEST_KEPT_H
-#define MC_TEST_KEPT_H
+ * The backend under test, and the memory, buffers and plans of a test: kept in a list and released
+ * together by release(). Header only, for test programs. */
+#ifndef MC_TEST_RESOURCES_H
+#define MC_TEST_RESOURCES_H
 
 #include "kernels/backend.h"
 #include "libcommon/graph/graph.h"
@@ -23,8 +23,8 @@
 
 static struct mc_backend *be;
 
-/* One of the three, of that backend. */
-struct kept {
+/* One of the three, and its backend. */
+struct resource {
     struct mc_backend *be;
     void *memory;
     struct mc_buf *buf;
@@ -32,7 +32,7 @@ struct kept {
 };
 
 static struct {
-    struct kept *all;
+    struct resource *all;
     size_t n;
 } in_use;
 
@@ -42,7 +42,7 @@ static inline void ok(int rc, const struct mc_error *err)
         fail_msg("%s", err->text);
 }
 
-static inline void keep(struct kept k)
+static inline void keep(struct resource k)
 {
     in_use.all = realloc(in_use.all, (in_use.n + 1) * sizeof k);
     assert_non_null(in_use.all);
@@ -50,11 +50,11 @@ static inline void keep(struct kept k)
     in_use.all[in_use.n++] = k;
 }
 
-/* Gives back what was kept since in_use.n was `mark`, the last first. */
+/* Releases the resources added since in_use.n was `mark`, in reverse order. */
 static inline void release(size_t mark)
 {
     while (in_use.n > mark) {
-        const struct kept *k = &in_use.all[--in_use.n];
+        const struct resource *k = &in_use.all[--in_use.n];
         if (k->plan)
             k->be->plan_free(k->plan);
         if (k->buf)
@@ -67,13 +67,13 @@ static inline void release(size_t mark)
     }
 }
 
-/* Zeros, at a multiple of 64 bytes. */
+/* Zeros, 64-byte aligned. */
 static inline void *room(size_t n, size_t size)
 {
     const size_t bytes = (n * size / 64 + 1) * 64;
     void *p = aligned_alloc(64, bytes);
     assert_non_null(p);
-    keep((struct kept){.memory = p});
+    keep((struct resource){.memory = p});
     return memset(p, 0, bytes);
 }
 
@@ -99,7 +99,7 @@ static inline void fetch(const struct mc_buf *b, void *to, size_t bytes)
     get(b, 0, to, bytes);
 }
 
-static inline float *fetched(const struct mc_buf *b, size_t n)
+static inline float *host_copy(const struct mc_buf *b, size_t n)
 {
     float *x = floats(n);
     fetch(b, x, n * sizeof *x);
@@ -111,7 +111,7 @@ static inline struct mc_buf *buf(size_t bytes, const void *from)
     struct mc_error err = {0};
     struct mc_buf *b = NULL;
     ok(be->buf_new(be, bytes, &b, &err), &err);
-    keep((struct kept){.buf = b});
+    keep((struct resource){.buf = b});
     if (from)
         put(b, 0, from, bytes);
     return b;
@@ -122,16 +122,16 @@ static inline struct mc_plan *plan_of(const struct mc_graph *g, struct mc_plan_o
     struct mc_error err = {0};
     struct mc_plan *p = NULL;
     ok(be->plan_new(be, g, &o, &p, &err), &err);
-    keep((struct kept){.plan = p});
+    keep((struct resource){.plan = p});
     return p;
 }
 
-/* What the plan gives, n floats. */
-static inline float *output(struct mc_plan *p, enum mc_output what, size_t index, size_t n)
+/* One of the plan's outputs, n floats. */
+static inline float *output(struct mc_plan *p, enum mc_output kind, size_t index, size_t n)
 {
     struct mc_buf *b = buf(n * sizeof(float), NULL);
-    be->output(p, what, index, b);
-    return fetched(b, n);
+    be->output(p, kind, index, b);
+    return host_copy(b, n);
 }
 
 static inline struct mc_graph *net_of(const char *name, struct mc_net_spec spec)
