@@ -15,4 +15,4 @@ grep '^tinyten' counts | cmp - alone
 rc=0
 "$count" 0 bf16 0 tinyten 2>err || rc=$?
 [ $rc = 2 ] && grep -q '^usage: kernels ' err || die "status $rc"
-fails 1 "there is no precision 'f8'" "$count" 0 f8 128 tinyten
+fails 1 "unknown precision 'f8'" "$count" 0 f8 128 tinyten
