@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder refuses, before allocation, a picture larger than its file can contain or than a data set may contain. A small
-# empty picture is read.
+# mc-data folder refuses, before allocation, a picture larger than its file can contain or than a data set may contain. A
+# small empty picture is read.
 [ -z "$MC_UNDER" ] || exit 77 # sanitizers need their own memory
 py <<'PY'
 import struct, subprocess, zlib, shutil

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --bn-plain warns if a history records training on augmented images: of either network, of a curve or of its ends. It does not
-# warn without such training, if the data have no augmentation, or if statistics are not re-estimated.
+# --bn-plain warns if a history records training on augmented images: of either network, of a curve or of its ends. It does
+# not warn without such training, if the data have no augmentation, or if statistics are not re-estimated.
 mc-data synth --samples 48 --size 8 -o d.mcz
 py <<'END'
 d = mcz.read("d.mcz")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --line with averaged statistics measures the networks at the ends and NumPy's average in the middle. With re-estimated
-# statistics it equals the curve of mc-bezier --epochs 0.
+# mc-eval --line with averaged statistics measures the networks at the ends and NumPy's average in the middle. With
+# re-estimated statistics it equals the curve of mc-bezier --epochs 0.
 fixture three
 
 line="mc-eval -q --data test.mcz --line --points 3"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --losses: the means over images equal the table's figures, clean and under attack, at every point and for every data
-# set. The table does not change. The stream names its inputs and does not depend on the batch size.
+# mc-eval --losses: the means over images equal the table's figures, clean and under attack, at every point and for every
+# data set. The table does not change. The stream names its inputs and does not depend on the batch size.
 fixture lost
 
 measure="mc-eval -q -t 1 --points 5 --data test=t.mcz --data d.mcz --bn-data d.mcz --attack pgd:eps=.02,step=.01,steps=2 u.mcz"

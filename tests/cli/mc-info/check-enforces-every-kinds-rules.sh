@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info --check enforces the rules of each kind's page: a sound stream with one change is refused with status 3 and a message
-# about it. Each change is in the meta (a path and a value) or in the tensors.
+# mc-info --check enforces the rules of each kind's page: a sound stream with one change is refused with status 3 and a
+# message about it. Each change is in the meta (a path and a value) or in the tensors.
 py "$MC_ROOT/formats/samples" <<'END' >cases
 import copy
 GONE = object()

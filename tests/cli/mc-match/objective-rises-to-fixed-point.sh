@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-match's objective never falls, and stops when no group changes. --init starts from a permutation; a result is a fixed point.
-# The stream has each group's value, and the gap that proves its last assignment.
+# mc-match's objective never falls, and stops when no group changes. --init starts from a permutation; a result is a fixed
+# point. The stream has each group's value, and the gap that proves its last assignment.
 fixture pair
 
 mc-match -v a.mcz b.mcz --log-json log.json -o p.mcz 2>errors

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# No folder for temporary files and no setting of the user's matters to mc-plot; a closed pipe ends it.
+# mc-plot needs no folder for temporary files and ignores the user's settings; a closed pipe ends it.
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n.5\t2\t40\n1\t1\t50\n' >a.tsv
 mc-plot path a.tsv --size 400x300 -o whole.svg
 mkdir home
-# the program itself: valgrind wants a folder for temporary files
+# runs the program directly: valgrind needs a folder for temporary files
 for settings in TMPDIR=/nowhere TMPDIR=/proc "HOME=$PWD/home" GNUTERM=qt GNUTERM=dumb "GNUTERM=svg size 9,9"; do
     env "$settings" "$MC_BUILD/bin/mc-plot" path a.tsv --size 400x300 -o x.svg
     same x.svg whole.svg
 done
 no_temporaries
-# a closed pipe ends it
 timeout 60 mc-plot path a.tsv --format svg | true
 expect_equal "${PIPESTATUS[0]}" 141

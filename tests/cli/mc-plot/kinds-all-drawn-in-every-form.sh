@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot draws paths, signatures, logs and planes, of one table and of several, in every form, with what they say.
+# mc-plot draws paths, signatures, logs and planes, from one or several tables, in every format, with their texts.
 fixture tables
 
 mc-plot path line.tsv "a \$(touch oops) \`touch oops\` 'label' _^{x}%=curve.tsv" --title "it's \"a\" title" -o path.svg
@@ -21,7 +21,7 @@ mc-plot plane plane.tsv path.tsv -o plane.pdf
 mc-plot path line.tsv -o path.pdf
 mc-plot log log.json --size 400x300 --title smaller -o log.png
 [ ! -e oops ]
-! mc-plot plane --data test path.tsv plane.tsv --size 500x300 -o x.png 2>err || die 'marks are no plane'
+! mc-plot plane --data test path.tsv plane.tsv --size 500x300 -o x.png 2>err || die 'marks drawn as a plane'
 expect_equal "$(find . -name '.*tmp*')" ""
 py <<'P'
 import struct, xml.etree.ElementTree as x
@@ -31,7 +31,7 @@ for part in "line", "a $(touch oops) `touch oops` 'label' _^{x}%", "it's \"a\" t
 text = "".join(x.parse("sig.svg").getroot().itertext())
 for part in "layers.0.conv", "layers.3.conv", "sig", "again", "mean correlation; dashed: before the alignment":
     assert part in text, part
-# a line that would hide another is dashed, in both panels and the legend
+# a line that would cover another is dashed, in both panels and the legend
 assert "stroke-dasharray" not in open("path.svg").read()
 assert open("equal.svg").read().count("stroke-dasharray") == 3
 def text(name):
@@ -55,4 +55,4 @@ for name, size in ("plane.png", (500, 300)), ("path.png", (960, 480)), ("log.png
     assert d[:8] == b"\x89PNG\r\n\x1a\n" and struct.unpack(">II", d[16:24]) == size, name
     assert d[-8:-4] == b"IEND" and len(d) > 4000, name
 P
-for f in path.svg sig.svg; do grep -q 'rgb(213, *94, *0)' $f || die "$f lacks the second line's colour"; done
+for f in path.svg sig.svg; do grep -q 'rgb(213, *94, *0)' $f || die "$f lacks the colour of the second line"; done

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# Any bytes may be a label, a title, a name or a layer: as they are, but for control characters and what is no character.
+# Labels, titles, names and layers may contain any bytes: mc-plot replaces only control characters and invalid UTF-8.
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n.5\t2\t40\n1\t1\t50\n' >a.tsv
 printf '%s\n' "'" "''" "'a" "a'" "a''b" "'''" '"a"' '\' '\n' 'a\' '`date`' '@a' '$x' '%d %s %%' '&<>&amp;' '<!--' '{/b a}_2^3' \
     '</svg>' '#' ';' '!ls' 'θ₁ é' '/b' ' a ' 'x,y' >labels
 printf 'x\ty\ttest.loss\ttest.accuracy\n0\t0\t1\t1\n1\t0\t2\t3\n0\t1\t2\t4\n1\t1\t1\t2\n' >plane.tsv
 printf 'mark\tname\tx\ty\toff\nnetwork\ta\t0\t0\t0\nnetwork\tb\t1\t0\t0\nnetwork\tc\t0\t1\t0\n' >marks.tsv
-# draw TEXT: as a title and a line's label; as a layer
+# draw TEXT: draws it as a title and a line's label, and as a layer
 draw() {
     mc-plot path "${1//[\/,]/_}=a.tsv" --title "$1" -o label.svg
     printf 'layer\tidentity\tpermuted\n%s\t.1\t.5\nlast\t.2\t.3\n' "${1//[$'\n\t']/ }" >sig.tsv
     mc-plot signature sig.tsv -o sig.svg
 }
-# texts TEXT... -- FILE...: well-formed, and each is among the texts of each
+# texts TEXT... -- FILE...: each file is well-formed and contains each text
 texts() {
     /usr/bin/python3 -c 'import sys, xml.etree.ElementTree as x
 end = sys.argv.index("--")

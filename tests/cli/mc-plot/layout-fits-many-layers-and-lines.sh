@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot where much has to stand in a picture: stages of many layers, bands of several lines, names of networks that
-# are near each other, a logarithmic axis, sizes in centimetres.
+# mc-plot fits dense pictures: stages of many layers, bands of several lines, names of networks close together, a logarithmic
+# axis, sizes in centimetres.
 fixture tables
 py <<'P'
 googlenet = ["conv1.conv"] + ["inception%s.branch%d.conv" % (i, b) for i in ("3a", "3b", "4a", "4b", "5a") for b in range(5)]
@@ -29,7 +29,7 @@ for f in svg png pdf; do mc-plot path line.tsv --size 12.7x5.08cm -o cm.$f; done
 usage_error "'12in' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm" mc-plot path line.tsv --size 12in -o x.svg
 usage_error "'1' is not a number from 5 to 60" mc-plot path line.tsv --size 1x7cm -o x.svg
 usage_error "--log-loss has no effect in a picture of kind signature" mc-plot signature flat.tsv --log-loss -o x.svg
-py <<'P' || die 'not as it should be'
+py <<'P' || die 'wrong layout'
 import re, struct, xml.etree.ElementTree as x
 def texts_and_transforms(name):
     return [("".join(g.itertext()).strip(), g.get("transform") or "") for g in x.parse(name).getroot().iter("{http://www.w3.org/2000/svg}g") if g.get("text-anchor")]
@@ -41,13 +41,13 @@ for stage in "3a", "3b", "4a", "4b", "5a":
 assert "conv1" in g and not any("branch" in t for t in g), g
 assert [t for t in d if "dense" in t] == ["denseblock1", "denseblock2", "denseblock3"], d
 assert "layer-0" in texts("flat.svg"), texts("flat.svg")
-# every line of several tables has a band
+# every line from several tables has a band
 def bands(name):
     return len({tuple(re.findall("[0-9]+", c)) for c in re.findall("<polygon fill = 'rgb[(](.*?)[)]'", open(name).read())})
 assert bands("lines2.svg") == 2 and bands("lines3.svg") == 3, (bands("lines2.svg"), bands("lines3.svg"))
 assert "test robust loss, mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
 assert "test robust accuracy (%), mean ± sd, n = 3" in texts("lines2.svg"), texts("lines2.svg")
-# b is under its point, Pb above
+# the label of b is below its point, that of Pb above
 at = {t: float(re.search(r",([0-9.]+)\)", m).group(1)) for t, m in texts_and_transforms("near.svg") if t in ("a", "b", "Pb")}
 assert at["b"] > at["a"] > at["Pb"] and at["b"] - at["Pb"] > 20, at
 assert {"2", "1", "0.5", "0.1", "0.01", "0.005"} <= set(texts("decades.svg")), texts("decades.svg")

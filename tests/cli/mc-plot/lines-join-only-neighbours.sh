@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A line joins rows that follow each other alone: it breaks where a log lacks epochs and between a block's parallel
-# branches. A point without neighbours has the bar of several tables on its marker, every other one their band.
+# mc-plot's lines join only consecutive rows: they break at missing epochs and between a block's parallel branches. With
+# several tables, a point without neighbours has a bar at its marker, every other point a band.
 for shift in a:0 b:.1; do
     awk -v d=${shift#*:} 'BEGIN { n = split("1 4 5 6 9", row, " ")
         for (i = 1; i <= n; i++) printf "{\"event\":\"epoch\",\"epoch\":%d,\"loss\":%g,\"accuracy\":%g}\n", row[i], 2 / row[i] + d, 40 + row[i] + d }' >${shift%:*}.json
@@ -18,7 +18,7 @@ mc-plot signature one.tsv,two.tsv -o signatures.svg
 py <<'P'
 from picture import *
 def stretches(p, panel=0):
-    """How many points each stretch of the first line has, bars left out."""
+    """The number of points in each segment of the first line, without bars."""
     return [len(s) for s in p.lines(FIRST, panel) if len(s) < 2 or s[0][0] != s[-1][0]]
 def bars(p, panel=0):
     return [s for s in p.lines(FIRST, panel) if len(s) == 2 and s[0][0] == s[1][0]]

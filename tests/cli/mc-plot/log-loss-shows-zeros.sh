@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# On a logarithmic axis losses of 0 are on a line of their own at its foot, and are counted in a warning. Where no loss
-# is above 0, or one is below, the axis is refused.
+# On a logarithmic axis, mc-plot draws losses of 0 at the foot and counts them in a warning. It refuses the axis if no loss
+# is above 0 or one is below.
 head='t\ttest.loss\ttest.accuracy\n'
 printf "$head"'0\t0.000000\t100\n.25\t.002\t99\n.5\t1.3\t68\n.75\t0\t99\n1\t.000001\t100\n' >some.tsv
 printf "$head"'0\t.01\t100\n.25\t.2\t99\n.5\t1.3\t68\n.75\t.3\t99\n1\t.02\t100\n' >none.tsv
@@ -24,7 +24,7 @@ fails 3 "below.tsv: a loss of -0.2 has no place on a logarithmic axis" mc-plot p
 py <<'P'
 from picture import *
 def places(name):
-    """Heights of the markers from the left, and of the number 0 of the axis of losses."""
+    """The heights of the markers from the left, and of the 0 on the loss axis."""
     p = Picture(name)
     zero = [t.y for t in p.texts if t.text == "0" and t.anchor == "end" and t.x < p.panels()[0][0]]
     return [y for _, y in sorted(p.markers(FIRST, 0))], zero, p.panels()[0]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot: what cannot be asked for, tables that are cut short or of something else, a gnuplot that fails; an old picture stays.
+# mc-plot refuses wrong options, truncated and other tables, and a gnuplot that fails; an old picture stays.
 fixture tables
 
 fails 2 "needs one of path, signature, log, plane" mc-plot
@@ -42,7 +42,7 @@ printf '#!/bin/sh\nhead -c 100\necho half a picture\necho "gnuplot> x" >&2; echo
 chmod +x broken/gnuplot
 fails 1 "gnuplot failed: line 3: no such thing" env PATH="$PWD/broken:$PATH" mc-plot path line.tsv
 expect_equal "$(find . -name '*.svg' -o -name '*.png' -o -name '.*tmp*')" ""
-# several tables of one line: the same rows in each
+# several tables of one line need the same rows
 sed 's/^0.5\t/0.51\t/' curve2.tsv >moved.tsv
 fails 3 "moved.tsv: values of t differ from those in curve.tsv" mc-plot path curve.tsv,moved.tsv
 fails 3 "cut.tsv: truncated" mc-plot path curve.tsv,cut.tsv

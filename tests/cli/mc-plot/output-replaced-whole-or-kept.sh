@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot replaces a picture by a whole one or not at all: gnuplot's is cut off anywhere, gnuplot fails or is killed, the
+# mc-plot replaces a picture completely or not at all, if gnuplot's output is truncated, gnuplot fails or is killed, or the
 # disk is full.
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n.5\t2\t40\n1\t1\t50\n' >a.tsv
 for format in svg png pdf; do
@@ -10,14 +10,14 @@ mkdir bin
 printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n' >bin/gnuplot
 chmod +x bin/gnuplot
 export PICTURE="$PWD/broken"
-refuses() { # FORMAT MESSAGE: the picture in broken
+refuses() { # FORMAT MESSAGE: mc-plot refuses the picture in `broken`
     echo old >x.$1
     fails 1 "$2" env PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$1
     [ "$(cat x.$1)" = old ] || die "replaced x.$1 by $(head -c 100 x.$1)"
 }
 for format in svg png pdf; do
     size=$(wc -c <whole.$format)
-    # newlines at the end are not part of the picture
+    # trailing newlines are not part of the picture
     for bytes in 0 1 7 100 $((size / 3)) $((size / 2)) 4096 $((size - 50)) $((size - 12)) $((size - 3)); do
         head -c $bytes whole.$format >broken
         refuses $format 'gnuplot drew an incomplete picture: no error message'
@@ -26,7 +26,7 @@ for format in svg png pdf; do
     PATH="$PWD/bin:$PATH" mc-plot path a.tsv -o x.$format
     same x.$format whole.$format
 done
-# other bytes at an end; another format
+# other bytes at the start or end; another format
 for format in svg png pdf; do
     { cat whole.$format; echo more; } >broken
     refuses $format 'gnuplot drew an incomplete picture'
@@ -35,7 +35,7 @@ for format in svg png pdf; do
 done
 cp whole.svg broken
 refuses png 'gnuplot drew an incomplete picture'
-# a whole picture, half of one: gnuplot exits with a status or is killed
+# a complete picture, half of one: gnuplot exits with a status or is killed
 for end in 'exit 1' 'exit 2' 'kill -KILL $$' 'kill -TERM $$' 'kill -SEGV $$'; do
     printf '#!/bin/sh\ncat >/dev/null\ncat "$PICTURE"\n%s\n' "$end" >bin/gnuplot
     for format in svg png pdf; do

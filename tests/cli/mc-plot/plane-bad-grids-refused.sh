@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot plane: whole grids alone, and marks that are the networks and then the path.
+# mc-plot plane refuses incomplete grids, and marks other than networks followed by a path.
 fixture tables
 
 fails 3 "has no rows" mc-plot plane <(head -n 1 line.tsv)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Flat planes have no lines, and numbers that differ and have room.
+# mc-plot draws flat planes without contours, and with distinct numbers that fit.
 fixture tables
 
 mc-plot plane plane.tsv -o bare.svg
@@ -15,7 +15,7 @@ assert len(flat) == 9
 def lines(name):
     return open(name).read().count("opacity='0.44'")
 def numbers(name):
-    # those of the two colour boxes begin at their ticks, the axes' end there or stand below
+    # numbers of the colour scales start at their ticks; those of the axes end there or are below
     found = []
     for g in x.parse(name).getroot().iter("{http://www.w3.org/2000/svg}g"):
         text = "".join(g.itertext()).strip()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# --fit and --fit-data give pictures that are compared one scale; --y-range and a plane's ranges set it; a path's own
-# tells its lines apart, and marks those that leave the frame.
+# --fit and --fit-data give compared pictures the same scale; --y-range and a plane's ranges set it. A path's own scale
+# separates its lines, and marks lines that leave the frame.
 fixture tables
 for s in .3:low 1.4:high; do
     awk -v m=${s%:*} 'BEGIN { OFS = "\t"; print "t", "test.loss", "test.accuracy", "test.robust.loss", "test.robust.accuracy"
@@ -58,20 +58,20 @@ assert min(axes("sig.svg")[0]) >= -.5 and max(axes("sig.svg")[0]) <= .75, axes("
 loss, accuracy = axes("given.svg")
 assert .25 <= min(loss) < .35 and .6 < max(loss) <= .7 and 76 <= min(accuracy) < 80 and 88 < max(accuracy) <= 92, (loss, accuracy)
 assert axes("accuracy.svg")[0] == axes("two.svg")[0] and axes("accuracy.svg")[1][0] == 40, axes("accuracy.svg")
-# the extremes of what leaves the frame are in the legend, arrows where it does
+# the legend has the extremes of lines that leave the frame, and arrows show where they do
 assert "high ▲ 1.7 ▼ 48%" in Picture("given.svg").all_texts(), Picture("given.svg").all_texts()
 arrows = [s for s in Picture("given.svg").lines(SECOND, 0) if len(s) == 2 and s[0][0] == s[1][0]]
 assert len(arrows) == 2 and all(s[1][1] < s[0][1] for s in arrows), arrows
-# a value on the edge does not leave
+# a value on the edge is inside
 assert Picture("edge.svg").all_texts().count("edge") == 1
 assert not [s for s in Picture("edge.svg").lines(FIRST, 0) if len(s) == 2]
-# one line of great range leaves; of two lines none does, and none where no frame tells the others apart
+# one line of large range leaves the frame; no line leaves if all or none do
 texts = Picture("apart.svg").all_texts()
 assert "far ▲ 11.5" in texts and "high" in texts and "low" in texts and max(axes("apart.svg")[0]) < 3, texts
 assert not [t for name in ("two.svg", "same.svg") for t in Picture(name).all_texts() if "▲" in t or "▼" in t]
 P
 
-# numbers that an axis cannot show are refused, not counted for ever or handed to gnuplot
+# numbers that an axis cannot show are refused
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >flat.tsv
 for range in 1e16:10000000000000004 1e15:1000000000000004 5:5.000001; do
     fails 2 '--y-range: ' timeout 20 mc-plot path flat.tsv --y-range $range -o no.svg
@@ -83,7 +83,7 @@ done
 printf 't\ttest.loss\ttest.accuracy\n0\t1e-310\t50\n1\t1e99\t50\n' >wild.tsv
 timeout 20 mc-plot path wild.tsv --log-loss -o wide.svg
 
-# each key of a signature says how far its own line goes
+# each entry of a signature's legend shows how far its own line leaves
 printf 'layer\tunits\tidentity\tpermuted\tdead_a\tdead_b\nx\t4\t.1\t.5\t0\t0\ny\t4\t.2\t.55\t0\t0\n' >layers.tsv
 mc-plot signature layers.tsv --y-range .3:.6 -o layers.svg
 grep -q 'before alignment ▼ 0.1<' layers.svg || die "$(grep -o 'before alignment[^<]*' layers.svg)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# --attack: what is no attack is told with what there is.
+# --attack refuses a wrong attack and lists the valid ones.
 d=$MC_ROOT/formats/samples/good-dataset.mcz
 bad() { fails 2 "$1" mc-train -q --net mlp:8 --data "$d" --attack "$2"; }
 bad "there is no 'fgsm' (there are: pgd)" fgsm

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train --attack: the same bytes twice, told in the history, far robuster than without.
+# mc-train --attack writes the same bytes twice, is recorded in the history, and is much more robust than without.
 n=1024
 [ "$MC_UNDER" != valgrind ] || n=128
 mc-data synth --samples $n --seed 3 -o d.mcz
@@ -11,12 +11,12 @@ train --attack $attack -o a.mcz
 train --attack $attack | same a.mcz -
 different_content a.mcz plain.mcz
 mc-info -v a.mcz | grep -q 'attack=pgd:eps=0.0313725[0-9]*,step=0.0156862[0-9]*,steps=2,restarts=1,norm=linf,start=random' ||
-    die 'the history does not tell the attack'
-same_content a.mcz <(train --attack pgd:steps=2,step=4/255) # eps as the data set has it
-# images are pixels in [0,1] to it
+    die 'the history lacks the attack'
+same_content a.mcz <(train --attack pgd:steps=2,step=4/255) # eps in the units of the data set
+# the network receives pixels in [0,1]
 mc-info --graph a.mcz | tr -d ' \n' | grep -q '"std":\[1' || die 'it normalises'
 
-# robust accuracy on the images themselves
+# robust accuracy on the training images
 robust() { mc-eval -q -t 1 --data d.mcz --samples $n --attack pgd:steps=5 "$1" | column /dev/stdin train.robust.accuracy; }
 [ "$MC_UNDER" = valgrind ] || awk -v a="$(robust a.mcz)" -v p="$(robust plain.mcz)" 'BEGIN { exit !(a > p + 5) }' ||
     die "robust accuracy $(robust a.mcz) with the attack, $(robust plain.mcz) without"

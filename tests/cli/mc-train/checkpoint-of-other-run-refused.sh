@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train --resume refuses a checkpoint of other settings, data, threads or kernels, and one that is there without --resume.
+# mc-train --resume refuses a checkpoint of other settings, data, threads or kernels; without --resume it must not exist.
 fixture resumed
 cp half.ck ck
 train() { mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 --checkpoint ck "$@"; }
@@ -10,10 +10,10 @@ fails 3 'epochs' train --resume --epochs 7
 fails 3 'was made with lr 0.1, this run has 0.01' train --resume --lr 0.01
 fails 3 'was made with schedule step, this run has linear' train --resume --schedule linear
 fails 3 'was made with augment on, this run has off' train --resume --no-augment
-# choices are kept by number, as they have always been
+# choices are stored by number
 mc-info --json ck | grep -qF '"schedule":"0"' || die "$(mc-info --json ck)"
 fails 3 'was made without step-factor 0.9996, this run has it' train --resume --schedule step:20:.9996
-if [ "$MC_UNDER" != valgrind ]; then # one thread is all there is, and it has the portable kernels already
+if [ "$MC_UNDER" != valgrind ]; then # the machine has only one thread, and its kernels are the portable ones already
     fails 3 'ck: was made with 2 threads, this run has 1' train --resume -t 1
     ONEDNN_MAX_CPU_ISA=SSE41 MC_ISA=portable fails 3 ', this run has portable' train --resume
 fi

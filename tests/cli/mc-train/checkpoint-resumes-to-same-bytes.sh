@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train, killed in the middle of an epoch and resumed, or stopped, gives the same bytes and a log of all epochs.
+# mc-train, killed within an epoch or stopped, resumes to the same bytes and a log of all epochs.
 fixture resumed
 train() { $launcher mc-train -q --net $net --data d.mcz --epochs 4 --seed 5 -t 2 "$@"; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A network and a curve trained under an attack in two pieces are the same bytes as in one; a checkpoint of another attack is refused.
+# Adversarial training of a network or a curve resumes to the same bytes; a checkpoint of another attack is refused.
 fixture attacked
 train() { mc-train -q --net mlp:bn,8 --no-normalise --data d.mcz --epochs 3 --lr 0.05 --batch 64 -t 1 "$@"; }
 curve() { mc-bezier -q --data d.mcz --epochs 2 --batch 64 -t 1 --attack $attack,norm=l2,eps=0.5 n1.mcz n2.mcz "$@"; }

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A graph file, a pipe and the graph that weights carry make the same network.
+# mc-train trains the same network from a graph file, a pipe and the graph in a weights stream.
 net=$MC_ROOT/formats/samples/example_net.json
 fixture example
 
-# the graph that the weights carry is a graph file, and the same network
+# the graph in weights is a graph file of the same network
 mc-info --graph a.mcz >again.json
 same_content a.mcz <(train --net again.json --epochs 1)
 mc-info --graph <(train --net again.json --epochs 0) | cmp - again.json

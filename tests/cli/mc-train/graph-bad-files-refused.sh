@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a graph file should not hold is refused in one line.
+# mc-train refuses a wrong graph file in one line.
 net=$MC_ROOT/formats/samples/example_net.json
 mc-data synth --samples 20 -o data.mcz
 t="mc-train --data data.mcz --epochs 1 --net"
-bad() { # what it says, sed's change
+bad() { # TEXT SED-SCRIPT
     sed "$2" "$net" >bad.json
     ! cmp -s "$net" bad.json || die "sed changed nothing: $2"
     fails 3 "bad.json: $1" $t bad.json
@@ -37,5 +37,5 @@ echo '{"net": "x", "input": [3, 32, 32], "classes": 10, "nodes": []}' >none.json
 fails 3 'none.json: graph: no nodes' $t none.json
 fails 1 "cannot open './none'" $t ./none
 mkfifo pipe.json
-fails 3 './pipe.json: line 1' timeout 60 $t ./pipe.json # which nobody writes to
+fails 3 './pipe.json: line 1' timeout 60 $t ./pipe.json # without a writer
 fails 3 '/dev/null: not a regular file' $t /dev/null

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train holds a data set once: its memory grows by the pixels, not by twice as much while they come.
-[ -z "$MC_UNDER" ] || exit 77 # they hold memory of their own
+# mc-train holds a data set once: reading it does not need twice its size.
+[ -z "$MC_UNDER" ] || exit 77 # sanitizers need their own memory
 
 mc-data synth --size 64 --samples 8000 -o large.mcz
 mc-data synth --size 64 --samples 500 -o small.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Each of mc-train's options that shape training changes the network; --init begins with another one's weights.
+# Each training option of mc-train changes the network; --init starts from another network's weights.
 fixture curves
 train() { mc-train -q --net mlp:bn,16 --data d.mcz --samples 300 --epochs 3 --schedule onecycle --seed 1 -t 1 "$@"; }
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train: what cannot be asked for, and what does not fit.
+# mc-train refuses wrong options and inputs that do not fit.
 mc-data synth --samples 256 -o d.mcz
 mc-data synth --samples 256 --size 16 -o small.mcz
 mc-train --net mlp:8 --data d.mcz --epochs 0 -o a.mcz

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-train --schedule step:N:F: N may be a part of an epoch, F is an epoch's factor; the programs that join take it too.
+# --schedule step:N:F of mc-train, mc-bezier and mc-pam accepts a fraction of an epoch for N; F is the factor per epoch.
 fixture curves
 train() { mc-train -q --net mlp:bn,16 --data d.mcz --samples 300 --batch 30 --epochs 2 --lr .04 --seed 1 -t 1 "$@"; }
 
-# an epoch's last step: .04 halved after the fifth of ten steps, and at its end
+# the last step of an epoch: .04, halved after the fifth of ten steps and at the end
 train --schedule step:.5 --log-json log -o a.mcz
 expect_equal "$(field log epoch lr | paste -sd ' ')" "$(awk 'BEGIN { printf "%.9g %.9g", .02, .005 * .9996 }')"
 train --schedule step:1/2:.5 --log-json log -o b.mcz
 expect_equal "$(field log epoch lr | paste -sd ' ')" '0.02 0.0025'
 mc-info b.mcz | grep -q 'step-epochs=0.5 step-factor=0.5' || die "$(mc-info b.mcz)"
-# what was written before: the same bytes, and the words of the history
+# the form without N: the same bytes, and its options in the history
 train --schedule step:1 -o c.mcz
 train --schedule step:1:.9996 -o d1.mcz
 same_content c.mcz d1.mcz
 mc-info c.mcz | grep -q 'step-epochs=1 ' || die "$(mc-info c.mcz)"
-# a checkpoint holds both
+# a checkpoint records both
 train --schedule step:.5 --stop-after 1 --checkpoint ck -o x.mcz
 fails 3 'step-epochs' train --schedule step:.25 --checkpoint ck --resume -o x.mcz
 train --schedule step:.5 --checkpoint ck --resume -o x.mcz

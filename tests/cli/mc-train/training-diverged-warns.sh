@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A training whose loss grew far above that of guessing, yet is finite, is written with a warning. One that learns draws none,
-# nor do a wide network's first steps, in which the loss is several times that of guessing.
+# Programs that train warn, and still write the result, if the finite final loss is far above that of guessing. They do not
+# warn about a network that learns, nor about a wide network's first steps, whose loss is several times that of guessing.
 mc-data -q synth --samples 256 -o data.mcz
 mc-train -q -t 1 --net mlp:8 --data data.mcz --epochs 2 -o good.mcz 2>errors
 [ ! -s errors ] || die "$(cat errors)"

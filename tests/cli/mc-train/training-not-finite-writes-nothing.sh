@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# A training that is not finite, be it by its last step alone, leaves neither output nor checkpoint.
+# A training that is not finite, even only after its last step, writes no output and no checkpoint.
 mc-data synth --samples 256 -o d.mcz
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o a.mcz
 fails 1 'not finite' mc-train --net mlp:8 --data d.mcz --lr 1e6 --epochs 3 -o no.mcz
-# only the last step overflows, after every loss
+# only the last step overflows, after all losses
 py <<'END'
 w = mcz.read("a.mcz")
 into, bias, out, _ = [k for k in w.tensors if k.endswith(("weight", "bias"))]

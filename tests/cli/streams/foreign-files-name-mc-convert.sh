@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# If a program gets a PyTorch or NumPy file instead of a stream, its message names the command that converts it.
+# Programs name mc-convert in one line if a file of PyTorch or NumPy is given instead of a stream.
 py <<'PY'
 import zipfile
-with zipfile.ZipFile("net.pt", "w") as z: # as torch.save has it
+with zipfile.ZipFile("net.pt", "w") as z: # as written by torch.save
     z.writestr("net/data.pkl", b"\x80\x02}q\x00.")
 open("old.pth", "wb").write(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
 np.savez("w.npz", a=np.zeros(3))

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The inputs that fuzzing begins with, those that once ended a reader, and 2,000 damaged ones of each target's, always
-# the same, are taken or refused in words.
+# Seeds of fuzzing, inputs that once crashed a reader, and 2,000 fixed damaged ones per target are read or refused with a
+# message.
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 /usr/bin/python3 "$MC_ROOT/tests/fuzz/seeds.py" seeds
 damaged=2000
@@ -13,5 +13,5 @@ for t in seeds/*; do
     expect_equal "$(cat output)" "$(ls seeds/$t | wc -l) inputs, $damaged damaged"
 done
 [ "$(ls seeds | wc -l)" -gt 20 ] || die "too few targets"
-FUZZ_TARGET=png "$MC_BUILD/tests/fuzz/fuzz" seeds/png nothing 2>errors && die "an input that is not there was run"
+FUZZ_TARGET=png "$MC_BUILD/tests/fuzz/fuzz" seeds/png nothing 2>errors && die "a missing input was run"
 grep -q 'cannot read nothing' errors

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A program that has to run a network refuses one without a graph in one line.
+# Programs that run a network refuse one without a graph in one line.
 fixture pair
 mc-convert a.mcz -o a.safetensors
 printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n' >none.tsv

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a header announces takes no memory before it comes: exit 3, one line, under 64 MiB.
+# Readers allocate nothing for sizes that a header only announces: status 3, one line, under 64 MiB.
 exec /usr/bin/python3 "$MC_ROOT/tests/cli/lib/oversized_streams.py"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A file that is given as --checkpoint by mistake is told to be none, and stays as it is: nobody is sent to remove it.
+# Another file given as --checkpoint is refused unchanged, and the message does not suggest removing it.
 samples=$MC_ROOT/formats/samples
 cp "$samples/good-weights.mcz" a.mcz
 echo 'chapter one' >thesis.txt
@@ -18,6 +18,6 @@ done
 cp a.mcz net.mcz
 usage_error "--checkpoint: 'net.mcz' exists and is not a checkpoint" $train --checkpoint net.mcz -o x
 fails_unchanged 3 'net.mcz: checkpoint expected, got weights' $train --checkpoint net.mcz --resume -o x
-# one that is, and may be removed
+# a real checkpoint, which may be removed
 $train --checkpoint ck -o x
 usage_error "checkpoint 'ck' exists: resume with --resume" $train --checkpoint ck -o x

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# bash completes what --help lists: options, an option's choices, a program's first words, files.
+# bash completes the options, choices, first words and files that --help lists.
 set -eu
 . "$MC_ROOT/pipelines/setup/completion.bash"
 
-typed() { # the words typed so far, the last one unfinished
+typed() { # WORD...: prints the completions of the last one
     COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
     _mc_complete "$1" "${COMP_WORDS[COMP_CWORD]}" "${COMP_WORDS[COMP_CWORD - 1]}"
     echo "${COMPREPLY[*]}"
@@ -30,7 +30,7 @@ for option in -o --output= -h --help --version; do
     case " $(typed mc-plot -) " in *" $option "*) ;; *) echo "no $option"; exit 1 ;; esac
 done
 
-# every program is completed
+# every program has completion
 for p in "$MC_BUILD"/bin/mc-*; do
     complete -p "${p##*/}" >/dev/null || { echo "${p##*/} is not completed"; exit 1; }
 done

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every program has the help, version, exit statuses and messages that all of them promise.
+# Every program follows the conventions for --help, --version, exit statuses and messages.
 set -eu
 n=0
 complain() { echo "$name: $*"; exit 1; }
-status() { # expected, command...
+status() { # EXPECTED COMMAND...
     local want=$1 rc=0
     shift
     "$@" >out 2>err || rc=$?
@@ -39,7 +39,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     [[ $(sed -n 3p out) =~ ^backends:\ cpu\ \((portable|avx2|avx512),\ oneDNN\ [0-9.]+\),\ cuda\ \([a-zA-Z_\ ,]+\)$ ]] ||
         complain "--version lacks the backends: '$(cat out)'"
     [ "$(wc -l <out)" = 3 ] || complain "--version says more than three lines"
-    # whatever the environment asks for, it does not fail
+    # it works in any environment
     MC_CUDA_LIBRARY=/nonexistent MC_ISA=other status 0 "$name" --version
     grep -q '^backends: cpu (MC_ISA must be .*), cuda (the library of MC_CUDA_LIBRARY is missing)$' out ||
         complain "--version says '$(cat out)'"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Data of another set, with another normalisation or of a test split: every program that runs a network on data prints one
-# line per fact, and writes its result. Ordinary runs print none.
+# Programs that run a network warn, one line per fact, about data of another set, with another normalisation or of a test
+# split, and still write the result. Ordinary runs print no warning.
 mc-data synth --samples 48 --size 8 -o synth.mcz
 mc-data synth --samples 48 --size 8 --split test -o test.mcz
 py <<'END'
@@ -25,7 +25,7 @@ mc-bezier --epochs 0 1.mcz 2.mcz -o line.mcz
 mc-info --graph 1.mcz >net.json
 mc-convert 1.mcz -o 1.npz
 
-# warns FACTS COMMAND...: it passes, writes, and prints on stderr a line for each of these patterns
+# warns FACTS COMMAND...: the command succeeds, writes, and prints one line to stderr for each of these patterns
 warns() {
     local i facts=() lines=()
     "${@:2}" >out.warns 2>errors || die "${*:2}: status $?: $(cat errors)"
@@ -37,7 +37,7 @@ warns() {
         [[ ${lines[i]} == "$2: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
     done
 }
-# uses DATA FACTS FIT: all that runs networks on these data; the facts about any use, and one about what is fitted to them
+# uses DATA FACTS FIT: all programs that run networks on these data; FACTS are about any use, FIT about fitting to them
 uses() {
     local data=$1 any=$2 fit=$3
     warns "$any" mc-acts -q -t 1 --data $data 1.mcz 2.mcz
@@ -61,10 +61,10 @@ for set in shapes shapes-pgd; do uses $set.mcz "$(other $set.mcz $set synth)" ''
 uses grey.mcz "$(grey grey.mcz)" ''
 uses both.mcz "$(other both.mcz shapes synth && grey both.mcz)" ''
 uses test.mcz '' 'test.mcz: images of the test split (training images expected)'
-# what the streams do not say is not compared: no name, a normalisation measured on few images, none at all
+# streams without a name or normalisation, or with one measured on few images, are not compared
 for data in synth unnamed pixels; do uses $data.mcz '' ''; done
 
-# the second network's data set too, and the normalisation of each
+# the second network's data set too, and each network's normalisation
 two="$(other synth.mcz synth shapes)"
 warns "$two" mc-acts -q -t 1 --data synth.mcz 1.mcz shapes-net.mcz
 warns "$two" mc-bezier $short --data synth.mcz 1.mcz shapes-net.mcz
@@ -75,28 +75,28 @@ warns "$two" mc-eval -q -t 1 --data synth.mcz --bn-data synth.mcz {1,2,shapes-ne
 $train --data grey.mcz -o grey-net.mcz
 warns 'synth.mcz: channel 0 has mean 0.252 and deviation 0.183, but the network normalises by 0.5 and 0.25' \
     mc-eval -q -t 1 --data synth.mcz {1,grey-net}.mcz
-# adversarial examples of the network's own set, those alone, and a network without normalisation
+# adversarial examples of the network's own set, only those, and a network without normalisation
 mc-pgd -q -t 1 --steps 1 --eps 4/255 --data synth.mcz 1.mcz -o adv.mcz
 warns '' mc-eval -q -t 1 --data adv.mcz 1.mcz
 $train --data adv.mcz -o adv-net.mcz
 warns '' mc-eval -q -t 1 --data synth.mcz adv-net.mcz
 warns '' mc-eval -q -t 1 --data grey.mcz raw-net.mcz
-# a graph file has a normalisation of its own, a built-in network that of the data
+# a graph file contains its normalisation; a built-in network has that of its data
 warns "$(grey grey.mcz)" mc-train $short --net net.json --data grey.mcz
 warns "$(grey grey.mcz)" mc-convert 1.npz --net net.json --data grey.mcz
 warns '' mc-convert 1.npz --net mlp:bn,6 --data grey.mcz
 warns '' mc-convert 1.npz --net net.json --data test.mcz
-# trained further on another set, a network is of that set
+# a network trained further on another set belongs to that set
 mc-train $short --init 1.mcz --data shapes.mcz -o tuned.mcz 2>/dev/null
 warns '' mc-eval -q -t 1 --data shapes.mcz tuned.mcz
-# data that do not fit at all are an error, not a warning
+# data that do not fit are an error, not a warning
 py <<'END'
 d = mcz.read("synth.mcz")
 mcz.write("classes.mcz", d.kind, dict(d.meta, name="shapes", classes=11, class_names=["c"] * 11), d.tensors)
 END
 fails 3 'has 11 classes, but the network has 10' mc-eval -q -t 1 --data classes.mcz 1.mcz
 fails 3 'has 11 classes, but the network has 10' mc-bezier -q -t 1 --point .5 --bn-data classes.mcz line.mcz
-# nor are data that end too early
+# truncated data are an error
 head -c -20 shapes.mcz >cut.mcz
 fails 3 'cut.mcz: ' mc-acts -q -t 1 --data cut.mcz 1.mcz 2.mcz -o no.mcz
 fails 3 'cut.mcz: ' mc-pgd -q -t 1 --steps 1 --eps 4/255 --data cut.mcz 1.mcz -o no.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A disk that is full leaves the old file as it was and nothing beside it; where temporary files lie, it is none of
-# mc-plot's concern. Skipped where a file system of one's own is not allowed.
+# A full disk leaves the old file unchanged and no temporary file. mc-plot does not need the disk of temporary files. Skipped
+# without permission to mount a file system.
 data=$MC_ROOT/formats/samples/good-dataset.mcz
 unshare -rm true 2>/dev/null || exit 77
 
@@ -25,7 +25,7 @@ for format in svg png pdf; do
     [ "$(cat disk/x.$format)" = old ] || exit 1
 done
 [ "$(ls -A disk | wc -l)" = 5 ] || { ls -A disk; exit 1; }
-# this folder and the programs may lie in /tmp
+# this folder and the programs may be in /tmp
 mount --bind "$MC_BUILD" /mnt || exit 77
 PATH=/mnt/bin:$PATH
 mount -t tmpfs -o size=8k tmpfs /tmp || exit 77

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every program tells of a full disk in one line, with status 1, at -o as on standard output.
+# Every program reports a full disk in one line with status 1, for -o and for standard output.
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 
 n=0
@@ -10,7 +10,7 @@ full() {
     [ "$rc $(wc -l <err)" = '1 1' ] || die "$*: status $rc, $(cat err)"
     grep -q 'No space left on device' err || die "$*: $(cat err)"
     case $* in
-    mc-info* | *--verify*) ;; # have no -o, or another output there
+    mc-info* | *--verify*) ;; # without -o, or with another output
     *) fails 1 'No space left on device' "$@" -o /dev/full ;;
     esac
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A publisher's file in a folder is an input too; a stream in its folder is none.
+# A published file in a folder counts as an input; a stream in the same folder does not.
 samples=$MC_ROOT/formats/samples
 cp "$samples/good-dataset.mcz" d.mcz
 mkdir -p set/train/{cat,dog} sub

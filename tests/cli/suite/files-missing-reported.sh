@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every program tells of an input that is not there, and of an output's folder that is not, with status 1 and the name.
+# Every program reports a missing input and a missing output folder by name, with status 1.
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 
 n=0

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every option and operand that names a file is looked at before anything is opened: no output is also an input or another output.
+# Programs check all file names before opening any file: an output must not be an input or another output.
 samples=$MC_ROOT/formats/samples
-# files PROGRAM WORDS ROLE:OPTION...: each output as the same file as every other of them is refused. ROLE: in,
-# out, or kept, an input that -o may replace; without OPTION an operand. Names end in .json for --net's sake.
+# files PROGRAM WORDS ROLE:OPTION...: refuses each output that is the same file as any other. ROLE is in, out, or kept (an
+# input that -o may replace); without OPTION it is an operand. Names end in .json for --net.
 files() {
     local program=$1 words=$2 i j k name command
     shift 2
@@ -61,7 +61,7 @@ files mc-plot "plane --format svg" in: in: out:--output
 files mc-data synth out:--output
 files mc-data npz in: out:--output
 files mc-data idx in: in: out:--output
-# and these are all that there are
+# the list is complete
 for program in "$MC_BUILD"/bin/mc-*; do
     program=${program##*/}
     "$program" --help >"$TMP/help"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# One file is seen as such through links, redirections and other names.
+# Programs recognise the same file through links, redirections and other names.
 samples=$MC_ROOT/formats/samples
 cp "$samples/good-dataset.mcz" d.mcz
 cp "$samples/good-weights.mcz" w.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A gate's mistyped length is told before anything is built for it.
+# A mistyped length of a gate is refused before anything is built.
 refuses() { # TEXT GOAL SETTING
     ! make -C "$MC_ROOT" --no-print-directory "$2" "$3" BUILD="$TMP/none" >log 2>errors || die "$3 passes"
     expect_equal "$(head -n 1 errors)" "$1"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the documents' examples make, pasted in the source tree, is not shown by git status.
+# git ignores all files that examples in the documents write when run in the source tree.
 [ "$(git -C "$MC_ROOT" rev-parse --show-toplevel 2>/dev/null)" = "$(cd "$MC_ROOT" && pwd -P)" ] || exit 77
 cd "$MC_ROOT"
 folders=$(grep -ohE '\bOUT=[a-z0-9-]+' README.md docs/*.md docs/guides/*.md pipelines/*.mk pipelines/cluster/slurm.sh | sed 's/^OUT=//' | sort -u)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The history of each program that computes names what decides the bits beside options and inputs; the content id does not hold it.
+# The history records everything besides options and inputs that decides the bits of a result; the content id excludes it.
 mc-data synth --samples 64 --size 8 -o d.mcz
 
 isa=$(mc-train -v --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o one.mcz 2>&1 | sed -n 's/.*cpu, \([a-z0-9]*\) kernels.*/\1/p')
@@ -9,19 +9,19 @@ expect_all_computed_with "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0
 mc-corr -q --device cpu -t 1 out/raw.mcz out/raw.mcz -o out/matrices.mcz
 expect_computed_with out/matrices.mcz mc-corr "device=cpu threads=1 isa=$isa $onednn onednn-isa=[a-z0-9_]+ $table"
 mc-corr -q out/moments.mcz -o matrices.mcz
-! mc-info matrices.mcz | grep 'mc-corr .*device=' || die 'no moments were counted'
+! mc-info matrices.mcz | grep 'mc-corr .*device=' || die 'mc-corr computed no moments'
 
-# so many threads as really work, and the instruction set that is really used
+# the number of threads and the instruction set in actual use
 OMP_THREAD_LIMIT=1 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 2 --device cpu -o few.mcz
 expect_computed_with few.mcz mc-train "device=cpu threads=1 isa=$isa .*"
 same one.mcz few.mcz
 ONEDNN_MAX_CPU_ISA=SSE41 MC_ISA=portable mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o portable.mcz
 expect_computed_with portable.mcz mc-train "device=cpu threads=1 isa=portable $onednn onednn-isa=[a-z0-9_]+ $table"
-# nothing was computed, or the history is not wanted
+# without a computation, or with --no-history, it records nothing
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o new.mcz
 mc-bezier -q --epochs 0 out/n1.mcz out/n2.mcz -o line.mcz
-! mc-info new.mcz | grep device= || die 'nothing was trained'
-! mc-info line.mcz | grep 'mc-bezier .*device=' || die 'no curve was trained'
+! mc-info new.mcz | grep device= || die 'mc-train trained nothing'
+! mc-info line.mcz | grep 'mc-bezier .*device=' || die 'mc-bezier trained no curve'
 mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu --no-history -o bare.mcz
 ! mc-info bare.mcz | grep device= || die 'a history'
 same_content bare.mcz one.mcz

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# An installed suite stands alone: programs, manual pages, completion, scripts, nothing of the source tree.
-# the build folder stays as it is: a copy is installed, as it was built
+# An installation does not need the source tree: programs, manual pages, completion and scripts work alone.
+# Install a copy, as it was built: the build folder must not change.
 cp -a "$MC_BUILD" build
 [ -e build/lib/libmc-cuda.so ] || set -- NVCC=
 make -s -C "$MC_ROOT" -o "$PWD/build/flags" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
-mv stage/opt/mc moved # found relative to the program, wherever it lies
+mv stage/opt/mc moved # found relative to the program, in any folder
 
 PATH=$PWD/moved/bin:$PATH
 printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
@@ -15,12 +15,12 @@ for source in "$MC_ROOT"/tools/mc-*.c; do
     name=$(basename "$source" .c)
     [ -x "moved/bin/$name" ] || die "$name is not installed"
     page=moved/share/man/man1/$name.1
-    # "mc-x \- does this": what apropos reads; the option lines and examples
-    grep -q "^$name \\\\- [A-Z]" "$page" || die "$page does not say what $name is for"
-    grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || die "$page is thin"
-    grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || die "$name is not completed"
+    # "mc-x \- does this", which apropos reads; the option lines and examples
+    grep -q "^$name \\\\- [A-Z]" "$page" || die "$page lacks the purpose of $name"
+    grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || die "$page lacks options or examples"
+    grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || die "$name has no completion"
 done
-# the pipelines find the programs that they were installed with
+# the pipelines find the programs installed with them
 unset MC_BUILD
 PATH=/usr/bin:/bin
 make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# tests/layers.sh fails on an include that points upwards, on one between folders separated by |, on a
-# cycle between files, on a folder that LAYERS does not list and on a folder of over 30 C files.
+# tests/layers.sh fails on an include that points upwards, an include between folders separated by |, a cycle between files,
+# a folder that LAYERS does not list, and a folder of over 30 C files.
 set -eu
 
 mkdir -p libcommon/base libcommon/graph kernels formats/stream tools

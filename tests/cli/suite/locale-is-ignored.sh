@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where a decimal comma is the user's, every graph and script gives the same bytes as elsewhere.
+# Every graph and script writes the same bytes with a user's decimal comma.
 
 mkdir locales
 for l in de_DE tr_TR; do localedef -i $l -f UTF-8 locales/$l.UTF-8; done
 within() { env LOCPATH="$TMP/locales" LANG="$1" LC_ALL="$1" "${@:2}"; }
 comma() { within de_DE.UTF-8 "$@"; }
 [ "$(comma /usr/bin/printf %.1f 1,5)" = 1,5 ] || die 'this locale has no decimal comma'
-# in Turkish the letters from a to z have no i
+# in Turkish locales [a-z] does not match i
 turkish() { within tr_TR.UTF-8 "$@"; }
-[ "$(echo aic | turkish sed 's/[a-z]*/x/')" = xic ] || die 'this locale has an i'
+[ "$(echo aic | turkish sed 's/[a-z]*/x/')" = xic ] || die '[a-z] matches i in this locale'
 
-# graphs FOLDER [comma]: all of them
+# graphs FOLDER [comma]: makes all graphs
 graphs() {
     local g
     for g in connect pam measures middle planes grid robust; do
@@ -24,7 +24,7 @@ graphs() {
 mkdir point comma
 (cd point && graphs out)
 (cd comma && graphs out comma)
-# logs say how long it took
+# logs contain durations
 diff -rq -x log -x .lock -x '*.log.json' point comma >differ || die "$(cat differ)"
 grep -q '[0-9]\.[0-9]*[1-9]' comma/out/table.tsv || die "$(cat comma/out/table.tsv)"
 
@@ -49,6 +49,6 @@ grep -q -- '--time=176' scripts || die "$(grep -- --time scripts)"
 THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
 same aligned.mcz point/out/1-2/b-aligned.mcz
 
-# a ratio of a side to itself
+# the ratio of a side to itself
 comma env PYTHON=false ROUNDS=1 SECS=.01 "$MC_ROOT/tests/bench/train.sh" mlp:8:4 2>err | tail -n 1 | grep -q '	1\.00$' ||
-    die 'the benchmark reads no decimal point'
+    die 'the benchmark does not read decimal points'

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A resumed run's log holds each epoch once, wherever its writer was killed; what is sound of it stays, speeds too.
+# A resumed run's log has each epoch once, wherever its writer was killed, and keeps sound lines with their speeds.
 fixture logs
 
-# resumed after 4 epochs: from a log that was killed inside a line, is ahead of its checkpoint, has lost lines, or
-# is of something else; what is sound of it stays, speeds too
+# Resumes after 4 epochs from logs that end within a line, are ahead of the checkpoint, lack lines, or are of another run.
 head -n 4 whole.json >4.json
 sed 's/"images_per_second":[^}]*/"images_per_second":12345/' 4.json >marked.json
 for log in "$(cat marked.json)" "$(cat marked.json; sed -n 5p whole.json | head -c 60)" \
@@ -23,7 +22,7 @@ for log in "" "$(head -n 2 marked.json)" "$(head -n 3 marked.json | sed 's/"loss
     train_logged --checkpoint now --resume --log-json log.json -o out.mcz
     same <(strip_times whole.json) <(strip_times log.json)
 done
-# finished already, and begun anew
+# finished already, and restarted
 train_logged --checkpoint now --resume --log-json log.json -o out.mcz
 same <(strip_times whole.json) <(strip_times log.json)
 train_logged --log-json log.json -o out.mcz

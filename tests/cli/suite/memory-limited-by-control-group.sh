@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# What a container's or a job's control group, or one above it, does not let a run have is refused in one line before it is
-# taken: beyond it the run would be killed without a word. The group is one of files in the place of the system's.
+# Programs refuse in one line, before allocation, what exceeds the memory limit of their control group or one above it; above
+# the limit the system would kill them silently. Files stand for the system's control group here.
 unshare -rm mount -t tmpfs none /sys/fs/cgroup 2>/dev/null || exit 77
 mc-data synth --samples 2000 --size 64 -o d.mcz
 
-# inside VERSION LIMIT COMMAND...: with the group above the own one limited to that, none where it is max
+# inside VERSION LIMIT COMMAND...: runs in a group without limit (max), whose parent has this limit
 inside() {
     unshare -rm bash -s -- "$@" <<'END'
         mount -t tmpfs none /sys/fs/cgroup || exit 99
@@ -20,7 +20,7 @@ END
 }
 tried=0
 swap=$(awk '$1 == "SwapTotal:" { print $2 * 1024 }' /proc/meminfo)
-[ "$swap" = 0 ] || exit 77 # it may take what is to be too much
+[ "$swap" = 0 ] || exit 77 # the allocation of this command succeeds
 for version in 1 2; do
     grep -q "^[0-9]*:$([ $version = 2 ] || echo memory):" /proc/self/cgroup || continue
     tried=$((tried + 1))

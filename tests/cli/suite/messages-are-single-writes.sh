@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# A message is one write, so that those of a pipe's programs do not run into each other; and with the longest of paths it
-# still says why.
+# A message is a single write, so that messages of a pipe's programs do not mix. With the longest path it still contains the
+# reason.
 py <<'END'
 import subprocess
 def messages(*command):
-    r, w = os.pipe2(os.O_DIRECT)  # a read gives what one write wrote
+    r, w = os.pipe2(os.O_DIRECT)  # a read returns exactly one write
     subprocess.run(command, stdout=subprocess.DEVNULL, stderr=w)
     os.close(w)
     writes = []

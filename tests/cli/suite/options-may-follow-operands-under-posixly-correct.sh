@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# With POSIXLY_CORRECT set, options after operands are options, and everything after -- is an operand, as without it.
+# With POSIXLY_CORRECT set, options may still follow operands, and everything after -- is an operand.
 export POSIXLY_CORRECT=1
 mc-data synth --samples 10 -o d.mcz
 [ -s d.mcz ] || die 'mc-data did not read -o'

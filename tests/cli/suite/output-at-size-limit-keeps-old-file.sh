@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# An output that hits a limit on the size of files leaves the old file as it was; a pipe and a file get the same bytes.
+# An output that reaches the file size limit leaves the old file unchanged; a pipe and a file receive the same bytes.
 samples=$MC_ROOT/formats/samples
 data=$samples/good-dataset.mcz
 
 large -o a.mcz
 cp a.mcz old.mcz
 large | same a.mcz -
-# a limit on the size of files, which is a signal to those who do not know it
+# the limit sends SIGXFSZ, which ends programs by default
 rc=0
 (ulimit -f 200 && large -o a.mcz) 2>err || rc=$?
 expect_equal $rc 1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Where standard output is closed, every program that has something for it says so in one line, with status 1, and no file
-# that it opens takes its place; one that has nothing for it passes.
+# If standard output is closed, a program that writes to it reports so in one line with status 1, and no file that it opens
+# replaces it. A program that does not write to it succeeds.
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 samples=$MC_ROOT/formats/samples
 
@@ -17,15 +17,15 @@ closed() {
 programs closed
 closed mc-info --help
 closed mc-info --version
-# another output would be the first file that is opened
+# another output would be the first file to be opened
 closed mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --data "$samples/good-dataset.mcz" --log-json log
-if grep -qv '^{"event":.*}$' log; then die 'the network went into the log'; fi
+if grep -qv '^{"event":.*}$' log; then die 'the log contains the network'; fi
 closed mc-permute --random 1 --perm-out p.mcz "$samples/good-weights.mcz"
 mc-info --check p.mcz >/dev/null
 mc-permute --identity "$samples/good-weights.mcz" -o x.mcz >&-
 mc-info --check x.mcz >/dev/null <&-
 fails 1 'stdin: cannot read: Bad file descriptor' mc-info - <&-
-# its messages go nowhere, not into what it writes
+# its messages are lost, and do not get into its output
 rc=0
 mc-permute --identity none.mcz -o x.mcz 2>&- || rc=$?
 expect_equal $rc 1

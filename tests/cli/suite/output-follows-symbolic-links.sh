@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-# -o follows symbolic links as a shell's > does, and what stands for an open descriptor is that one: >> appends.
+# -o follows symbolic links as a shell's > does; a name of an open descriptor writes to it, and >> appends.
 samples=$MC_ROOT/formats/samples
 identity="mc-permute --identity $samples/good-weights.mcz"
 $identity -o want.mcz
 
-# a link to nothing: what it points to is created, and the link stays
+# a dangling link: its target is created, and the link stays
 mkdir far
 ln -s ../new.mcz far/link
 ln -s far/link first
 $identity -o first
 same new.mcz want.mcz
 [ -L first ] && [ -L far/link ] || die 'a link was replaced'
-# what it points to is replaced where that lies, not where the link does
+# the target is replaced in its own folder, not in the link's
 echo old >new.mcz
 $identity -o first
 same new.mcz want.mcz
@@ -45,7 +45,7 @@ rc=0
 $table -o /dev/fd/9 2>err 9>&- || rc=$?
 expect_equal "$rc $(<err)" "1 mc-corr: cannot write '/dev/fd/9': Bad file descriptor"
 no_temporaries
-# before anything is opened, which could get the number, or computed
+# before any file is opened, which could get this number, and before any computation
 train=(mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --log-json log.json)
 fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
 fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# A permuted network may replace itself, and outputs may go nowhere; what messages, a result or a text would lose by a log is refused.
+# A permuted network may replace itself, and outputs may be /dev/null; a log that would overwrite other output is refused.
 samples=$MC_ROOT/formats/samples
 cp "$samples/good-dataset.mcz" d.mcz
 cp "$samples/good-weights.mcz" w.mcz
 cp "$samples/good-permutation.mcz" p.mcz
 train="mc-train -q --no-augment --net mlp:8 --epochs 1 --data d.mcz"
-# what is no loss: a permuted network in place of itself, and many outputs that go nowhere
+# harmless: a permuted network replaces itself, and several outputs are /dev/null
 mc-permute p.mcz w.mcz -o "$TMP/pw.mcz"
 cp p.mcz inverse.mcz
 usage_error "--output and an input are the same file 'inverse.mcz'" mc-permute --inverse inverse.mcz -o inverse.mcz
@@ -18,12 +18,12 @@ same_content w.mcz "$samples/good-weights.mcz"
 $train --log-json /dev/null -o /dev/null
 $train --log-json /dev/stderr -o x.mcz 2>&1 | cat >log
 grep -q '"event":"epoch"' log || die "no log: $(cat log)"
-# what messages go to, a pipe that carries the result, somebody's text
+# harmful: standard error, a pipe that carries the result, a user's text file
 echo old >log
 $train --log-json /dev/stderr -o x.mcz 2>>log && die 'the log wrote over the messages'
 [ "$(head -n 1 log)" = old ] && grep -q 'standard error are the same file' log || die "$(cat log)"
 $train --log-json /dev/stdout 2>errors | cat >y.mcz
-[ "${PIPESTATUS[0]}" = 2 ] || die 'the log went into the result'
+[ "${PIPESTATUS[0]}" = 2 ] || die 'the log is in the result'
 grep -q -- "--log-json and standard output are the same file" errors || die "$(cat errors)"
 echo 'chapter one' >thesis.txt
 usage_error "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Standard output and the log may be pipes that do not wait, as some parents leave them: nothing of what is written is lost.
+# Nothing is lost if standard output or the log is a non-blocking pipe, as some parent processes leave it.
 mc-data synth --samples 5 -o d.mcz
 mc-train -q -t 1 --net resnet20 --epochs 0 --data d.mcz -o a.mcz
 mc-info -v a.mcz >want

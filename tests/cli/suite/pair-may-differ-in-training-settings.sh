@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Networks that differ in dropout's probability and batch norm's momentum alone are aligned, joined and measured by every
-# program of two; each warns once, and the curve has the first one's values. Another delta of a ReLU is another network.
+# Programs align, connect and measure two networks that differ only in dropout's probability or batch norm's momentum. Each
+# warns once, and the curve has the first network's values. Another Huber delta is another network.
 mc-data synth --samples 48 --size 8 -o d.mcz
 py <<'END'
 import json
@@ -29,7 +29,7 @@ other("momentum", momentum=0.)
 other("both", p=0., momentum=1.)
 other("delta", delta=.5)
 END
-# warns TEXT COMMAND...: that is all it says
+# warns TEXT COMMAND...: the command prints only this warning
 warns() {
     "${@:2}" >out 2>err || die "${*:2}: $(cat err)"
     expect_equal "$(cat err)" "$(basename "$2"): n1.mcz and $1 (the first one's is used)"

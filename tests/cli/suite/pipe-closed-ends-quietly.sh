@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A reader that goes away ends a program by SIGPIPE, without a word.
+# If its reader exits, a program ends by SIGPIPE without a message.
 closed() {
     { rc=0 && "$@" 2>err || rc=$?; echo $rc >status; } | head -c 1 >out
     expect_equal "$(<status) $(<err)" '141 '

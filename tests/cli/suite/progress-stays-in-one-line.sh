@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# On a terminal progress is one line, however narrow, of which nothing is left; a long run ends with one that stays.
+# On a terminal of any width, progress is one line that is erased at the end; a long run ends with one permanent line.
 script -qec true /dev/null </dev/null >/dev/null 2>&1 || exit 77
-# on COLUMNS COMMAND: what its terminal of so many columns shows at its end; the bytes are in bytes
+# on COLUMNS COMMAND: prints what a terminal of this width shows at the end; the raw bytes are in bytes
 on() {
-    # script has a header and a footer of its own
+    # script adds a header and a footer
     script -qec "stty cols $1; $2" bytes </dev/null >/dev/null 2>&1 || die "$2: $(cat bytes)"
     sed -i '1d;$d' bytes
     /usr/bin/python3 "$MC_ROOT/tests/cli/lib/screen.py" "$1" <bytes | sed '/^$/d' >screen
 }
-# but for the line that stays, which may wrap
+# except the permanent line, which may wrap
 widest() { sed 's/\r/\n/g; s/\x1b\[K//g' bytes | grep -v ': a.mcz$' | wc -L; }
 
 mc-data synth --samples 600 -o d.mcz
@@ -19,18 +19,18 @@ for columns in 80 60 30; do
     [[ $(tr -d '\n' <screen) =~ ^$stays$ ]] || die "$(cat screen)"
     [ "$(widest)" -lt "$columns" ] || die "$(widest) in $columns columns"
 done
-# all of what is wanted at 80 columns, and words with it at 120
+# all figures at 80 columns, and with words at 120
 on 80 "$train -o a.mcz"
 wanted='%  [0-9:]+ left  epoch [123]/3  loss [0-9.]+  accuracy [0-9.]+%  [0-9]+'
 grep -qaE "mc-train: +[0-9]+$wanted/s" bytes || die "$(cat bytes)"
 on 120 "$train -o a.mcz"
 grep -qaE "mc-train: training +[0-9]+$wanted images/s" bytes || die "$(cat bytes)"
-# a message in between begins a line of its own
+# a message in between starts on its own line
 on 250 "$train -v -o a.mcz"
 expect_equal "$(grep -c '^mc-train: epoch [123]/3: loss' screen)" 3
 ! grep -v '^mc-train: ' screen
 ! grep ' left  ' screen
-# no line where there is nobody to see it, or it is not wanted, or all is not well
+# no progress without a terminal, with -q or after an error
 for quietly in "--no-progress" "-q"; do
     on 80 "$train $quietly -o a.mcz"
     [ ! -s screen ] || die "$quietly: $(cat screen)"

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-# Finite inputs whose result is beyond float64: status 3 and one line, no inf or nan, and no file.
+# Finite inputs whose result overflows float64 end with status 3 and one line, without inf, nan or a file.
 mc-data synth --samples 24 --size 8 -o d.mcz
 for s in 1 2; do mc-train -q -t 1 --net mlp:2,2,2,2,2,2,2,2,2 --data d.mcz --batch 8 --epochs 0 --seed $s -o n$s.mcz; done
 mc-acts -q -t 1 --at pre -d d.mcz n1.mcz n2.mcz -o m.mcz
 mc-train -q -t 1 --net mlp:8 --data d.mcz --batch 8 --epochs 0 -o wide.mcz
 mc-acts -q -t 1 --at pre -d d.mcz --samples 2 wide.mcz wide.mcz -o wide-m.mcz
 py <<'END'
-for name in "n1", "n2":  # norms of 1e38 each: their product is what overflows
+for name in "n1", "n2":  # norms of 1e38 each: their product overflows
     s = mcz.read(name + ".mcz")
     mcz.write("huge-%s.mcz" % name, s.kind, s.meta,
               {k: v * np.float32(1e36 if v.ndim == 2 else 1) for k, v in s.tensors.items()})
 s = mcz.read("m.mcz")
-mcz.write("any-m.mcz", s.kind, s.meta, s.tensors)  # of networks that it does not name
+mcz.write("any-m.mcz", s.kind, s.meta, s.tensors)  # moments that name no networks
 s = mcz.read("wide-m.mcz")
-mcz.write("huge-m.mcz", s.kind, s.meta,  # distances that are finite, and whose sum is not
+mcz.write("huge-m.mcz", s.kind, s.meta,  # finite distances whose sum overflows
           {k: np.full(v.shape, 8e307 if "sumsq" in k else 0.) for k, v in s.tensors.items()})
 groups = [{"name": "g", "size": 3, "taps": 1, "dead_a": [], "dead_b": []}]
 for measure in "score", "l2":

@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Killed in the middle by any signal that can be caught, a program dies of it and leaves nothing; after SIGKILL the next
-# run clears up.
+# Any signal that can be caught ends a program and leaves no file; after SIGKILL the next run removes the temporary file.
 samples=$MC_ROOT/formats/samples
 data=$samples/good-dataset.mcz
 
 large -o a.mcz
 cp a.mcz old.mcz
-# a data set without its end
+# a data set without end
 /usr/bin/python3 - "$data" >start.mcz <<'E2'
 import sys
 import stream_tools, zstandard
@@ -15,9 +14,9 @@ for raw in stream_tools.objects(sys.argv[1])[:2]:
     sys.stdout.buffer.write(z.compress(raw) + z.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
 E2
 ulimit -c 0
-# signals that stop a program or leave it alone, and the one that makes write() fail
+# signals that stop a program or do not affect it, and the one that makes write() fail
 others='CHLD CONT STOP TSTP TTIN TTOU URG WINCH XFSZ'
-# the sanitizers report these themselves
+# sanitizers report these themselves
 [ "$MC_UNDER" != sanitize ] || others+=' ILL BUS FPE SEGV'
 n=0
 for signal in {1..8} {10..31} RTMIN RTMIN+9 RTMAX 9; do
@@ -27,7 +26,7 @@ for signal in {1..8} {10..31} RTMIN RTMIN+9 RTMAX 9; do
     mkfifo pipe
     exec {feed}<>pipe
     cat start.mcz >&$feed
-    # a shell starts its background jobs with SIGINT and SIGQUIT ignored, and what is ignored stays so
+    # a shell ignores SIGINT and SIGQUIT in background jobs, and ignored signals stay ignored
     env --default-signal mc-acts --raw --data pipe "$samples/good-weights.mcz" -o a.mcz {feed}<&- &
     program=$!
     for _ in $(seq 400); do

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# No program takes two inputs from standard input, and each tells when an empty file is there.
+# Programs refuse a second input from standard input, and each reports an empty file.
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 
 n=0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# What is misspelled is refused with what it may have meant: options, networks, data sets, measures, pictures, columns.
+# Programs suggest the right word for misspelled options, networks, data sets, measures, pictures and columns.
 mc-data synth --samples 20 -o d.mcz
 printf 't\ttest.loss\ttest.acuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
 fails 2 "there is no option '--ouput', did you mean '--output'? (see --help)" mc-train --ouput=x

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# No control character of ASCII, C1 or writing direction that a file's name or a stream holds is shown, by any program that
-# shows names, nor a byte that is not UTF-8, and none makes a cell or a line more of a table.
+# Programs that print names from files or streams never print control characters (ASCII, C1, writing direction) or invalid
+# UTF-8, and no name adds a cell or a line to a table.
 evil=$'\e[31m\t\u009b2J\u202eevil\u2028\n\x7f'
 export evil
 fixture pair
@@ -11,7 +11,7 @@ cp a.mcz "$evil.mcz"
 mc-convert a.mcz -o a.safetensors
 py <<'END'
 evil = os.environ["evil"]
-soft = "\u009b2J\u202eevil"  # what a tensor's name may hold
+soft = "\u009b2J\u202eevil"  # characters that a tensor's name may contain
 def change(name, out, edit):
     s = mcz.read(name)
     tensors = dict(s.tensors)
@@ -39,11 +39,11 @@ graph = json.load(open(os.environ["MC_ROOT"] + "/formats/samples/example_net.jso
 graph["nodes"][1]["name"] = evil
 json.dump(graph, open("evil.json", "w"))
 END
-# shown COMMAND...: what it prints and says, whatever its status, has only line ends and tabs of its own
+# shown COMMAND...: its output, with any status, contains only its own line ends and tabs
 tried=0
 shown() {
     "$@" >out.text 2>err.text || true
-    [ -s out.text ] || [ -s err.text ] || die "$*: says nothing"
+    [ -s out.text ] || [ -s err.text ] || die "$*: prints nothing"
     py "$*" <<'END'
 import re
 for name in "out.text", "err.text":
@@ -52,7 +52,7 @@ for name in "out.text", "err.text":
     assert not wrong, (sys.argv[1], name, wrong, text)
     lines = [line for line in text.split("\n") if line.strip()]
     assert name == "out.text" or len(lines) <= (12 if " -v " in sys.argv[1] else 3), (sys.argv[1], text)
-    # a table's rows have the header's columns
+    # a table's rows have as many columns as its header
     if name == "out.text" and "\t" in text:
         assert len({line.count("\t") for line in lines}) == 1, (sys.argv[1], text)
 END

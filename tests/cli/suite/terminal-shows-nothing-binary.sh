@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# Nothing binary reaches a terminal, and what needs standard input does not wait for one to type it. Skipped where
-# no terminal can be had, as in a chroot without /dev/pts.
+# Programs never write binary data to a terminal or read from one: they exit at once. Skipped without a terminal, as in a
+# chroot without /dev/pts.
 set -eu
 script -qec true /dev/null </dev/null >/dev/null 2>&1 || exit 77
-on_terminal() { # command line; fails unless it exits with 2 and one short line of text
+on_terminal() { # COMMAND-LINE: must exit with 2 and one short line of text
     local rc=0
     # script gives the command a terminal for all three streams
     timeout 60 script -qec "$1" /dev/null </dev/null >shown 2>&1 || rc=$?
     [ "$rc" = 2 ] || { echo "'$1' on a terminal exits with $rc"; cat -v shown; exit 1; }
     [ "$(wc -l <shown)" -ge 1 ] && [ "$(wc -c <shown)" -lt 2000 ] || { echo "'$1' prints $(wc -c <shown) bytes"; exit 1; }
-    sed -i 's/\x1b\[K//g' shown # of a progress line
+    sed -i 's/\x1b\[K//g' shown # bytes of a progress line
     if LC_ALL=C grep -q '[^[:print:][:space:]]' shown; then echo "'$1' prints binary"; exit 1; fi
 }
 
@@ -23,7 +23,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     mc-eval) on_terminal "mc-eval --data table.tsv -" ;;
     esac
 done
-[ ! -e x.svg ] && [ ! -e x.mcz ] || die "an output of nothing"
+[ ! -e x.svg ] && [ ! -e x.mcz ] || die "wrote an output"
 
 on_terminal "mc-plot path --format png table.tsv"
 on_terminal "mc-data synth --split train --samples 64"

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# OpenMP's idle threads sleep after a short spin, unless the user's environment says how long they spin. What a program starts, and what it
-# writes, knows nothing of it.
+# OpenMP's idle threads sleep after a short spin, unless the user's environment sets how long they spin. Child processes and
+# the history do not see this setting.
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 
-# spins SETTING... PROGRAM: how often an idle thread of that program looks for work before it sleeps
+# spins SETTING... PROGRAM: prints how often an idle thread of this program looks for work before it sleeps
 spins() { env OMP_DISPLAY_ENV=verbose "$@" --version 2>&1 | sed -n "s/.*GOMP_SPINCOUNT = '\(.*\)'/\1/p"; }
 computing=0
 for p in "$MC_BUILD"/bin/mc-*; do
@@ -17,7 +17,7 @@ expect_equal "$(spins GOMP_SPINCOUNT=7 mc-train)" 7
 [ "$(spins OMP_WAIT_POLICY=active mc-train)" -gt 1000000 ] || die 'OMP_WAIT_POLICY=active had no effect'
 expect_equal "$(spins OMP_WAIT_POLICY=passive mc-train)" 0
 
-# the environment of what a program starts
+# the environment of child processes
 mkdir bin
 printf '#!/bin/sh\nenv | grep -E "^(PATH|G?OMP_.*)=" | sort >"$STARTED"\nexit 1\n' >bin/gnuplot
 chmod +x bin/gnuplot
