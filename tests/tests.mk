@@ -37,7 +37,7 @@ tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing
 	tests/bench/write-table cpu $(BUILD)
 
 # Both refuse a length that is not a number before they build anything.
-number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1)="$($(1))": a $(3)number is wanted' >&2; exit 1; }
+number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1) must be a $(3)number (got "$($(1))")' >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
 	LIB_SRC='$(filter libcommon/% formats/% tools/plot/%,$(LIB_SRC))' \

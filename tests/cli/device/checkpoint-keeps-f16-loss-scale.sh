@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A checkpoint stores f16's loss scale and its number of steps, so that a resumed run doubles it after 2,000 steps in total.
-# Other precisions have no loss scale.
+# A checkpoint stores f16's loss scale and its number of steps, so that a resumed run doubles it after 2,000 steps in
+# total. Other precisions have no loss scale.
 require_emulation
 
 mc-data synth --samples 128 --size 8 -o d.mcz

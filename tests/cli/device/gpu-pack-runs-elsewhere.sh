@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpu-pack packs everything that a machine without network needs, and device-run runs it there: here on the emulated device,
-# from the pack alone.
+# gpu-pack packs everything that a machine without network needs, and device-run runs it there: here on the emulated
+# device, from the pack alone.
 require_emulation
 unset MC_CUDA_LIBRARY # the pack contains its own
 

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The kernels that move most bytes per training step, compiled for sm_90, use at most the registers in own-kernels.tsv, spill
-# nothing, and load and store 16 bytes at a time. Each kernel's comment says which bytes it moves.
+# The kernels that move most bytes per training step, compiled for sm_90, use at most the registers in own-kernels.tsv,
+# spill nothing, and load and store 16 bytes at a time. Each kernel's comment says which bytes it moves.
 kept=$MC_BUILD/kernels/cuda
 if [ ! -e "$MC_BUILD/lib/libmc-cuda.so" ]; then
-    echo 'kernels-registers-and-spills-within-bounds: nothing is compiled: nvcc and cuDNN are not here'
+    echo 'kernels-registers-and-spills-within-bounds: nothing is compiled: nvcc and cuDNN are missing'
     exit 77
 elif ! ls "$kept"/norm.cu.ptx >/dev/null 2>&1; then
-    echo 'kernels-registers-and-spills-within-bounds: there is no code for sm_90 (CUDA_ARCH)'
+    echo 'kernels-registers-and-spills-within-bounds: code for sm_90 is missing (CUDA_ARCH)'
     exit 77
 fi
 
@@ -66,7 +66,7 @@ unfenced() {
 }
 expect_equal "$(unfenced "$kept"/*.cu.ptx)" ''
 sed '/membar\.gl/d; /fence\..*gpu/d' "$kept/norm.cu.ptx" >without.ptx
-unfenced without.ptx | grep -q entry || die 'nothing was found where there is no fence'
+unfenced without.ptx | grep -q entry || die 'found no missing fence'
 # each bound can fail
 awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
 expect_equal "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A line in the table of plans chooses a pass's engine if the engine supports the requested order of sums. Otherwise cuDNN's
-# heuristics and notes choose. Every line of the committed table was timed.
+# A line in the table of plans chooses a pass's engine if the engine supports the requested order of sums. Otherwise
+# cuDNN's heuristics and notes choose. Every line of the committed table was timed.
 awk -F '\t' 'NF != 12 || (NR > 1 && !($10 > 0)) { bad = 1; print } END { exit bad || !NR }' "$MC_ROOT/kernels/cuda/plans.tsv" ||
     die 'a line of plans.tsv was not timed'
 require_emulation

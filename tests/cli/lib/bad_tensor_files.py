@@ -58,7 +58,7 @@ put("length.safetensors", "reaches beyond the file", whole[:8])
 put("cut-header.safetensors", "reaches beyond the file", whole[:100])
 put("cut-data.safetensors", "its tensors take", whole[:-1])
 put("longer.safetensors", "its tensors take", whole + b"\0")
-put("beyond.safetensors", "reaches beyond the file", struct.pack("<Q", len(whole)) + whole[8:])
+put("above.safetensors", "reaches beyond the file", struct.pack("<Q", len(whole)) + whole[8:])
 put("gigantic.safetensors", "is said to have 100000001 bytes", struct.pack("<Q", 100000001) + whole[8:])
 put("2p63.safetensors", "is said to have 9223372036854775808 bytes", struct.pack("<Q", 1 << 63) + whole[8:])
 put("2p64.safetensors", "is said to have 18446744073709551615 bytes", b"\xff" * 8 + whole[8:])
@@ -68,7 +68,7 @@ st("space", "does not begin with '{'", text=b" " + text)
 st("utf8", "line 1", text=text.replace(first.encode(), b"\xff\xfe"))
 st("nul", "line 1", text=text.replace(first.encode(), b"a\\u0000b"))
 st("json", "line 1", text=text[:-1])
-st("behind", "line 1", text=text + b"{}")
+st("trailing", "line 1", text=text + b"{}")
 st("deep", "nested over 3 deep", text=b'{"a":' * 100000)
 st("many", "over 131072 values", text=b'{"a":[' + b"0," * 140000 + b"0]}")
 st("twice", "line 1", text=b'{"%s": %s, %s' % (first.encode(), json.dumps(header[first]).encode(), text[1:]))
@@ -178,8 +178,8 @@ at = len(first) + 34 + 60
 deflated[at:at + 8] = b"\xff" * 8
 put("flipped-deflated.npz", "npz: ", bytes(deflated))
 # wrong sizes in the directory: both, the packed size, more bytes than DEFLATE can expand to
-for name, raw, packed, size in (("lie-both", whole, 1 << 31, 1 << 31), ("lie-packed", whole, 1 << 31, None),
-                                ("lie-stored", whole, None, 1 << 31), ("lie-deflated", packed_whole, None, 1 << 31)):
+for name, raw, packed, size in (("wrong-both", whole, 1 << 31, 1 << 31), ("wrong-packed", whole, 1 << 31, None),
+                                ("wrong-stored", whole, None, 1 << 31), ("wrong-deflated", packed_whole, None, 1 << 31)):
     raw = bytearray(raw)
     at = raw.index(b"PK\1\2")
     for offset, v in (20, packed), (24, size):

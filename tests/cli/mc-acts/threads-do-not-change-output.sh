@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts writes the same content with any number of threads. The history records what decides the result, and nothing else.
+# mc-acts writes the same content with any number of threads. The history records what decides the result, and nothing
+# else.
 fixture pair
 
 for t in 1 2; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bootstrap refuses wrong operands and paths measured on different images; mc-eval --losses refuses inputs without a path,
-# and a checkpoint.
+# mc-bootstrap refuses wrong operands and paths measured on different images; mc-eval --losses refuses inputs without a
+# path, and a checkpoint.
 losses=$MC_ROOT/formats/samples/good-losses.mcz
 mc-data synth --samples 40 --size 8 -o d.mcz
 mc-data synth --samples 40 --size 8 --seed 2 -o e.mcz

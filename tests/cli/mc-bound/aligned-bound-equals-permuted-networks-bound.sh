@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound's aligned bound equals the unaligned bound of the permuted network; it also accepts a curve's permutation. Between
-# a network and its permuted copy the aligned bound is 0 up to rounding.
+# mc-bound's aligned bound equals the unaligned bound of the permuted network; it also accepts a curve's permutation.
+# Between a network and its permuted copy the aligned bound is 0 up to rounding.
 fixture bounded
 
 mc-bound n1.mcz n2.mcz m.mcz p.mcz >both

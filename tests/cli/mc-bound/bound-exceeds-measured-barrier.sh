@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# On the images of the moments, the measured loss at every point of the straight line is below mc-bound's bound plus the line
-# between the ends' losses, unaligned and aligned.
+# On the images of the moments, the measured loss at every point of the straight line is below mc-bound's bound plus the
+# line between the ends' losses, unaligned and aligned.
 fixture bounded
 
 mc-permute p.mcz n2.mcz -o aligned.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound refuses moments of other networks, post-activations, attacked images, another precision or only some shards, each
-# in one line.
+# mc-bound refuses moments of other networks, post-activations, attacked images, another precision or only some shards,
+# each in one line.
 fixture bounded
 
 acts() { mc-acts -q -t 1 --data d.mcz --samples 80 "$@"; }

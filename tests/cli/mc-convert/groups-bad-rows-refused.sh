@@ -72,7 +72,7 @@ mcz.write("number.mcz", "weights", {**meta, "symmetry": 3}, w)
 mcz.write("double.mcz", "weights", {**meta, "symmetry": rows}, {k: v.astype(float) for k, v in w.items()})
 mcz.write("fewer.mcz", "weights", {**meta, "symmetry": rows}, {"w": w["w"]})
 groups = [{"name": n, "size": s} for n, s in (("g", 2), ("h0", 6), ("h1", 6))]
-for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("beyond", {1: {"within": 0, "unit": 2}}),
+for name, changes in (("ok", {}), ("itself", {1: {"within": 1, "unit": 0}}), ("above", {1: {"within": 0, "unit": 2}}),
                       ("nested", {i: {"within": 0, "unit": i - 1} for i in (1, 2)}),
                       ("other", {i: {"within": 0, "unit": 2 - i} for i in (1, 2)}),
                       ("alone", {1: {"within": 0, "unit": 0}}), ("none", {1: {"within": 7, "unit": 0}})):
@@ -88,7 +88,7 @@ fails_unchanged 3 'p-deep.mcz: group "h1": invalid nesting' mc-permute --inverse
 fails_unchanged 3 'number.mcz: "symmetry" is not a string' mc-permute --random 1 number.mcz -o x.mcz
 fails_unchanged 3 'double.mcz: tensor "v" must be float32' mc-permute --random 1 double.mcz -o x.mcz
 fails_unchanged 3 'fewer.mcz: symmetry: line 3: unknown tensor "v"' mc-permute --random 1 fewer.mcz -o x.mcz
-for p in itself beyond; do
+for p in itself above; do
     fails_unchanged 3 "p-$p.mcz: group \"h0\": invalid nesting" mc-permute --inverse p-$p.mcz -o x.mcz
 done
 fails_unchanged 3 'p-alone.mcz: the units of group "g" contain different groups' mc-permute p-alone.mcz net.mcz -o x.mcz

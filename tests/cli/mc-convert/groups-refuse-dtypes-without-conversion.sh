@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-convert --groups refuses tensors of types without a conversion (8-bit floats, complex, other byte orders), unless a map
-# leaves them out. Integers, which are buffers, are left out with a note.
+# mc-convert --groups refuses tensors of types without a conversion (8-bit floats, complex, other byte orders), unless a
+# map leaves them out. Integers, which are buffers, are left out with a note.
 py <<'END'
 import struct
 from safetensors_reader import build

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-corr refuses cross moments above the bound that their squares allow, with every measure and in the signature, and names
-# the tap and units. A perfect correlation from float64 sums with large means passes.
+# mc-corr refuses cross moments above the bound that their squares allow, with every measure and in the signature, and
+# names the tap and units. A perfect correlation from float64 sums with large means passes.
 fixture moments
 py <<'END'
 s = mcz.read("m.mcz")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data folder reports the number of files that are not part of the set in one line, except with -q. It refuses pictures of
-# other formats.
+# mc-data folder reports the number of files that are not part of the set in one line, except with -q. It refuses
+# pictures of other formats.
 pictures=$MC_ROOT/tests/pictures
 mkdir -p d/train/a/sub d/train/b
 for f in a/1 a/sub/2 b/1; do cp "$pictures/rgb.jpg" d/train/$f.jpg; done

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data idx reads a file that exists under several of its names (unpacked next to its .gz, with a dot for the second dash)
-# if all copies are equal, and refuses it if they differ.
+# mc-data idx reads a file that exists under several of its names (unpacked next to its .gz, with a dot for the second
+# dash) if all copies are equal, and refuses it if they differ.
 mkdir set
 py <<'PY'
 import gzip, struct

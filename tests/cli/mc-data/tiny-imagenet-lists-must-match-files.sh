@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-data tiny-imagenet refuses lists that do not name each class and each picture once: a truncated list would be a smaller
-# data set.
+# mc-data tiny-imagenet refuses lists that do not name each class and each picture once: a truncated list would be a
+# smaller data set.
 fixture tiny
 mc-data synth --samples 20 -o old.mcz
 t=tiny/tiny-imagenet-200

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-eval --plane measures the networks and their lines at the positions that NumPy computes; its marks are there too.
+# mc-eval --plane measures the networks and their lines at the positions that NumPy computes, and marks these.
 fixture three
 data="--data d.mcz --data held=test.mcz --bn-data d.mcz -t 2"
 

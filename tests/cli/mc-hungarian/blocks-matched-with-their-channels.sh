@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks of grouped convolutions are matched from moments, shards and raw activations alike, with the signature of a perfect
-# match. A constraint and taps of other groups are refused, and mc-pam keeps blocks in place.
+# Blocks of grouped convolutions are matched from moments, shards and raw activations alike, with the signature of a
+# perfect match. A constraint and taps of other groups are refused, and mc-pam keeps blocks in place.
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 mc-data synth --samples 64 --size 16 -o data.mcz
 mc-train -q -t 1 --net ./blocks.json --data data.mcz --batch 16 --lr .02 --epochs 1 -o a.mcz

@@ -94,7 +94,7 @@ save("attacked", n=40, attack="pgd")
 save("pam", tool="mc-pam")
 save("short", n=19)
 save("unattacked", n=40)
-save("beyond", epoch=3)
+save("above", epoch=3)
 save("report", tool="mc-train", value=np.nan)
 mcz.write("pointless.mcz", "checkpoint", {"version": 2, "tool": "mc-eval", "settings": {}, "epoch": 0}, {"test": np.zeros(0, "f4")})
 x = np.ones(4, "f4")
@@ -107,7 +107,7 @@ fails 3 'size.mcz: ' mc-info --check size.mcz
 for good in eval halves attacked pam pam-report; do mc-info --check -q $good.mcz; done
 fails 3 'short.mcz: tensor "test" has 19 numbers, which do not fit 2 points' mc-info --check short.mcz
 fails 3 'unattacked.mcz: tensor "test" has 40 numbers, which do not fit 2 points' mc-info --check unattacked.mcz
-fails 3 'beyond.mcz: "epoch" is 3 of 2 points' mc-info --check beyond.mcz
+fails 3 'above.mcz: "epoch" is 3 of 2 points' mc-info --check above.mcz
 fails 3 'pointless.mcz: "points" is missing' mc-info --check pointless.mcz
 fails 3 'report.mcz: "test" holds a value that is not finite' mc-info --check report.mcz
 fails 3 'pam-stats.mcz: "stats" holds a value that is not finite' mc-info --check pam-stats.mcz

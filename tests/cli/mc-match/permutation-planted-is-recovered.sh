@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-match recovers planted permutations of every network from its weights alone, with both heads of googlenet, and restores
-# every bit.
+# mc-match recovers planted permutations of every network from its weights alone, with both heads of googlenet, and
+# restores every bit.
 nets="tinyten resnet20 resnet32 googlenet mlp:20,30 mlp:bn,9,24,10 vgg:bn,11,8 vgg:11,8 $MC_ROOT/formats/samples/example_net.json ./blocks.json"
 [ -z "$MC_UNDER" ] || nets="tinyten resnet:8,4 mlp:20,30 ./blocks.json"
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json

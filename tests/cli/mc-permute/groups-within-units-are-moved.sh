@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-permute moves groups within units, nested twice, as NumPy does. The inverse undoes it, and a composition equals both in
-# turn. mc-match recovers groups that are nested once.
+# mc-permute moves groups within units, nested twice, as NumPy does. The inverse undoes it, and a composition equals
+# both in turn. mc-match recovers groups that are nested once.
 py <<'END'
 import struct
 # 3 blocks of 4 rows, each of 2 blocks of 2 rows, each with its rows; the same on a vector, after 2 fixed rows

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A permutation from before blocks of grouped convolutions could move leaves them in place, in its own stream or in a curve.
-# One that lacks another group belongs to another network.
+# A permutation from before blocks of grouped convolutions could move leaves them in place, in its own stream or in a
+# curve. One that lacks another group belongs to another network.
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 mc-data synth --samples 32 --size 16 -o data.mcz
 mc-train -q -t 1 --net ./blocks.json --data data.mcz --epochs 0 -o a.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-plot fits dense pictures: stages of many layers, bands of several lines, names of networks close together, a logarithmic
-# axis, sizes in centimetres.
+# mc-plot fits dense pictures: stages of many layers, bands of several lines, names of networks close together, a
+# logarithmic axis, sizes in centimetres.
 fixture tables
 py <<'P'
 googlenet = ["conv1.conv"] + ["inception%s.branch%d.conv" % (i, b) for i in ("3a", "3b", "4a", "4b", "5a") for b in range(5)]

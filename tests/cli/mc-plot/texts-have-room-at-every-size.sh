@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# In every kind of picture, at the default size, in a paper's column and on a small screen, each text is complete, within the
-# picture and covers no other one. Each axis has evenly spaced numbers.
+# In every kind of picture, at the default size, in a paper's column and on a small screen, each text is complete,
+# within the picture and covers no other one. Each axis has evenly spaced numbers.
 fixture tables
 py <<'P'
 import math

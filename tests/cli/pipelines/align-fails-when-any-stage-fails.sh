@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# align.sh: whichever stage fails, the last one does, and nothing appears; its own usage.
+# align.sh fails if any of its stages fails, and leaves no file; it checks its own usage.
 fixture pair recoverable
 align=$MC_ROOT/pipelines/align.sh
 [ -z "$small" ] || export ACTS="mc-acts $small"

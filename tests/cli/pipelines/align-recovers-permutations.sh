@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# align.sh recovers a planted permutation, and lets every stage be swapped.
+# align.sh recovers a planted permutation, and every stage can be replaced.
 fixture pair recoverable
 align=$MC_ROOT/pipelines/align.sh
 [ -z "$small" ] || export ACTS="mc-acts $small"
-# found PLANTED PERM A B [OPTION...]: seen as mc-acts does with these options
+# found PLANTED PERM A B [OPTION...]: checks the permutation on mc-acts' moments with these options
 found() {
     mc-acts --data data.mcz $small "${@:5}" "$3" "$4" | mc-corr -q -o c.mcz
     check_recovery "$1" "$2" c.mcz
@@ -16,7 +16,7 @@ same pq.mcz x.mcz
 same_content pq.mcz <(bash "$align" -d data.mcz a.mcz q.mcz 2>err)
 bash "$align" -d data.mcz -p p.mcz mlp.mcz mlp-q.mcz -o pq.mcz 2>/dev/null
 found mlp-planted.mcz p.mcz mlp.mcz mlp-q.mcz
-# each ablation point; before the ReLU every unit lives
+# each ablation point; before the ReLU no unit is dead
 SAMPLES=$((total / 4)) AT=pre THREADS=1 bash "$align" -d data.mcz -p p.mcz a.mcz q.mcz -o back.mcz
 found planted.mcz p.mcz a.mcz q.mcz --samples $((total / 4)) --at pre
 same_content back.mcz a.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# averaged.mk: straight lines with averaged statistics of batch norm equal those of mc-eval by hand; the table has the
-# re-estimated ones of connect.mk too.
+# averaged.mk computes the same straight lines with averaged batch-norm statistics as mc-eval; its table also has the
+# re-estimated ones of connect.mk.
 set -- PAIRS='1:2 3:4' TRAIN_IMAGES=256 EVAL_FLAGS='--bn-samples 64 --bn-plain --samples 128'
 graph connect "$@"
 graph averaged "$@"

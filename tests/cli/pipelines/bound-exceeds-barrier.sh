@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# bound.mk: the bound of each alignment exceeds the barrier on the same images, and both equal those of the programs by hand;
-# mean and deviation over pairs; whether both rank the alignments alike.
+# bound.mk's bound exceeds the barrier on the same images for each alignment, and both equal those of the programs. It
+# prints mean and deviation over pairs, and whether both rank the alignments in the same order.
 set -- NET=mlp:16,12 TRAIN_IMAGES=400 EPOCHS=3 LR=0.05 BATCH=32 POINTS=9 ALIGN_IMAGES=60
 graph bound "$@"
 expect_equal "$(count_programs)" 'mc-acts2 mc-bezier5 mc-bound5 mc-corr3 mc-data1 mc-eval5 mc-hungarian4 mc-permute4 mc-train2 '
@@ -32,11 +32,11 @@ for _, what, by_bound, by_barrier, alike, couples, same in ranks:
         ways = order.replace("=", "<").split(" < ")
         values = [table[w][column] for w in ways]
         assert sorted(ways) == sorted(table) and values == sorted(values), (order, table)
-    # a way that moves what another one moves counts once
+    # alignments with the same permutation count once
     ways = len({tuple(v.values()) for v in table.values()})
     assert int(couples) == ways * (ways - 1) // 2 and (same == "yes") == (alike == couples) and 0 <= int(alike) <= int(couples)
 END
-# by hand: the constrained way is another one, and one couple of the other three is ordered otherwise
+# with programs: the constrained alignment differs, and one pair of the other three is ordered differently
 mkdir 1-2
 way() {
     printf 'permutation\tmax\tat\tmean\nx\t%s\t0\t%s\n' $2 $2 >1-2/bound-$1.tsv

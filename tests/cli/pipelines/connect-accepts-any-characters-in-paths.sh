@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk, paper.mk: data, programs and networks may have spaces, quotes and shell commands in their paths; none of it is run.
+# connect.mk and paper.mk accept spaces, quotes and shell commands in paths of data, programs and networks, and run none.
 py <<'END'
 import numpy
 os.mkdir("My `touch run` $(touch run) 'Data'")
@@ -39,4 +39,4 @@ set -- NET='my nets/the `touch run` net.json' OUT=net EPOCHS=0 TRAIN_IMAGES=64 T
 graph connect "$@" net/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' 'my nets/the `touch run` net.json'
 expect_programs 'mc-train1 ' connect "$@" net/net-1.mcz
-[ ! -e run ] || die 'a part of the name was run'
+[ ! -e run ] || die 'part of the name was run'

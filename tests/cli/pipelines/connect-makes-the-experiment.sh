@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk: the whole experiment, tables and pictures; a second run does nothing.
+# connect.mk makes the whole experiment with tables and pictures; a second run does nothing.
 fixture connected
 
 expect_equal "$(sed 1d out/1-2/table.tsv | cut -f 1 | paste -sd ' ')" 'line-unaligned curve-unaligned line-aligned curve-aligned'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk: a network's file counts by what is in it.
+# connect.mk identifies a network's file by its contents.
 set -- NET=./net.json EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50
 cp "$MC_ROOT/formats/samples/example_net.json" net.json
 expect_programs 'mc-data1 mc-train1 ' connect "$@" out/net-1.mcz

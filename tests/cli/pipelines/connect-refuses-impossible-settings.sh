@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk: an unknown or impossible setting is refused with one line for each, before anything runs, and costs no work.
+# connect.mk refuses each unknown or impossible setting in one line before anything runs, and existing work stays valid.
 fixture connected
-# refused TEXT SETTING...: before anything is done
+# refuses TEXT SETTING...: fails before it runs any program
 refuses() {
     ! (graph connect "${@:2}") >out.refused || die "passes: ${*:2}"
     grep -qF "$1" errors || die "${*:2}: $(cat errors)"
@@ -11,7 +11,7 @@ path='must not contain spaces or shell metacharacters'
 
 rm out/1-2/table.tsv
 ! (graph connect RUN=false) >out.refused || die 'a job that fails passes'
-[ ! -e out/1-2/table.tsv ] || die 'a table that failed is there'
+[ ! -e out/1-2/table.tsv ] || die 'wrote a table that failed'
 graph connect
 expect_equal "$(count_programs)" ''
 [ -s out/1-2/table.tsv ]
@@ -62,4 +62,4 @@ for name in 'a b' a:b a,b "a'b" 'a%b' '' 'a`b' 'a;b' 'a(b' 'a)b' 'a*b' 'a\b' 'a"
     refuses "OUT $path" OUT="$name"
 done
 refuses "FROM $path" FROM='a b'
-[ ! -e run ] || die 'a part of a setting was run'
+[ ! -e run ] || die 'part of a setting was run'

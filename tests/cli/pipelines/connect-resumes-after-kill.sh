@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk, killed in the middle: the same bytes as without. A checkpoint of other settings is removed, not resumed. A
-# result and the settings that made it are one step: a make that was killed between them does not mix results up.
+# connect.mk, killed and restarted, writes the same bytes. A checkpoint of other settings is removed, not resumed. A
+# result and its settings are stored as one step, so that a kill between them does not mix results up.
 set -- connect TRAIN_IMAGES=4096 EPOCHS=3 CURVE_EPOCHS=2
 graph "$@" OUT=whole -j2
 kill_graph 'net-1.checkpoint' "$@" OUT=cut
@@ -8,7 +8,7 @@ graph "$@" OUT=cut
 for f in net-1.mcz net-2.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-2/table.tsv; do same whole/$f cut/$f; done
 expect_equal "$(find cut whole -name '*.checkpoint')" ''
 
-# killed, a setting of the training or of the data changed, and made: as if nothing had been before
+# killed, then a setting of the training or of the data changed: the same as a fresh run
 for setting in EPOCHS=2 LR=.05 TRAIN_IMAGES=3000; do
     rm -rf cut plain
     kill_graph 'net-1.checkpoint' "$@" OUT=cut
@@ -17,7 +17,7 @@ for setting in EPOCHS=2 LR=.05 TRAIN_IMAGES=3000; do
     same plain/net-1.mcz cut/net-1.mcz
 done
 
-# another setting tried and taken back: the checkpoint and the log of what was tried go with it
+# a setting changed and changed back: the checkpoint and the log of the trial are removed
 rm -rf cut
 kill_graph 'net-1.checkpoint' "$@" OUT=cut
 kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
@@ -41,7 +41,7 @@ for gone in '' '*'; do
     matrices
     same matrices.mcz few/1-2/matrices.mcz
 done
-# the program replaced the result, and the kill came before the graph knew
+# the program replaced the result, and make was killed before it stored the settings
 moments() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/moments.mcz "$@"; }
 moments
 cp few/1-2/moments.mcz .
@@ -52,14 +52,14 @@ same moments.mcz few/1-2/moments.mcz
 
 # a mistyped setting costs nothing once it is corrected
 matrices
-! (matrices CORR_FLAGS='--measure none') >output 2>&1 || die 'a misspelt setting passes'
+! (matrices CORR_FLAGS='--measure none') >output 2>&1 || die 'a misspelled setting passes'
 matrices -n
 expect_equal "$(count_programs)" ''
 matrices
 expect_equal "$(count_programs)" ''
 expect_equal "$(find few -name '*~*')" ''
 
-# nor does the make of a pair use a network whose own make was killed so; that of all trains it again
+# the make of a pair refuses a network whose own make was killed in this way; the make of everything trains it again
 few() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
 few EPOCHS=1 shared
 cp few/net-1.mcz .

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk: a changed setting rebuilds what it decides and nothing else, and the graph says which setting changed.
+# connect.mk rebuilds only what a changed setting decides, and names the changed setting.
 fixture connected
 expect_programs 'mc-eval4 mc-plot4 ' connect POINTS=5
 grep -q '^eval was made with POINTS=3' errors && grep -q '^  now POINTS=5' errors || die "$(cat errors)"
@@ -12,7 +12,7 @@ for setting in CURVE_LR=.05 CURVE_BATCH=64; do
 done
 expect_programs '' connect "$@" MESSAGES=-v
 expect_programs 'mc-data1 mc-eval4 mc-plot4 ' connect "$@" TEST_IMAGES=90
-# a setting of the alignment, from its stage on
+# a setting of the alignment rebuilds from its stage on
 set -- "$@" TEST_IMAGES=90 HUNGARIAN_FLAGS=-v
 expect_programs 'mc-bezier2 mc-corr1 mc-eval2 mc-hungarian1 mc-permute1 mc-plot12 ' connect "$@"
 graph connect -n "$@" CORR_FLAGS='--measure correlation'
@@ -20,7 +20,7 @@ expect_equal "$(grep -c '^mc-\(acts\|corr --m\)' log)" 1
 graph connect -n "$@" ACTS_FLAGS='--batch 7'
 expect_equal "$(grep -c '^mc-acts.*--batch 7' log)" 1
 
-# any stage is a command of the user's
+# any stage can be a user's command
 cat >mine.sh <<'END'
 #!/bin/bash
 echo "$@" >>"$0.args"

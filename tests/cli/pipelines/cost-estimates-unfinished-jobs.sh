@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# cost: jobs, hours, memory and disk of what is not finished, from given or measured images/s; nothing is made.
+# cost estimates jobs, hours, memory and disk of unfinished work from given or measured images/s; it makes no file.
 of() { awk -v row="$1" -v column="$2" '$1 == row { print $column }' log; }
 "$MC_ROOT/pipelines/include/cost" --help >help
 grep -q '^Usage: make -n ... | cost' help && [ "$(wc -L <help)" -le 120 ] || die "$(cat help)"
 ! (graph connect RATES=mlp:4=1 cost) >refused || die 'half a rate passes'
 grep -qF "RATES must be NET=TRAINING:EVALUATION in images/s (got 'mlp:4=1')" errors || die "$(cat errors)"
 
-# rates for 32 x 32: ten epochs of 3,600 images at one a second; two curves of five, and lines and curves at 3 points
+# rates for 32 x 32: ten epochs of 3,600 images at one per second; two curves of five, and lines and curves at 3 points
 settings=(NET=mlp:4 EPOCHS=10 CURVE_EPOCHS=5 RATES=mlp:4=1:10 TRAIN_IMAGES=3600 TEST_IMAGES=50)
 graph connect "${settings[@]}" PAIRS="1:2 3:1" cost
-[ ! -e out ] || die 'cost makes something'
+[ ! -e out ] || die 'cost made a file'
 expect_equal "$(awk '{ print $1, $2 }' log | sed 1d | paste -sd ,)" 'data 2,net-1 1,net-2 1,1-2 19,net-3 1,3-1 19,tables 6,in all'
 expect_equal "$(of net-1 3)" 10.00
 pair='10 + (4 * 3 * (3600 + 3600 + 50) + 2 * 720) / 10 / 3600'
@@ -21,7 +21,7 @@ expect_equal "$(of data 5)" $(((3600 + 50) * 3072 / 1000000))
 [ "$(of net-1 4)" -ge 11 ] || die "memory without the images: $(cat log)"
 graph connect "${settings[@]}" DATA_FLAGS='--size 16' cost
 expect_equal "$(of net-1 3)" 2.50
-# measured
+# measured rates
 graph connect "${settings[@]}" RATES= cost
 grep -Eq '^cost: measured RATES=mlp:4=[0-9.e+]+:[0-9.e+]+$' errors || die "$(cat errors)"
 
@@ -34,7 +34,7 @@ expect_equal "$(sed 1d log)" "$(printf '%-32s %6d %10.2f %10d %9d' 'in all' 0 0 
 graph connect "${settings[@]}" CURVE_EPOCHS=2 cost
 expect_equal "$(awk '{ print $1, $2 }' log | sed 1d | paste -sd ,)" '1-2 8,tables 4,in all'
 expect_equal "$(files_here | grep out/)" "$(grep out/ <<<"$before")"
-# other data: their number and size are those of train.mcz
+# other data: train.mcz decides their number and size
 py <<'PY'
 r = np.random.default_rng(1)
 x, y = r.integers(0, 256, (3600, 16, 64, 3), dtype=np.uint8), np.arange(3600) % 7
@@ -47,7 +47,7 @@ grep -qF 'cost: own/train.mcz is missing: make it first, as DATA=npz has any num
 graph connect "${settings[@]}" own/train.mcz
 graph connect "${settings[@]}" cost
 expect_equal "$(of net-1 3)" 10.00
-# a network of 16 x 16 images is measured on them
+# a network for 16 x 16 images is measured on such images
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 settings=(NET=./blocks.json OUT=blocks EPOCHS=100000 TRAIN_IMAGES=3600 DATA_FLAGS='--size 16')
 graph connect "${settings[@]}" cost

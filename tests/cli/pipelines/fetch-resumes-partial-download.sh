@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# fetch.sh takes an archive from a server, goes on where it was interrupted, and lets only the publisher's own pass.
+# fetch.sh downloads an archive, resumes after an interruption, and accepts only the published archive.
 script=$MC_ROOT/pipelines/setup/fetch.sh
 export no_proxy='*'
 [ "$("$script" -h | wc -L)" -le 120 ]
@@ -10,7 +10,7 @@ fails 2 "-u needs a URL" "$script" -u
 : >file
 fails 1 "cannot write to 'file/x'" "$script" cifar10 file/x
 
-# small archives with the publishers' folders, which a copy of the script knows the checksums of
+# small archives with the published folders, and a copy of the script with their checksums
 fixture cifar10 tiny
 mkdir www
 tar -C set -czf www/cifar-10-binary.tar.gz cifar-10-batches-bin
@@ -25,9 +25,9 @@ sums >setup/fetch.sh
 cp "$MC_ROOT/pipelines/include/environment.sh" include
 chmod +x setup/fetch.sh
 ln -s setup/fetch.sh fetch.sh
-! cmp -s fetch.sh "$script" || die 'the script has other checksums'
+! cmp -s fetch.sh "$script" || die 'the checksums were not replaced'
 
-# a server that breaks off after CUT bytes while the file `cut` is there, and knows no ranges while `plain` is
+# a server that disconnects after CUT bytes while the file `cut` exists, and does not support ranges while `plain` exists
 cat >server.py <<'PY'
 import http.server, os
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -57,7 +57,7 @@ trap 'kill $server' EXIT
 for ((i = 0; i < 500; i++)); do [ ! -e port ] || break; sleep .02; done
 at=http://127.0.0.1:$(<port)
 
-# broken off twice, then whole
+# interrupted twice, then complete
 touch cut
 c=$at/cifar-10-binary.tar.gz
 for i in 1 2; do
@@ -72,13 +72,13 @@ expect_equal "$(paste -sd ' ' asked)" 'all bytes=1000- bytes=2000-'
 diff -r set/cifar-10-batches-bin new/cifar-10-batches-bin
 expect_equal "$(ls -A new)" cifar-10-batches-bin
 mc-data cifar10 new --split test --samples 5 -o new.mcz
-# there it is
+# it exists already
 : >asked
 ./fetch.sh -u "$c" cifar10 new 2>errors
 grep -q 'new/cifar-10-batches-bin is there$' errors
 [ ! -s asked ]
 
-# a server without ranges, after half of it; an archive that is all there
+# a server without ranges, after half of the archive; a complete archive
 mkdir plainly
 head -c 5000 www/cifar-10-binary.tar.gz >plainly/cifar-10-binary.tar.gz.part
 touch plain
@@ -91,7 +91,7 @@ cp www/cifar-10-binary.tar.gz here/cifar-10-binary.tar.gz.part
 ./fetch.sh -u "$c" cifar10 here 2>errors || die "$(cat errors)"
 [ -e here/cifar-10-batches-bin ] && [ ! -s asked ]
 
-# another one's archive, of the same length
+# another archive of the same length
 mkdir wrong
 head -c "$(stat -c %s www/cifar-10-binary.tar.gz)" /dev/zero >www/other.tar.gz
 rc=0
@@ -99,11 +99,11 @@ rc=0
 expect_equal $rc 3
 grep -q 'its MD5 is .*, not .*: thrown away' errors
 expect_equal "$(find wrong -size +0 -type f)" ''
-# begun with another's bytes: thrown away, then right
+# started with other bytes: they are removed, then the right ones are downloaded
 head -c 100 /dev/zero >wrong/cifar-10-binary.tar.gz.part
 ! ./fetch.sh -u "$c" cifar10 wrong 2>errors
 ./fetch.sh -u "$c" cifar10 wrong 2>errors || die "$(cat errors)"
-# no server, and one at a time
+# no server, and one download at a time
 ! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>errors
 grep -q 'cannot fetch' errors
 (
@@ -111,7 +111,7 @@ grep -q 'cannot fetch' errors
     flock 8
     fails 1 'another one fetches' ./fetch.sh -u "$c" cifar10 none
 )
-# another one ends between the first look and the lock
+# another download ends between the first check and the lock
 mkdir after race
 printf '#!/bin/bash\nmkdir race/cifar-10-batches-bin\nexec %q "$@"\n' "$(command -v flock)" >after/flock
 chmod +x after/flock
@@ -120,7 +120,7 @@ PATH=$PWD/after:$PATH ./fetch.sh -u "$c" cifar10 race 2>errors || die "$(cat err
 grep -q 'race/cifar-10-batches-bin is there$' errors || die "$(cat errors)"
 [ ! -s asked ]
 expect_equal "$(find race -mindepth 1)" race/cifar-10-batches-bin
-# a zip; wget where there is no curl; neither
+# a zip; wget if curl is missing; neither
 mkdir bin
 for p in dirname readlink bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
     [ -z "$(command -v $p)" ] || ln -s "$(command -v $p)" bin/

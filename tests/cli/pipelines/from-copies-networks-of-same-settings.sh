@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# FROM=FOLDER: networks, data, permutations and curves of the same seed are copied from there; only curves of another seed
-# are trained. What other settings made is refused, by the history of its stream.
+# FROM=FOLDER copies networks, data, permutations and curves of the same seed; only curves of another seed are trained. The
+# history of a stream decides whether its settings match; others are refused.
 set -- connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1
 graph "$@" PAIRS='1:2 3:4'
 graph "$@" PAIRS='1:2 3:4' CURVE_SEED=1 OUT=figures FROM=out
@@ -10,13 +10,13 @@ for f in net-4.mcz 1-2/curve-aligned.mcz 1-2/curve-aligned.tsv 3-4/line-aligned.
 different_content out/3-4/curve-aligned.mcz figures/3-4/curve-aligned.mcz
 graph "$@" PAIRS='1:2 3:4' CURVE_SEED=1 OUT=figures FROM=out
 expect_equal "$(count_programs)$(grep -c '^cp ' log || true)" 0
-# another FROM, whose files are older
+# another FROM, with older files
 graph "$@" LR=.05 OUT=other-rate other-rate/net-1.mcz other-rate/net-2.mcz
 touch other-rate/*
 graph "$@" LR=.05 OUT=moved FROM=other-rate moved/net-1.mcz
 graph "$@" OUT=moved FROM=out moved/net-1.mcz
 same out/net-1.mcz moved/net-1.mcz
-# networks without data: the data are made before what reads them
+# networks without data: the data are made before the programs that read them
 mkdir bare
 cp -p out/net-[12].* bare/
 for goal in 'connect 1-2/moments' 'measures 1-2/moments-pre' 'subsets 1-2/moments-subset-all'; do
@@ -24,7 +24,7 @@ for goal in 'connect 1-2/moments' 'measures 1-2/moments-pre' 'subsets 1-2/moment
     [ -e "new/${goal#* }.mcz" ] || die "$goal is not made"
     rm -r new
 done
-# made with other settings they would go under a wrong name: refused, before anything is done
+# streams of other settings would get a wrong name: refused before anything runs
 for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn,9' 'net-1 LR=0.02 LR=.3' \
     'net-1 attack=None TRAIN_FLAGS=--attack=pgd' 'net-1 momentum=0.9 TRAIN_FLAGS=--momentum=.8' \
     '1-2/curve-unaligned CURVE_LR=0.01 CURVE_LR=0.5' '1-2/permutation ALIGN_IMAGES=52 ALIGN_IMAGES=64' \
@@ -36,6 +36,6 @@ for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn
 done
 ! (graph grid NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 PAIRS='1:2 3:4' OUT=grid FROM=out -n CURVE_LR=0.5 GRID_LR=0.5) >out.refused ||
     die 'a grid with curves of another rate'
-[ ! -e other ] && [ ! -e grid ] || die 'something is made'
+[ ! -e other ] && [ ! -e grid ] || die 'a file was made'
 ! (graph "$@" OUT=other FROM=nowhere) >out.refused || die 'a folder that does not exist passes'
 grep -q "FROM: 'nowhere/net-1.mcz' is missing" errors || die "$(cat errors)"

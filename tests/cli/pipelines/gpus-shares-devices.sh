@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# gpus.sh: no two jobs on a GPU, several where they may be, there under MPS; all GPUs in use; a job's status and
-# signals are its own; a killed job frees its GPU. Without any GPU.
+# gpus.sh runs one job per GPU, or several if allowed (there under MPS), and uses all GPUs. A job keeps its status and
+# signals, and a killed job frees its GPU. This test needs no GPU.
 export MC_GPU_LOCKS=$PWD/locks
 gpus=$MC_ROOT/pipelines/cluster/gpus.sh
 mkdir smi
@@ -20,12 +20,12 @@ fails 2 "no command 'nothing-here'" "$gpus" 0 nothing-here
 touch four
 fails 2 'there is no GPU 4: nvidia-smi -L counts 4, from 0 on' "$gpus" 0 4 true
 rm four
-[ ! -e locks ] || die 'a lock of no job'
+[ ! -e locks ] || die 'a lock without a job'
 for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
 touch file
 MC_GPU_LOCKS='file' fails 1 "'file' is no folder of yours" "$gpus" 0 true
 
-# the job's own: arguments, GPU, status, signal
+# the job gets its arguments, GPU and signals, and its status is returned
 [ "$("$gpus" 7 printf '%s|' 'a b' 3)" = 'a b|3|' ]
 [ "$("$gpus" 7 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_DEVICE_ORDER')" = '7 PCI_BUS_ID' ]
 rc=0
@@ -35,7 +35,7 @@ rc=0
 "$gpus" 7 sh -c 'kill -TERM $$' || rc=$?
 [ $rc = 143 ] || die "status $rc of a job that was terminated"
 
-# 24 jobs on three GPUs, and two at a time on one and one on another: a job that finds its place taken fails
+# 24 jobs on three GPUs, then two per GPU on one and one on another: a job fails if its place is taken
 cat >job <<'END'
 [ "$CUDA_VISIBLE_DEVICES" != 1 ] || set -- 0
 for place in 0 $1; do mkdir "place.$CUDA_VISIBLE_DEVICES.$place" 2>/dev/null && break || place=; done
@@ -44,7 +44,7 @@ echo "$CUDA_VISIBLE_DEVICES" >>seen
 sleep .02
 rmdir "place.$CUDA_VISIBLE_DEVICES.$place"
 END
-many() { # PLACE GPUS.SH'S ARGUMENTS...
+many() { # PLACE GPUS.SH-ARGUMENTS...
     local place=$1 i pids=()
     shift
     for i in {1..24}; do
@@ -55,7 +55,7 @@ many() { # PLACE GPUS.SH'S ARGUMENTS...
 }
 many 0 0 2 5
 [ "$(wc -l <seen)" = 24 ] && [ -z "$(grep -vx '[025]' seen)" ] || die "$(cat seen)"
-# one that nothing can start, then one that keeps a list of its calls
+# an MPS that cannot be started, then one that logs its calls
 mkdir bin
 cat >bin/nvidia-cuda-mps-control <<'END'
 #!/bin/bash
@@ -85,9 +85,9 @@ expect_equal "$(PATH=$PWD/few "$gpus" 3:2 bash -c 'echo $CUDA_VISIBLE_DEVICES; "
     $'gpus.sh: GPU 3: no MPS, 2 jobs take turns: there is no nvidia-cuda-mps-control\n3\nsecond'
 rm locks/refuses
 
-# under MPS: one daemon a GPU, whose pipes its jobs have and which counts from 0; it ends with the last of them, and
-# the next job starts it again
-stopped() { # GPU: until nothing runs there
+# under MPS: one daemon per GPU. Its jobs use its pipe and see the GPU as 0. It ends with the last job, and the next job
+# starts it again.
+stopped() { # GPU: waits until nothing runs there
     until [ ! -e locks/$1.mps/pipe/control ] && flock -n locks/$1.mps/stops true; do sleep .02; done
 }
 cat >meet <<'END'
@@ -104,7 +104,7 @@ start 4
 stop $PWD/locks/0.mps/pipe
 stop $PWD/locks/4.mps/pipe"
 rm -r locks/calls locks/?.mps/pipe/job*
-# also behind one that was killed; the daemon has no job's place, nor has who waits for it
+# also after a killed job; the daemon and waiting jobs do not hold a job's place
 mkfifo ready
 "$gpus" 4:2 bash -c 'echo >ready; exec sleep 1000' &
 job=$!
@@ -114,21 +114,21 @@ wait $job || true
 stopped 4
 expect_equal "$(cut -c1-7 locks/calls)" $'start 4\nstop '"${PWD:0:2}"
 timeout 60 "$gpus" 4 true
-# MPS that is there already, and a GPU of one job, are left alone
+# an existing MPS, and a GPU for one job, are left unchanged
 expect_equal "$(CUDA_MPS_PIPE_DIRECTORY=own "$gpus" 5:2 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" '5 own'
 expect_equal "$("$gpus" 5 sh -c 'echo $CUDA_VISIBLE_DEVICES $CUDA_MPS_PIPE_DIRECTORY')" 5
 [ ! -e locks/5.mps ]
 
-# all at the same time: each goes on only when the others are there too
+# all at the same time: each continues only when the others run too
 cat >meet <<'END'
 touch "here.$1.$CUDA_VISIBLE_DEVICES"
 until [ "$(ls | grep -c "^here.$1")" = 3 ]; do sleep .02; done
 END
 for i in 1 2 3; do timeout 60 "$gpus" 4 5 6 bash meet a & done
 wait
-for i in 4 5 6; do [ -e here.a.$i ] || die "GPU $i was left idle"; done
+for i in 4 5 6; do [ -e here.a.$i ] || die "GPU $i is idle"; done
 
-# killed: as a job, and while it waits for the one that has the GPU
+# killed as a job, and while it waits for a busy GPU
 mkfifo started
 "$gpus" 0 bash -c 'echo >started; exec sleep 1000' &
 job=$!
@@ -146,11 +146,11 @@ wait $job || true
 timeout 60 "$gpus" 0 touch right
 [ -e right ] && [ ! -e wrong ] || die 'the GPU of a killed job is not free'
 
-# behind a make graph
+# started by a make graph
 make -s -j4 -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" RUN="$gpus 0 1" DEVICE=cpu DATA=synth TRAIN_IMAGES=64 \
     TEST_IMAGES=64 NET=mlp:8 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out
 [ -s out/table.tsv ]
-# what computes has the device that was named
+# programs that compute use the named device
 make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DEVICE=cuda:1 DATA=synth NET=mlp:8 OUT=other >log
 grep -q "^export DEVICE='cuda:1'" log
 [ "$(grep -cE '(mc-train|mc-acts|mc-bezier --data|mc-eval) ' log)" = \

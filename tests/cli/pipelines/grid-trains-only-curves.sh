@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# grid.mk: a curve per rate and batch size between the same ends, connect.mk's curves unchanged, one table with their names.
+# grid.mk trains a curve per rate and batch size between the same ends, keeps connect.mk's curves, and writes one table.
 set -- PAIRS='1:2 3:4' CURVE_LR=0.1 TRAIN_IMAGES=256
 graph connect "$@"
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
@@ -13,11 +13,11 @@ same_content by-hand.mcz out/3-4/curve-aligned-lr0.5-batch64.mcz
 expect_equal "$(awk -F '\t' '$3 == "curve-aligned" && $4 == .1 && $5 == 128' out/grid.tsv | cut -f 6-)" "$(grep curve-aligned out/table.tsv | cut -f 4-)"
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128'
 expect_equal "$(count_programs)" ''
-# in a folder of its own
+# in its own folder
 graph grid "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' OUT=grid FROM=out
 ! grep -q '^mc-train\|^mc-data' log || die "$(grep ^mc log)"
 same out/grid.tsv grid/grid.tsv
-# whatever the folder is called, and however the rate is written
+# with any folder name and any spelling of the rate
 graph grid -n "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' CURVE_LR=1e-1 OUT=o-lr2-unaligned-aligned
 expect_equal "$(grep -o '^cp -p [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^cp -p \(.*\)\.mcz \1-lr0.1-batch128.mcz.part$')" 4
 expect_equal "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0

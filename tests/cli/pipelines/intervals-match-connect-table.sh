@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# intervals.mk: the numbers of connect.mk's table with their intervals for each pair; a second run does nothing.
+# intervals.mk writes the numbers of connect.mk's table with intervals for each pair; a second run does nothing.
 set -- PAIRS='1:2 3:4' TRAIN_IMAGES=256 EVAL_FLAGS='--bn-samples 64 --bn-plain'
 graph connect "$@"
 expect_programs 'mc-bootstrap2 mc-eval4 ' intervals "$@"

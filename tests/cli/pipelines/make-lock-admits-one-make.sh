@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# One make in an OUT: a second one is refused and names the first; after a make was killed alone the next one waits for the
-# jobs that it left; killed at any moment, the results are those of a run that was not.
+# OUT admits one make: a second one is refused and names the first. After a make was killed alone, the next one waits
+# for its jobs. Killed at any moment, it resumes to the results of an undisturbed run.
 
 graph() {
     exec ${launcher:-} make -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=256 \
@@ -8,7 +8,7 @@ graph() {
 }
 files='net-1.mcz net-2.mcz net-3.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-3/curve-aligned.mcz 1-2/table.tsv table.tsv
     training.tsv'
-# a job that notes its like beside it, and begins when `open` is there
+# a job that records overlapping jobs, and starts when `open` exists
 cat >job <<'END'
 #!/bin/bash
 place=running.$(cksum <<<"$*" | tr ' ' _)
@@ -28,12 +28,12 @@ until [ -e begun ]; do sleep .02; done
 for g in connect pam; do
     (launcher='timeout 600' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
     grep -q "^make: OUT=out: make $make on $(uname -n) is at work there" err || die "$(cat err)"
-    ! grep '^mc-' out.second || die 'the second make works'
+    ! grep '^mc-' out.second || die 'the second make ran a program'
 done
 (graph connect OUT=out -n) >log.n || die 'make -n is refused'
-(graph connect OUT=other -n) >log.n && [ ! -e other ] || die 'make -n makes something'
+(graph connect OUT=other -n) >log.n && [ ! -e other ] || die 'make -n made a file'
 
-# terminated, it takes its jobs with it
+# a terminated make ends its jobs
 rm begun
 graph connect OUT=term >log 2>&1 &
 term=$!
@@ -43,7 +43,7 @@ wait $term || true
 (launcher='timeout 600' && graph connect OUT=term RUN=) >log 2>&1 || die "$(cat log)"
 ! grep waiting log || die 'a job outlives a make that was terminated'
 
-# killed alone, and started again at once
+# killed alone, and restarted at once
 kill -9 $make
 wait $make 2>/dev/null || true
 graph connect OUT=out >log 2>errors &
@@ -54,9 +54,9 @@ grep -q '^make: OUT=out: waiting for jobs of an earlier make: .*[0-9] (job)' err
 touch open
 wait $make || die "$(cat log errors)"
 (graph connect OUT=out) >log
-! grep '^mc-' log || die 'a third run works'
+! grep '^mc-' log || die 'a third run ran a program'
 
-# no locks on this file system: a warning, not a refusal
+# a file system without locks: a warning, not an error
 mkdir bin
 printf '#!/bin/sh\nexit 71\n' >bin/flock
 chmod +x bin/flock

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# measures.mk: a curve per alignment, next to those of connect.mk; each measure's permutation is the best by its own measure.
+# measures.mk adds a curve per alignment to those of connect.mk; each permutation is the best by its own measure.
 fixture connected
 
 graph measures
@@ -23,7 +23,7 @@ for group, C in value[""].tensors.items():
     for m in value:
         assert all(total(m, m) >= total(m, p) - 1e-12 for p in perms), (m, group)
     assert total("-l2-pre", "-constrained") >= value["-l2-pre"].tensors[group].trace()
-    assert len({tuple(perms[m].tensors[group]) for m in value}) > 1  # they are not all one
+    assert len({tuple(perms[m].tensors[group]) for m in value}) > 1  # they are not all equal
 END
 graph measures POINTS=5
 expect_equal "$(count_programs)" 'mc-eval6 mc-plot4 '

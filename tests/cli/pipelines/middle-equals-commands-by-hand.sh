@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# middle.mk: the correlation of each curve's middle, and of its straight line's, with both ends, before and after alignment, equals
-# that of the programs by hand.
+# middle.mk computes the correlation of each curve's middle, and of its straight line's, with both ends, before and after
+# alignment, as the programs do.
 set -- NET=mlp:bn,16,16 LR=0.1
 graph connect "$@"
 graph middle "$@"

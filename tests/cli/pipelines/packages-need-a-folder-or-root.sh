@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# install-packages.sh refuses what it does not know, and does nothing where a prefix's env.sh was read. (What --prefix does
-# needs Debian's mirrors.)
+# install-packages.sh refuses unknown packages, and does nothing if a prefix's env.sh was sourced. (--prefix itself needs
+# Debian's mirrors.)
 script=$MC_ROOT/pipelines/setup/install-packages.sh
 [ "$("$script" -h | wc -L)" -le 100 ]
 fails 2 "there is no option '--prefixes'" "$script" --prefixes x
 fails 2 '--prefix needs a folder' "$script" --prefix
 fails 2 '--prefix needs a folder' "$script" --prefix ''
 expect_equal "$(MC_PACKAGES=/there "$script" no-such-package)" ''
-# without dpkg it says what there has to be
+# without dpkg it prints the required packages
 mkdir bin
 for p in sh cat dirname readlink; do ln -s "$(command -v $p)" bin/; done
 PATH=$PWD/bin "$script" 2>errors

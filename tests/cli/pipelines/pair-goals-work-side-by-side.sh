@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The goals net-SEED and pair make their own results and change no others in OUT; makes of different ones work there side by
-# side, two of one do not. Afterwards only what belongs to all pairs is left to do. RUN_LIGHT moves short jobs.
+# The goals net-SEED and pair make only their own results. Makes of different goals can run at once in one OUT, two of
+# the same cannot. Then only the results of all pairs remain to be made. RUN_LIGHT runs the short jobs.
 pairs="1:2 3:4 1:3"
 : >errors
 mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
     LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>errors; }
 
-# what is made before is asked for, and is not made
+# required files must exist; they are not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
 grep -qE '^out/(net-[12]|train)\.mcz is missing or of other settings: make shared' errors || die "$(cat errors)"
 ! mc PAIRS="$pairs" net-3 >log || die 'a network without data'
@@ -26,7 +26,7 @@ for p in $pairs; do
     before=$(files $of)
     mc PAIRS=$p pair >log
     expect_equal "$(files $of)" "$before"
-    [ -e out/$of/table.tsv ] && [ -e out/$of/path.svg ] || die "$of lacks its results"
+    [ -e out/$of/table.tsv ] && [ -e out/$of/path.svg ] || die "$of has no results"
 done
 mc PAIRS="$pairs" >log
 ! grep -E '^mc-(data|train|acts|bezier|eval)' log || die "$(cat log)"
@@ -34,12 +34,12 @@ mc PAIRS="$pairs" >log
 graph connect PAIRS="$pairs" OUT=whole
 diff -r -x '.lock*' -x '*.log.json' out whole
 
-# pairs at once, which share the settings files
+# pairs at once, which share the files of settings
 for p in $pairs; do mc PAIRS=$p POINTS=5 pair >log-$p & done
 for p in $pairs; do wait -n || die "$(cat errors)"; done
 for p in $pairs; do [ "$(wc -l <out/${p/:/-}/curve-aligned.tsv)" = 6 ] || die "$p has other points"; done
 
-# two of the same, and one of all beside one of a part
+# two of the same pair, and one of all pairs next to one of a single pair
 cat >bin <<'SH'
 #!/bin/bash
 touch started
@@ -57,7 +57,7 @@ mc PAIRS=3:4 pair >two || die 'another pair had to wait'
 touch go
 wait
 [ -e out/1-2/table.tsv ] || die "$(cat one errors)"
-# what takes a node, and what does not
+# which jobs need a node, and which do not
 graph connect -n RUN=NODE RUN_LIGHT=HERE OUT=new
 for p in data train acts; do grep -q "^NODE mc-$p" log || die "no node for mc-$p"; done
 for p in corr hungarian permute plot; do grep -q "^HERE mc-$p" log || die "a node for mc-$p"; done

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# connect.mk with several pairs: OUT's tables have mean and deviation over them; adding or removing a pair rebuilds only these.
+# connect.mk with several pairs writes mean and deviation over them; adding or removing a pair rebuilds only these tables.
 
 pairs -j2 PAIRS='1:2 1:3 2:3'
 py <<'P'
@@ -39,7 +39,7 @@ for kind, names in logs.items():
 P
 for f in path signature training; do grep -q 'n = 3' out/$f.svg || die "$f is not of three"; done
 grep -q 'seeds 1–2, 1–3, 2–3' out/path.svg
-# one pair less, one more: only the tables and pictures of all pairs are rebuilt
+# a pair removed, a pair added: only the tables and pictures of all pairs are rebuilt
 cp -R out before
 jobs() { { grep -o '^mc-[a-z]*\|^[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
 pairs PAIRS='1:2 1:3'
@@ -51,6 +51,6 @@ pairs PAIRS='1:2'
 expect_equal "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
 pairs PAIRS='1:2'
 expect_equal "$(jobs)" ''
-# the paper's tables from it
+# the paper's tables derived from it
 "$MC_ROOT/pipelines/paper/pages.py" tables accuracy out >md
 expect_equal "$(grep -c '^| \(\*\*mlp:bn,8\*\*\|unaligned\|aligned\) | [0-9.]* |' md)" 3

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk on a network of grouped convolutions: the curve from the alignment keeps the blocks where the alignment put them,
-# the one from the identity where they are, and both end in the second network in their order.
+# pam.mk on a network of grouped convolutions keeps blocks at the alignment's or the identity's positions, depending on the
+# start. Both curves end in the second network in this order.
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 graph pam NET=./blocks.json DATA_FLAGS='--size 16' TRAIN_IMAGES=64 EPOCHS=1 BATCH=16 PERMUTATION_EPOCHS=1 \
     PAM_FLAGS='--permutation-lr 5 --select-images 16 --draws 2'

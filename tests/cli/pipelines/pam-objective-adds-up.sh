@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: objective.tsv has a row per iteration, whose numbers add up within their digits.
+# pam.mk writes one row per iteration to objective.tsv, whose numbers add up within their digits.
 fixture pam_graph
 
 expect_equal "$(sed 1d out/1-2/objective.tsv | cut -f 1-3 | paste -sd ' ' | tr '\t' /)" \
@@ -10,7 +10,7 @@ paste <(column out/objective.tsv before) <(column out/objective.tsv after_permut
     <(column out/objective.tsv proximal_curve) <(column out/objective.tsv decrease) >numbers
 awk 'NF != 6 { exit 1 }
     { d = $1 - $4 - $3 - $5 - $6; if (d * d > 1e-9) exit 1; if ($3 < 0 || $5 <= 0) exit 1 }
-    # the second iteration begins where the first ended
+    # the second iteration starts where the first ended
     NR % 2 == 0 { d = $1 - last; if (d * d > 1e-9) exit 1 } { last = $4 }' numbers || die "$(cat out/objective.tsv)"
 [ "$(column out/objective.tsv moved | sed -n 1p)" != 0 ] || die "$(cat out/objective.tsv)"
 paste <(column out/objective.tsv moved) <(column out/objective.tsv kept) |
@@ -18,7 +18,7 @@ paste <(column out/objective.tsv moved) <(column out/objective.tsv kept) |
 expect_equal "$(column out/objective.tsv proximal_permutation | sed -n 1p)" \
     "$(column out/objective.tsv moved | awk 'NR == 1 { print $1 / 1000 }')"
 
-# the matrices and their projection have weight decays of their own
+# the matrices and their projection have their own weight decays
 py <<'END'
 import csv
 rows = list(csv.DictReader(open("out/1-2/objective.tsv"), delimiter="\t"))

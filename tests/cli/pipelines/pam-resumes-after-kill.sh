@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: after a kill the same command resumes to the same bytes.
+# pam.mk resumes after a kill to the same bytes.
 settings=(DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 TRAIN_IMAGES=4096
     PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256')
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: curves by mc-pam from the identity and from the alignment, next to those of connect.mk; a second run does nothing.
+# pam.mk adds mc-pam's curves from the identity and the alignment to those of connect.mk; a second run does nothing.
 fixture pam_graph
 pam() { graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' "$@"; }
 
@@ -28,7 +28,7 @@ pam
 expect_equal "$(count_programs)" ''
 pam -n
 expect_equal "$(count_programs)" ''
-# a permutation step's settings are mc-pam's alone
+# settings of the permutation step affect mc-pam only
 pam PERMUTATION_EPOCHS=1
 expect_equal "$(count_programs)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
 ! (pam NO_SUCH=1) >refused || die 'an unknown setting passes'

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pam.mk: training.tsv has the objective of each curve's last epoch; connect.mk keeps the rows.
+# pam.mk adds the objective of each curve's last epoch to training.tsv; connect.mk keeps these rows.
 fixture pam_graph
 
 py <<'END'
@@ -16,7 +16,7 @@ END
 cp out/training.tsv before.tsv
 graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
 same out/training.tsv before.tsv
-# rows that another graph dropped return
+# rows that another graph removed come back
 grep -v pam- before.tsv >out/training.tsv
 expect_programs '' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 \
     PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'
@@ -24,7 +24,7 @@ same out/training.tsv before.tsv
 for what in accuracy loss; do
     expect_equal "$("$MC_ROOT/pipelines/paper/pages.py" tables -f tsv $what out | cut -f 3 | paste -sd ' ')" 'curve unaligned pam-unaligned pam-aligned aligned'
 done
-# a step of permutations alone has no curve epoch
+# a permutation step alone has no curve epoch
 table() { NET=n DATA=d tables training "$@" | sed 1d | cut -f 4-6; }
 grep -v iteration out/1-2/curve-pam-aligned.log.json | sed '/permutation/q' >steps.json
 expect_equal "$(table steps.json)" ''

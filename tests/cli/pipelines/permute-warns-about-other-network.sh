@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# On a network that it was not found for, a permutation is applied, and that is told.
+# A permutation that was found for another network is applied with a warning.
 fixture pair recoverable
 
 mc-acts --data data.mcz $small --samples $((total / 4)) a.mcz q.mcz -o aq.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# planes.mk: three planes per pair from connect.mk's networks and curves; a second run does nothing, a changed setting rebuilds
-# only the planes.
+# planes.mk draws three planes per pair from connect.mk's networks and curves. A second run does nothing, and a changed
+# setting rebuilds only the planes.
 set -- GRID=3 PLANE_IMAGES=100 PLANE_BN_IMAGES=128 CURVE_LR=.3 CURVE_EPOCHS=2
 graph connect "${@:4}"
 graph planes "$@"
@@ -15,11 +15,11 @@ for p in networks curve-unaligned curve-aligned; do
 done
 same_scale start out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
 expect_equal "$(column out/1-2/plane-networks.marks.tsv name | paste -sd ' ')" 'out/net-1.mcz out/net-2.mcz out/1-2/b-aligned.mcz'
-# the aligned one is as far from the origin as it was, and nearer
+# the aligned network is as far from the origin as before, and nearer to the first
 awk -F '\t' 'NR == 3 { u = $3 } NR == 4 { if ($3 * $3 + $4 * $4 >= u * u) exit 1 }' out/1-2/plane-networks.marks.tsv
 grep -q 'Pθ₂' out/1-2/plane-networks.svg
 grep -q 'r(½)' out/1-2/plane-curve-aligned.svg
-! grep -q 'Pθ₂' out/1-2/plane-curve-unaligned.svg || die 'a network that is not in this plane'
+! grep -q 'Pθ₂' out/1-2/plane-curve-unaligned.svg || die 'a network outside this plane'
 cp out/1-2/plane-networks.tsv before.tsv
 graph planes "$@" GRID=2
 expect_equal "$(count_programs)" 'mc-eval3 mc-plot6 '

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# planes.mk asks for at most as many images as the data have; make -n of missing files succeeds.
+# planes.mk requests at most as many images as the data have; make -n without files succeeds.
 printf '#!/bin/bash\necho "$*" >>recorded\nexec "$@"\n' >record
 chmod +x record
 asked() {
@@ -13,5 +13,5 @@ expect_equal "$(asked TEST_IMAGES=)" '--bn-samples 512 --test-samples 2000'
 expect_equal "$(asked PLANE_IMAGES= PLANE_BN_IMAGES=300)" '--bn-samples 300'
 graph planes -n OUT=none
 expect_equal "$(cat errors)" ""
-! (graph planes GIRD=3) >refused || die 'a misspelt setting passes'
+! (graph planes GIRD=3) >refused || die 'a misspelled setting passes'
 grep -q "'GIRD' is not a setting" errors

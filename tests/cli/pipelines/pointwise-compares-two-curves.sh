@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# pointwise.tsv: percentage of inner points where the aligned curve is more accurate, and the variation of each loss.
+# pointwise.tsv has the percentage of inner points at which the aligned curve is more accurate, and each loss's variation.
 mkdir 1-2 3-4
 table() { printf 't\ttest.loss\ttest.accuracy\n'; printf '%s\t%s\t%s\n' "$@"; }
 table 0 1 90 .25 2 80 .5 1.5 70 .75 2 80 1 1 90 >1-2/u
@@ -12,7 +12,7 @@ NET=n DATA=d pointwise --all | sed 1d | same - <(echo 'n	d	2	50.0	0.0	3.0000	0.0
 fixture connected
 expect_equal "$(cut -f 1-3 out/pointwise.tsv | sed 1d)" 'mlp:bn,16	synth	1'
 expect_equal "$(head -n 1 out/signature.tsv | cut -f 1-2) $(sed 1d out/signature.tsv | cut -f 1 | sort -u)" 'pair	layer 1-2'
-# other points are no comparison
+# curves with different points cannot be compared
 table 0 1 90 .3 1 80 1 1 90 >1-2/v
 ! tables pointwise 1-2/u 1-2/v >made 2>errors || die 'other points pass'
 expect_equal "$(tail -n 1 errors)" "tables: 1-2/v: the points differ from those of 1-2/u"

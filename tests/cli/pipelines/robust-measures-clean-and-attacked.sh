@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# robust.mk: networks and curves trained under an attack equal those by hand; clean and robust tables and pictures, with both
-# kinds of statistics.
+# robust.mk trains networks and curves under an attack as the programs do, and writes clean and robust tables and
+# pictures with both kinds of statistics.
 fixture robust
 set -- TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 o=out-robust/1-2
@@ -8,7 +8,7 @@ for n in 1 2; do
     mc-info --json out-robust/net-$n.mcz | grep -q 'pgd:eps=0.0156862745,step=0.00784313725,steps=2' ||
         die 'a network that was not attacked'
 done
-# the same as by hand
+# the same as the programs
 mc-train -q --net mlp:bn,16 --no-normalise --data out-robust/train.mcz --seed 1 --epochs 2 --lr 0.02 --batch 64 \
     --schedule linear --attack $attack -t 1 -o by-hand.mcz
 same_content by-hand.mcz out-robust/net-1.mcz
@@ -20,7 +20,7 @@ $e --attack $attack --bn-attack | cut -f 2-5 | same - <(cut -f 4-5,8-9 $o/curve-
 rows='path line-unaligned curve-unaligned line-aligned curve-aligned curve-unaligned-bn-attack curve-aligned-bn-attack'
 expect_equal "$(cut -f 1 $o/clean.tsv | paste -sd ' ')" "$rows"
 expect_equal "$(cut -f 3 out-robust/robust.tsv | paste -sd ' ')" "$rows"
-# robust means are under clean ones, and are those of the points
+# robust means are below clean ones, and are means of the points
 paste <(column $o/clean.tsv mean) <(column $o/robust.tsv mean) | awk '!($2 <= $1) { exit 1 }' ||
     die "$(cat $o/clean.tsv $o/robust.tsv)"
 column $o/curve-aligned.tsv test.robust.accuracy | awk '{ s += $1 } END { printf "%.2f\n", s / NR }' |
@@ -32,11 +32,11 @@ for f in out-robust $o; do
     same_scale end $f/clean.svg $f/robust.svg
 done
 grep -q 'aligned, attacked statistics' $o/robust.svg
-# the middle against the ends; with an even number of points there is none
+# the middle against the ends; an even number of points has no middle
 for kind in accuracy robust.accuracy; do
     column $o/curve-aligned.tsv test.$kind | awk '{ v[NR] = $1 } END { printf "%.2f\t%.2f\t%.2f\n", v[2], (v[1] + v[3]) / 2, v[2] - (v[1] + v[3]) / 2 }'
 done | paste -sd '\t' | same - <(awk '$1 == "curve-aligned"' $o/midpoint.tsv | cut -f 2-7)
-# the most over the better end in both at once, at an inner point: not at .25 nor at .75, which are better in one
+# the largest gain over the better end in both figures at once: not at .25 or .75, which are better in only one
 printf '%s\t%s\t%s\n' t test.accuracy test.robust.accuracy 0 80 40 0.25 90 39 0.5 83 45 0.75 81 60 1 82 41 >p.tsv
 tables midpoint p.tsv | cut -f 4,7,8 |
     same - <(printf 'clean_gain\trobust_gain\tboth_gain\n2.00\t4.50\t1.00\n')

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# robust.mk STRONG_ATTACK: strong.tsv has the curves under a longer attack, equal to mc-eval by hand; nothing else is rebuilt.
+# robust.mk STRONG_ATTACK writes strong.tsv with the curves under a longer attack, equal to mc-eval, and rebuilds
+# nothing else.
 fixture robust
 set -- robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 strong=pgd:steps=4,restarts=2

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# saved.tsv: the epoch at which the aligned curve reaches the unaligned curve's last training loss, and accuracy (none: 0
-# epochs saved), and how much lower its loss is over all epochs. The noise of a plateau is not a crossing.
+# saved.tsv has the epoch at which the aligned curve reaches the unaligned curve's last training loss and accuracy
+# (never: 0 epochs saved), and the difference of losses over all epochs. The noise of a plateau does not count as
+# reaching.
 epoch() { printf '{"event":"epoch","epoch":%d,"epochs":4,"loss":1,"accuracy":%s,"objective":%s,"decay":0}\n' "$1" "$2" "$3"; }
 mkdir 1-2 3-4
 for p in 1-2 3-4; do
@@ -12,7 +13,7 @@ saved() { tables saved "$@" 1-2/{u,a} 3-4/{u,a}; }
 saved | same - <(printf '%s\n' 'pair	epochs	objective	objective_epoch	objective_saved	accuracy	accuracy_epoch	accuracy_saved	lead' \
     '1-2	4	1.0000	2	2	50.00	3	1	0.6250' '3-4	4	1.0000	3	1	50.00		0	0.1500')
 NET=n DATA=d saved --all | sed 1d | same - <(echo 'n	d	4	2	2	1.5	0.7	1	0.5	0.7	0.3875	0.3359')
-# 100 epochs, so means over 4: at epoch 30 the accuracy is for once what the other ends with, from 61 on always
+# 100 epochs, so means over 4: at epoch 30 the accuracy reaches the other's last value once, from 61 on always
 for e in $(seq 100); do epoch $e 50 1; done >1-2/u
 for e in $(seq 100); do epoch $e $((e == 30 || e > 60 ? 50 : 40)) $((e == 30 || e > 60 ? 1 : 2)); done >1-2/a
 for e in $(seq 100); do epoch $e 40 2; done | sed 's/"accuracy":40/"accuracy":50/; 30,40!s/:50,/:40,/' >3-4/a

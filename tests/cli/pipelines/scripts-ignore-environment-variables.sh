@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# Whatever variables the user's shell exports, scripts and graphs make the same files and print the same.
+# Scripts and graphs write and print the same with any variables that the user's shell exports.
 mkdir 'with space' home
 printf 'set title "mine"\nset yrange [0:1]\n' >home/.gnuplot
 echo 'echo noise >&2' >start
 echo 'mine:' >mine.mk
 
-# all VARIABLE=VALUE FOLDER: every script and a graph; what they make and print is in FOLDER
+# all VARIABLE=VALUE FOLDER: runs every script and a graph, with all files and output in FOLDER
 all() {
     local set=$1 bin=$MC_BUILD/bin
     mkdir made
@@ -16,7 +16,7 @@ all() {
         env "$set" "$@" >"$name.txt" 2>"$name.err" </dev/null || die "$set: ${*##*/}: $(cat "$name.txt" "$name.err")"
         rm "$name.err"
     }
-    # by a relative path, which cd would look for in CDPATH
+    # by a relative path, which cd would search in CDPATH
     ln -s "$MC_ROOT/pipelines" "$MC_BUILD" .
     run graph make -f pipelines/connect.mk BIN="$bin" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
         CURVE_EPOCHS=1 LR=.02 POINTS=3 THREADS=1 OUT=out
@@ -36,7 +36,7 @@ all() {
     run tests env -u MC_UNDER ONLY=suite/build-is-hardened "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
     run plot mc-plot path -o plot.svg out/1-2/curve-aligned.tsv
     rm -rf out/*.log.json out/*/*.log.json out/.[a-z]* out/*/.[a-z]* kept/*.log.json
-    rm graph.txt # make -s prints nothing, make -j in any order
+    rm graph.txt # make -s prints nothing; make -j prints in any order
     cd ..
     mv made "$2"
 }

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Scripts run from any folder, by a symbolic link, a relative path, and a path with spaces; with CDPATH set. All of them read
-# environment.sh before anything else, except gpus.sh, which becomes the user's command, and those
-# that make starts.
+# Scripts run from any folder, by a symbolic link, a relative path or a path with spaces, with CDPATH set. All source
+# environment.sh first, except gpus.sh, which becomes the user's command, and scripts that make starts.
 fixture connected
 mkdir -p 'a tree' links elsewhere
 cp -r "$MC_ROOT/pipelines" 'a tree'
@@ -11,7 +10,7 @@ echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_i
 export CDPATH=.:/ THREADS=1
 cd elsewhere
 
-# everywhere SCRIPT ARGUMENT...: it prints the same by its absolute path, a relative one, a link's and one that PATH finds
+# everywhere SCRIPT ARGUMENT...: prints the same by its absolute path, a relative one, a link's and one that PATH finds
 everywhere() {
     local by script=$1
     shift

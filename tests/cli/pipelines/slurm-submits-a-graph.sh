@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# slurm.sh submits the data, an array of the networks, an array of the pairs and the tables of all pairs, each after the one
-# before, with limits from the estimate; its scripts, run in their order, are the graph. (make check-slurm has a real Slurm.)
+# slurm.sh submits jobs for the data, the networks, the pairs and all tables, each after the previous one, with limits
+# from the estimate. Run in order, the jobs make the graph. (make check-slurm uses a real Slurm.)
 script=$MC_ROOT/pipelines/cluster/slurm.sh
 [ "$("$script" -h | wc -L)" -le 125 ]
 "$script" --help | grep -q '^Usage: slurm.sh'
@@ -15,7 +15,7 @@ grep -q "'EPOKS' is not a setting" errors && [ ! -s scripts ] || die "$(cat erro
 ! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>errors
 grep -q 'train.mcz is missing' errors && grep -q 'give -t and -m' errors && [ ! -s scripts ] || die "$(cat errors scripts)"
 
-# a Slurm that runs each job at once; its own options would look like an earlier make's job in out
+# a Slurm stub that runs each job at once; its options would look like an earlier make's job in out
 mkdir path
 cat >path/sbatch <<'SH'
 #!/bin/bash
@@ -38,18 +38,18 @@ expect_equal "$(grep -c -- '--partition=long' submitted)$(grep -c -- '--mem=3G' 
 expect_equal "$(grep -o -- '--array=[^ ]*' submitted | paste -sd ' ')" '--array=0-2%2 --array=0-1%2'
 expect_equal "$(grep -o -- '--dependency=[^ ]*' submitted | paste -sd ' ')" '--dependency=afterok:1 --dependency=afterok:2 --dependency=afterok:3'
 expect_equal "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
-# 512 images, 2 epochs at one a second are 0.28 hours; twice, and ten minutes
+# 512 images, 2 epochs at one per second are 0.28 hours; twice that, plus ten minutes
 expect_equal "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
 ! grep -e '--gpus' submitted
 graph connect PAIRS="1:2 2:3" OUT=whole
 diff -r -x '.lock*' -x '.settings' -x '*.log.json' -x slurm out whole
-# -n submits nothing; trainings on CUDA have a GPU each
+# -n submits nothing; each training on CUDA has a GPU
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
 [ ! -e submitted ] && [ ! -e new ]
 expect_equal "$(grep -c '^# sbatch.*--gpus=1' scripts) $(grep -c '^# sbatch' scripts)" '2 4'
 grep -q 'pairs=(4:5)' scripts
-# if Slurm refuses a job, those before are cancelled
+# if Slurm refuses a job, earlier ones are cancelled
 cat >path/sbatch <<'SH'
 #!/bin/bash
 cat >/dev/null
@@ -62,7 +62,7 @@ chmod +x path/scancel
 for refused in 1 3; do
     echo 0 >nth
     echo $refused >refused
-    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>errors || die 'a refused job'
+    ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>errors || die 'a refused job passes'
     case $refused in
     1) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'data' (cancelled: none)" ;;
     3) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'pair' (cancelled: 41 42)" ;;

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# subsets.mk: alignments by fewer images, the units that they match differently from the reference, and the straight line to
-# each aligned end.
+# subsets.mk aligns by fewer images, and writes the number of units matched differently from the reference, and the
+# barrier to each aligned end.
 set -- subsets PAIRS='1:2 1:3' SUBSETS='40 103 all' REFERENCE=103
 graph "$@"
 graph connect PAIRS='1:2 1:3' CURVE_EPOCHS=0
-# a fifth of 512 images is what connect.mk aligns by
+# connect.mk aligns by a fifth of 512 images
 same_content out/1-2/permutation.mcz out/1-2/permutation-subset-103.mcz
 py <<'P'
 import csv

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs name mc-convert in one line if a file of PyTorch or NumPy is given instead of a stream.
+# If a program gets a PyTorch or NumPy file instead of a stream, its message names the command that converts it.
 py <<'PY'
 import zipfile
 with zipfile.ZipFile("net.pt", "w") as z: # as written by torch.save

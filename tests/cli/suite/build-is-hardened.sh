@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs are built with hardening against memory errors in readers by default. Without an optimiser or under sanitizers the
-# flags that need it are left out; HARDEN= leaves out all.
+# Programs are built with hardening against memory errors in readers by default. Without an optimiser or under
+# sanitizers the flags that need it are left out; HARDEN= leaves out all.
 for program in "$MC_BUILD"/bin/mc-*; do
     readelf -hldW "$program" >errors
     grep -q 'Type: *DYN' errors || die "$program has a fixed address"

@@ -21,7 +21,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     cmp -s out help || complain "-h is not --help"
     # the purpose in one line, then examples, then the usage
     case $(head -n 1 help) in [A-Z]*.) ;; *) complain "--help begins with '$(head -n 1 help)'" ;; esac
-    [ "$(sed -n '2,3p' help | paste -sd '|')" = '|Examples:' ] || complain "no examples behind the purpose"
+    [ "$(sed -n '2,3p' help | paste -sd '|')" = '|Examples:' ] || complain "no examples after the purpose"
     grep -q "^Usage: $name " help || complain "--help lacks the usage"
     grep -q '^Exit status: 0 done, 1 failed, 2 usage, 3 input' help || complain "--help lacks the exit statuses"
     sed -n '/^Examples:/,/^$/p' help | sed '1d;$d' >examples

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A full disk leaves the old file unchanged and no temporary file. mc-plot does not need the disk of temporary files. Skipped
-# without permission to mount a file system.
+# A full disk leaves the old file unchanged and no temporary file. mc-plot does not need the disk of temporary files.
+# Skipped without permission to mount a file system.
 data=$MC_ROOT/formats/samples/good-dataset.mcz
 unshare -rm true 2>/dev/null || exit 77
 

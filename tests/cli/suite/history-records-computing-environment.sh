@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The history records everything besides options and inputs that decides the bits of a result; the content id excludes it.
+# The history records threads, instruction set and libraries, which decide a result's bits; the content id excludes them.
 mc-data synth --samples 64 --size 8 -o d.mcz
 
 isa=$(mc-train -v --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o one.mcz 2>&1 | sed -n 's/.*cpu, \([a-z0-9]*\) kernels.*/\1/p')

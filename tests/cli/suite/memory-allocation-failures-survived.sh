@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# If an allocation fails, a program exits with status 1, one line and the old files, or completes its work. This runs part of
-# tests/torture/memory: one command per program, most commands of mc-data.
+# If an allocation fails, a program exits with status 1, one line and the old files, or completes its work. This runs
+# part of tests/torture/memory: one command per program, most commands of mc-data.
 [ -z "$MC_UNDER" ] || exit 77 # sanitizers replace the allocator
 set +e
 . "$MC_ROOT/tests/memory/inject.bash"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Programs refuse in one line, before allocation, what exceeds the memory limit of their control group or one above it; above
-# the limit the system would kill them silently. Files stand for the system's control group here.
+# Programs refuse in one line, before allocation, what exceeds the memory limit of their control group or one above it;
+# above the limit the system would kill them silently. Files stand for the system's control group here.
 unshare -rm mount -t tmpfs none /sys/fs/cgroup 2>/dev/null || exit 77
 mc-data synth --samples 2000 --size 64 -o d.mcz
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A message is a single write, so that messages of a pipe's programs do not mix. With the longest path it still contains the
-# reason.
+# A message is a single write, so that messages of a pipe's programs do not mix. With the longest path it still contains
+# the reason.
 py <<'END'
 import subprocess
 def messages(*command):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# OpenMP's idle threads sleep after a short spin, unless the user's environment sets how long they spin. Child processes and
-# the history do not see this setting.
+# OpenMP's idle threads sleep after a short spin, unless the user's environment sets how long they spin. Child processes
+# and the history do not see this setting.
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 
 # spins SETTING... PROGRAM: prints how often an idle thread of this program looks for work before it sleeps
