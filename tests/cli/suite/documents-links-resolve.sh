@@ -48,7 +48,8 @@ for path in sorted(n for n in os.listdir(".") if os.path.isfile(n)) + names:
         links = re.findall(r"\]\(([^)\s]+)\)", prose(text)) + re.findall(r"^\[[^\]]+\]: *(\S+)", prose(text), re.M)
         targets = [(link, os.path.dirname(path)) for link in links if not re.match(r"\w+:", link)]
     if path not in ("CHANGELOG.md", "tests/cli/suite/documents-links-resolve.sh"):  # name pages of old versions, or none
-        pages = re.findall(r"(?<![\w-])((?:docs/[\w./-]*+|formats/[\w./-]+\.md)(?!\\)(?:#[\w-]+)?)", re.sub(r"\w+://\S+", "", text))
+        plain = re.sub(r"\w+://\S+", "", text)
+        pages = re.findall(r"(?<![\w-])((?:docs/[\w./-]*+|formats/[\w./-]+\.md)(?!\\)(?:#[\w-]+)?)", plain)
         targets += [(page.rstrip(".-"), "") for page in pages if "KIND" not in page]
     checked += len(targets)
     faults += ["%s: %s %s" % (path, t, f) for t, folder in targets for f in [fault(path, t, folder)] if f]
