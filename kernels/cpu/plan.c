@@ -208,15 +208,15 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
         struct cpu_node *c = &p->nodes[i];
         if (!c->role->live)
             continue;
-        size_t want = 2 * p->batch * c->cb * b * sizeof(float);
+        size_t needed = 2 * p->batch * c->cb * b * sizeof(float);
         if (c->n->op == MC_OP_CONV) {
             int rc = make_conv(p, c, err);
             if (rc)
                 return rc;
             const size_t conv = cpu_conv_work(c->conv);
-            want = conv > want ? conv : want;
+            needed = conv > needed ? conv : needed;
         }
-        bytes = want > bytes ? want : bytes;
+        bytes = needed > bytes ? needed : bytes;
         if (c->n->op == MC_OP_BATCHNORM)
             c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
         if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
@@ -226,8 +226,8 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
     for (size_t t = 0; t < p->n_taps; t++) {
-        const size_t want = CPU_MOMENTS_ROOM(p->taps[t].count);
-        moments = want > moments ? want : moments;
+        const size_t needed = CPU_MOMENTS_ROOM(p->taps[t].count);
+        moments = needed > moments ? needed : moments;
     }
     if (moments)
         p->moments_block = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);

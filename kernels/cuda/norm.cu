@@ -99,9 +99,9 @@ static __global__ void norm_apply(layout<T, W, LAST> l, struct cuda_place px, co
                                   T *y)
 {
     walk<T, W, LAST> w(l);
-    const bool mine = w.c < l.s.c;
-    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
-        beta(m.beta, w.c, mine);
+    const bool in_range = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, in_range), scale(m.scale, w.c, in_range),
+        beta(m.beta, w.c, in_range);
 
     for (; w.more(); w.next()) {
         pack<T, W> u = w.load(x, px), before = u, more = u;
@@ -139,9 +139,9 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
                                       struct cuda_partial o)
 {
     walk<T, W, LAST> w(l);
-    const bool mine = w.c < l.s.c;
-    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
-        beta(m.beta, w.c, mine);
+    const bool in_range = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, in_range), scale(m.scale, w.c, in_range),
+        beta(m.beta, w.c, in_range);
     double ab[LAST ? 2 * W : 2] = {};
 
     for (; w.more() && (dz || w.counts()); w.next()) {
@@ -204,9 +204,9 @@ static __global__ void norm_back(layout<T, W, LAST> l, struct cuda_place px, con
                                  T *dx)
 {
     walk<T, W, LAST> w(l);
-    const bool mine = w.c < l.s.c;
-    const parameters<W, LAST> mean(m.mean, w.c, mine), scale(m.scale, w.c, mine),
-        beta(m.beta, w.c, mine), k1(m.k1, w.c, mine), k2(m.k2, w.c, mine);
+    const bool in_range = w.c < l.s.c;
+    const parameters<W, LAST> mean(m.mean, w.c, in_range), scale(m.scale, w.c, in_range),
+        beta(m.beta, w.c, in_range), k1(m.k1, w.c, in_range), k2(m.k2, w.c, in_range);
 
     for (; w.more(); w.next()) {
         const pack<T, W> u = w.load(x, px), v = w.load(dy, py);

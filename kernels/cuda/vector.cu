@@ -159,9 +159,9 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
                 struct mc_buf *acc, size_t slot)
 {
     struct cuda *be = cuda_side_backend(base);
-    const size_t want = (n + 4095) / 4096, parts = want < 1            ? 1
-                                                   : want < CUDA_PARTS ? want
-                                                                       : CUDA_PARTS;
+    const size_t needed = (n + 4095) / 4096, parts = needed < 1            ? 1
+                                                     : needed < CUDA_PARTS ? needed
+                                                                           : CUDA_PARTS;
 
     cuda_report_bytes(4. * (double)n);
     if (n % 4 == 0)

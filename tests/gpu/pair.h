@@ -116,9 +116,10 @@ static void compare_each(const char *name, const struct set *b, const struct set
     size_t off = 0, first = 0;
 
     for (size_t i = 0; i < b->n; i++) {
-        const double want = exact ? as_stored(b->x[i]) : b->x[i], error = fabs(a->x[i] - want);
-        const double allowed = tolerance * (fabs(want) + rms) + b->least;
-        const int equal = isnan(want) ? isnan(a->x[i]) : a->x[i] == want;
+        const double reference = exact ? as_stored(b->x[i]) : b->x[i],
+                     error = fabs(a->x[i] - reference);
+        const double allowed = tolerance * (fabs(reference) + rms) + b->least;
+        const int equal = isnan(reference) ? isnan(a->x[i]) : a->x[i] == reference;
         if (equal || error <= allowed)
             worst_error = fmax(worst_error, equal ? 0 : error / allowed);
         else if (!off++)
@@ -129,11 +130,11 @@ static void compare_each(const char *name, const struct set *b, const struct set
                 b->name, off, b->n, first, b->x[first], a->x[first], rms);
 }
 
-static void compare(const char *name, const struct record *want, const struct record *got)
+static void compare(const char *name, const struct record *reference, const struct record *got)
 {
-    assert_int_equal(want->n, got->n);
-    for (size_t k = 0; k < want->n; k++) {
-        const struct set *b = &want->sets[k], *a = &got->sets[k];
+    assert_int_equal(reference->n, got->n);
+    for (size_t k = 0; k < reference->n; k++) {
+        const struct set *b = &reference->sets[k], *a = &got->sets[k];
         double rms = 0;
         assert_string_equal(a->name, b->name);
         assert_int_equal(a->n, b->n);

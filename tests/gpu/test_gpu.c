@@ -138,7 +138,7 @@ static double loss_bound(const struct mc_graph *g)
 
 /* The whole gradient in norm and each of ten losses agree to 1e-3 in float32, otherwise to the
  * bounds above; the second run's parameters are equal. */
-static void networks_train_as_on_the_cpu(void **state)
+static void networks_train_as_on_cpu(void **state)
 {
     char words[512];
     const char *list[MAX_NETS];
@@ -220,7 +220,7 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
 
 /* To 1e-5 of a pixel in float32, otherwise to a fifth of a step. A sign's kink may move one in a
  * thousand pixels (more in less precision) by a step. */
-static void attacks_are_the_cpus(void **state)
+static void attacks_match_cpu(void **state)
 {
     static const struct mc_ball balls[] = {{MC_BALL_LINF, .03f, .01f, MC_RNG_ATTACK},
                                            {MC_BALL_L2, .5f, .2f, MC_RNG_ATTACK_MEASURE}};
@@ -279,7 +279,7 @@ static void pixels_have_their_own_loss_scale(void **state)
 }
 
 /* An overflow of float16 makes the loss NaN or infinite. */
-static void an_overflow_shows(void **state)
+static void overflow_shows_in_loss(void **state)
 {
     enum mc_precision p;
     struct mc_error err = {0};
@@ -364,7 +364,7 @@ static void a_loss_scale_follows_overflows(void **state)
 }
 
 /* Each group's matrix; all NaN if one entry is NaN. */
-static void projections_are_the_cpus(void **state)
+static void projections_match_cpu(void **state)
 {
     struct mc_graph *g = net("tinyten");
     struct mc_symmetry s = {0};
@@ -406,12 +406,12 @@ static void projections_are_the_cpus(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(attacks_are_the_cpus),
+        cmocka_unit_test(attacks_match_cpu),
         cmocka_unit_test(pixels_have_their_own_loss_scale),
-        cmocka_unit_test(an_overflow_shows),
+        cmocka_unit_test(overflow_shows_in_loss),
         cmocka_unit_test(a_loss_scale_follows_overflows),
-        cmocka_unit_test(projections_are_the_cpus),
-        cmocka_unit_test(networks_train_as_on_the_cpu),
+        cmocka_unit_test(projections_match_cpu),
+        cmocka_unit_test(networks_train_as_on_cpu),
     };
     return cmocka_run_group_tests(tests, open_both, close_both);
 }

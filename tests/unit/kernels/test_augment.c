@@ -41,7 +41,7 @@ static void augmentation_follows_its_definition(void **state)
                         const double v = y - (H - 1) / 2.0, u = x - (W - 1) / 2.0;
                         int sy = (int)floor((cos(more) * v - sin(more) * u) / scale + H / 2.0);
                         int sx = (int)floor((cos(more) * u + sin(more) * v) / scale + W / 2.0);
-                        double want = 0;
+                        double expected = 0;
                         int on = sy >= 0 && sy < H && sx >= 0 && sx < W;
                         sy += (int)mc_rng_below(r.v[2], 5) - 2;
                         sx += (int)mc_rng_below(r.v[3], 5) - 2;
@@ -55,11 +55,11 @@ static void augmentation_follows_its_definition(void **state)
                         sx = (int)floor(fx + .5);
                         on = on && sy >= 0 && sy < H && sx >= 0 && sx < W;
                         if (on)
-                            want = (double)f.pixels[((samples[b] * C + c) * H + sy) * W + sx];
+                            expected = (double)f.pixels[((samples[b] * C + c) * H + sy) * W + sx];
                         moved += !on || sy != y || sx != x;
-                        want = (want - (double)MEAN[c]) / (double)STD[c];
-                        assert_true(fabs((double)out[((b * C + c) * H + y) * W + x] - want) <
-                                    fmax(1e-5, within(0) / 8) * (1 + fabs(want)));
+                        expected = (expected - (double)MEAN[c]) / (double)STD[c];
+                        assert_true(fabs((double)out[((b * C + c) * H + y) * W + x] - expected) <
+                                    fmax(1e-5, within(0) / 8) * (1 + fabs(expected)));
                     }
         }
         for (size_t i = (B - 1) * f.image; i < B * f.image; i++)
@@ -96,9 +96,9 @@ static void grey_images_change_contrast(void **state)
         for (int i = 0; i < hw; i++)
             mean += (double)x[i] / hw;
         for (int i = 0; i < hw; i++) {
-            const double want = factor * (double)x[i] + (1 - factor) * mean;
-            const double cut = want < 0 ? 0 : want > 1 ? 1 : want;
-            clamped += cut < want || cut > want;
+            const double expected = factor * (double)x[i] + (1 - factor) * mean;
+            const double cut = expected < 0 ? 0 : expected > 1 ? 1 : expected;
+            clamped += cut < expected || cut > expected;
             assert_true(fabs((double)out[b * hw + i] * .25 + .5 - cut) < fmax(1e-6, within(0) / 8));
         }
     }

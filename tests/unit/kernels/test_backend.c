@@ -60,17 +60,17 @@ static void flat_vectors(void **state)
     be->lincomb(be, n, dst, k, (const struct mc_buf *const *)src, d_coefs, d_ctl);
     fetch(dst, got, sizeof got);
     for (uint32_t i = 0; i < 16; i++) {
-        double want = 0;
+        double expected = 0;
         for (uint32_t j = 0; j < k; j++)
-            want += (double)coefs[k + j] * (double)unit(100 + j, i);
-        assert_true(fabs((double)got[i] - want) < 1e-5);
+            expected += (double)coefs[k + j] * (double)unit(100 + j, i);
+        assert_true(fabs((double)got[i] - expected) < 1e-5);
     }
     be->sumsq(be, n, src[0], .5, d_acc, 1);
     fetch(d_acc, acc, sizeof acc);
-    double want = 2;
+    double expected = 2;
     for (uint32_t i = 0; i < n; i++)
-        want += .5 * pow((double)unit(100, i), 2);
-    assert_true(acc[0] == 1 && acc[2] == 3 && fabs(acc[1] - want) < 1e-9 * want);
+        expected += .5 * pow((double)unit(100, i), 2);
+    assert_true(acc[0] == 1 && acc[2] == 3 && fabs(acc[1] - expected) < 1e-9 * expected);
     be->gather(be, n, dst, src[1], d_index);
     fetch(dst, got, sizeof got);
     for (uint32_t i = 0; i < 16; i++)
@@ -160,7 +160,7 @@ static void training_twice_gives_the_same_bytes(void **state)
 
 /* A NaN pixel changes only its own window's maximum, at any position; a NaN logit only its
  * image. */
-static void a_nan_stays(void **state)
+static void nan_stays(void **state)
 {
     (void)state;
     struct fixture f;
@@ -275,7 +275,7 @@ static const char *after_plan(struct mc_backend *one, int units, size_t batch)
     return fact(one, "algorithms");
 }
 
-static void cuda_algorithms_are_a_set_of_choices(void **state)
+static void cuda_algorithms_fact_ignores_order(void **state)
 {
     struct mc_backend *one[2] = {NULL, NULL};
     struct mc_error err = {0};
@@ -305,10 +305,10 @@ int main(void)
         cmocka_unit_test(buffers_grow),
         cmocka_unit_test(flat_vectors),
         cmocka_unit_test(training_twice_gives_the_same_bytes),
-        cmocka_unit_test(a_nan_stays),
+        cmocka_unit_test(nan_stays),
         cmocka_unit_test(devices_by_name),
         cmocka_unit_test(facts_name_threads_and_table),
-        cmocka_unit_test(cuda_algorithms_are_a_set_of_choices),
+        cmocka_unit_test(cuda_algorithms_fact_ignores_order),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -37,7 +37,7 @@ static void check_message(const char *where, const char *first, const char *seco
     mc_graph_free(g);
 }
 
-static void a_plan_names_the_node(void **state)
+static void plan_error_names_node(void **state)
 {
     (void)state;
     if (!on_emulation())
@@ -47,7 +47,7 @@ static void a_plan_names_the_node(void **state)
     check_message("algorithm", "cuDNN has no ", within(0) > 0 ? "--precision f32" : " in f32: ");
 }
 
-static void a_failure_while_it_runs_names_the_node(void **state)
+static void run_error_names_node(void **state)
 {
     struct mc_error err = {0};
     struct fixture f;
@@ -76,8 +76,8 @@ static void a_failure_while_it_runs_names_the_node(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_plan_names_the_node),
-        cmocka_unit_test(a_failure_while_it_runs_names_the_node),
+        cmocka_unit_test(plan_error_names_node),
+        cmocka_unit_test(run_error_names_node),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

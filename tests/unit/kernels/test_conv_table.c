@@ -25,7 +25,7 @@ static int choice(const char *key, enum mc_pass pass, int groups)
     return mc_conv_table_choice(table, key, pass, shape, names, 2);
 }
 
-static void finds_what_it_has(void **state)
+static void finds_its_entries(void **state)
 {
     (void)state;
     assert_int_equal(choice("sm_90\t9", MC_PASS_FORWARD, 1), 0);
@@ -65,7 +65,7 @@ static void hashes_every_letter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_what_it_has),
+        cmocka_unit_test(finds_its_entries),
         cmocka_unit_test(finds_nothing_else),
         cmocka_unit_test(hashes_every_letter),
     };

@@ -73,8 +73,8 @@ static void with_probability(float p)
     for (uint32_t epoch = 0; epoch < DRAWS; epoch++) {
         draw(&n, epoch, MC_MODE_TRAIN);
         for (size_t i = 0; i < B * IMAGE; i++) {
-            const float y = n.tap[i], want = pixel(&n, i) / (1 - p);
-            assert_true(y == 0 || fabsf(y - want) <= (float)within(1e-6) * want);
+            const float y = n.tap[i], expected = pixel(&n, i) / (1 - p);
+            assert_true(y == 0 || fabsf(y - expected) <= (float)within(1e-6) * expected);
             kept += y != 0;
             mean[i] += (double)y / DRAWS;
         }

@@ -49,7 +49,7 @@ static void taps_and_moments(void **state)
     for (size_t t = 0; t < 3; t++) {
         const struct mc_node *n = &g->nodes[taps[t].node];
         const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
-        double *want = room(size, sizeof *want), *got = room(size, sizeof *got);
+        double *expected = room(size, sizeof *expected), *got = room(size, sizeof *got);
         double *twice = room(size, sizeof *twice), *same = room(size, sizeof *same);
         const float *y = output(q, MC_OUT_TAP, t, B * k * hw);
         const float *x = output(p, MC_OUT_TAP, t, B * k * hw);
@@ -66,12 +66,12 @@ static void taps_and_moments(void **state)
                 for (size_t i = 0; i < k; i++) {
                     const double xi = (double)x[(b * k + i) * hw + s];
                     const double yi = (double)y[(b * k + i) * hw + s];
-                    want[i] += xi;
-                    want[k + i] += yi;
-                    want[2 * k + i] += xi * xi;
-                    want[3 * k + i] += yi * yi;
+                    expected[i] += xi;
+                    expected[k + i] += yi;
+                    expected[2 * k + i] += xi * xi;
+                    expected[3 * k + i] += yi * yi;
                     for (size_t j = 0; j < k; j++)
-                        want[4 * k + i * k + j] += xi * (double)y[(b * k + j) * hw + s];
+                        expected[4 * k + i * k + j] += xi * (double)y[(b * k + j) * hw + s];
                 }
         be->moments(p, q, t, acc);
         fetch(acc, got, size * sizeof *got);
@@ -82,7 +82,7 @@ static void taps_and_moments(void **state)
         ok(be->moments_of(be, B, k, hw, d_x, d_y, moments, &err), &err);
         fetch(moments, same, size * sizeof *same);
         for (size_t i = 0; i < size; i++) {
-            assert_true(fabs(got[i] - want[i]) <= 1e-12 * (1 + fabs(want[i])));
+            assert_true(fabs(got[i] - expected[i]) <= 1e-12 * (1 + fabs(expected[i])));
             assert_true(twice[i] == 2 * got[i]);
             assert_true(fabs(same[i] - got[i]) <= 1e-13 * fabs(got[i]));
         }

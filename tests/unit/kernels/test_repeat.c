@@ -33,14 +33,14 @@ static void work_runs_the_given_number_of_times(void **state)
     struct mc_error err = {0};
     struct mc_ctl ctl;
     float got[2];
-    uint32_t want = begin.row;
+    uint32_t expected = begin.row;
 
     (void)state;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         be->repeat(be, &saved, times[i], count, &c);
-        want += (uint32_t)times[i];
+        expected += (uint32_t)times[i];
         fetch(c.ctl, &ctl, sizeof ctl);
-        assert_int_equal(ctl.row, want);
+        assert_int_equal(ctl.row, expected);
     }
     if (be->launch_steps > 1) /* repeat gets many at once because few calls are captured */
         assert_true(c.calls < 54 / 2);
@@ -58,7 +58,7 @@ static void work_runs_the_given_number_of_times(void **state)
         assert_memory_equal(got, other, sizeof got);
     }
     fetch(c.ctl, &ctl, sizeof ctl);
-    assert_int_equal(ctl.row, want + 12);
+    assert_int_equal(ctl.row, expected + 12);
     be->capture_free(be, saved);
     be->capture_free(be, NULL);
     release(0);
@@ -116,7 +116,7 @@ static float *trained(size_t at_once, double *sums, size_t *bytes)
     return params;
 }
 
-static float *want;
+static float *expected;
 static double want_sums[STEP_SUMS];
 
 static void same_as_step_by_step(size_t at_once)
@@ -125,14 +125,14 @@ static void same_as_step_by_step(size_t at_once)
     size_t bytes;
     float *got = trained(at_once, sums, &bytes);
 
-    if (!want)
-        want = trained(0, want_sums, &bytes);
-    assert_memory_equal(got, want, bytes);
+    if (!expected)
+        expected = trained(0, want_sums, &bytes);
+    assert_memory_equal(got, expected, bytes);
     assert_memory_equal(sums, want_sums, sizeof sums);
     free(got);
 }
 
-static void steps_have_the_bytes_of_direct_ones(void **state)
+static void captured_steps_match_direct_steps(void **state)
 {
     (void)state;
     same_as_step_by_step(STEPS);
@@ -208,7 +208,7 @@ static void failed_capture_runs_directly_and_is_reported(void **state)
 }
 
 /* Single steps are then launched one by one. */
-static void a_longer_graph_may_fail(void **state)
+static void longer_graph_may_fail(void **state)
 {
     const struct mc_ctl begin = {.row = 5};
     const float one[] = {1, 2};
@@ -239,13 +239,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(work_runs_the_given_number_of_times),
-        cmocka_unit_test(steps_have_the_bytes_of_direct_ones),
+        cmocka_unit_test(captured_steps_match_direct_steps),
         cmocka_unit_test(side_work_may_run_last),
         cmocka_unit_test(failed_capture_runs_directly_and_is_reported),
-        cmocka_unit_test(a_longer_graph_may_fail),
+        cmocka_unit_test(longer_graph_may_fail),
     };
     const int rc = cmocka_run_group_tests(tests, start, stop);
 
-    free(want);
+    free(expected);
     return rc;
 }

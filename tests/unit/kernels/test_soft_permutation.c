@@ -178,7 +178,7 @@ static void permutations_act_as_permutations(void **state)
     }
 }
 
-static void matrices_act_as_plain_loops(void **state)
+static void matrices_match_plain_loops(void **state)
 {
     double worst = 0;
 
@@ -217,7 +217,7 @@ static void matrices_act_as_plain_loops(void **state)
 /* The gradient of <grad, run(P)> along random directions, one group's matrix at a time. A group
  * multiplies at most both axes of a tensor, so the function has degree 2 along a line: differences
  * are exact at any distance. */
-static void gradients_are_differences(void **state)
+static void gradients_match_differences(void **state)
 {
     double worst = 0;
 
@@ -294,8 +294,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(matrices_are_contiguous),
         cmocka_unit_test(permutations_act_as_permutations),
-        cmocka_unit_test(matrices_act_as_plain_loops),
-        cmocka_unit_test(gradients_are_differences),
+        cmocka_unit_test(matrices_match_plain_loops),
+        cmocka_unit_test(gradients_match_differences),
         cmocka_unit_test(threads_change_nothing),
     };
     return cmocka_run_group_tests(tests, start, stop);
