@@ -8,6 +8,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/belongs.h"
 
+#include <fnmatch.h>
 #include <string.h>
 
 struct options {
@@ -188,6 +189,8 @@ static void check_options(struct options *o)
         o->to = by_name(o->cli.output);
     if (o->from == MC_CONVERT_MCZ && ends_as_pickles_do(input(o)))
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
+    if (fnmatch("*.safetensors.index.json", input(o), 0) == 0)
+        mc_cli_usage("%s: " MC_INPUT_SHARDS, input(o));
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
         mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
     if (o->from == MC_CONVERT_MCZ) {

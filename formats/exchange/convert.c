@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matching a file's tensors to a graph's, and copying them. */
+ * Match a file's tensors to a graph's, and copy them. */
 #include "formats/exchange/convert.h"
 
 #include "libcommon/base/alloc.h"
@@ -12,9 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHUNK ((size_t)1 << 20) /* bytes read at a time; a multiple of every element's */
+#define CHUNK ((size_t)1 << 20) /* bytes per read; a multiple of every element size */
 
-/* One of the graph's tensors, and the file's that goes there: its index, or -1. */
+/* A tensor of the graph, and the index of the file's tensor for it, or -1. */
 struct place {
     const struct mc_param *param;
     int is_stat;
@@ -26,7 +26,7 @@ struct places {
     size_t n;
 };
 
-/* ---- matching ------------------------------------------------------------------------------- */
+/* ---- matching ---- */
 
 static int by_name(const void *x, const void *y)
 {
@@ -57,7 +57,7 @@ static int named(const void *name, const void *place)
     return strcmp(name, ((const struct place *)place)->param->tensor.name);
 }
 
-/* PyTorch's batch norm counts its batches; nothing depends on it. */
+/* 1 for the batch counter of PyTorch's batch norm, on which nothing depends. */
 static int is_count(const struct mc_graph *g, const char *name)
 {
     static const char suffix[] = ".num_batches_tracked";
@@ -71,15 +71,15 @@ static int is_count(const struct mc_graph *g, const char *name)
     return i >= 0 && g->nodes[i].op == MC_OP_BATCHNORM;
 }
 
-/* A list of names in a sentence: "missing a, b, c and 12 more". */
+/* A list in a message: "missing a, b, c and 12 more". */
 struct list {
-    const char *what;
+    const char *label;
     char text[260];
     size_t n;
 };
 
-/* Names and shapes are a stranger's, and may be too long for three of them. */
-static void complain(struct list *l, const char *name, const char *detail)
+/* Add a name. Names and shapes are untrusted and may be too long to list three. */
+static void list_add(struct list *l, const char *name, const char *detail)
 {
     size_t used = strlen(l->text);
 
@@ -98,7 +98,7 @@ static void shape_text(char out[64], int ndim, const uint64_t *shape)
     snprintf(out + (n < 60 ? n : 60), 4, ")");
 }
 
-/* The axes up to the last that is not of 1. */
+/* Number of axes, without trailing axes of size 1. */
 static int axes_of(int ndim, const uint64_t *shape)
 {
     while (ndim && shape[ndim - 1] == 1)
@@ -106,17 +106,18 @@ static int axes_of(int ndim, const uint64_t *shape)
     return ndim;
 }
 
-/* Axes of 1 at the end are passed over: a linear layer at each pixel is a convolution of kernel 1.
- * So are all where the graph has a vector, which has no other order. */
-static int shape_fits(const struct mc_tensor *want, const struct mc_foreign_tensor *got)
+/* Trailing axes of size 1 are ignored: a linear layer at each pixel is a convolution with kernel 1.
+ * For a vector, leading axes of size 1 are ignored too, because its order cannot differ. */
+static int shape_fits(const struct mc_tensor *expected, const struct mc_foreign_tensor *got)
 {
     const int n = axes_of(got->ndim, got->shape);
     int first = 0;
 
-    while (want->ndim == 1 && first < n - 1 && got->shape[first] == 1)
+    while (expected->ndim == 1 && first < n - 1 && got->shape[first] == 1)
         first++;
-    return axes_of(want->ndim, want->shape) == n - first &&
-           !memcmp(want->shape, got->shape + first, (size_t)(n - first) * sizeof *want->shape);
+    return axes_of(expected->ndim, expected->shape) == n - first &&
+           !memcmp(expected->shape, got->shape + first,
+                   (size_t)(n - first) * sizeof *expected->shape);
 }
 
 static int is_float(int type)
@@ -124,30 +125,31 @@ static int is_float(int type)
     return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
 }
 
-enum { MISSING, OVER, SHAPE, DTYPE, TWICE, N_LISTS };
+enum { MISSING, UNEXPECTED, SHAPE, DTYPE, DUPLICATE, N_LISTS };
 
-static void judge(struct list *lists, struct place *p, size_t i, const struct mc_foreign_tensor *t)
+static void check_tensor(struct list *lists, struct place *p, size_t i,
+                         const struct mc_foreign_tensor *t)
 {
-    const struct mc_tensor *want = &p->param->tensor;
-    char got[64], wanted[64], detail[160];
+    const struct mc_tensor *expected = &p->param->tensor;
+    char got_shape[64], expected_shape[64], detail[160];
 
     if (p->from >= 0) {
-        complain(&lists[TWICE], t->name, "");
+        list_add(&lists[DUPLICATE], t->name, "");
         return;
     }
     p->from = (long)i;
     if (!is_float(t->type)) {
         snprintf(detail, sizeof detail, " of %s", t->dtype);
-        complain(&lists[DTYPE], t->name, detail);
-    } else if (!shape_fits(want, t)) {
-        shape_text(got, t->ndim, t->shape);
-        shape_text(wanted, want->ndim, want->shape);
-        snprintf(detail, sizeof detail, " %s for %s", got, wanted);
-        complain(&lists[SHAPE], t->name, detail);
+        list_add(&lists[DTYPE], t->name, detail);
+    } else if (!shape_fits(expected, t)) {
+        shape_text(got_shape, t->ndim, t->shape);
+        shape_text(expected_shape, expected->ndim, expected->shape);
+        snprintf(detail, sizeof detail, " %s for %s", got_shape, expected_shape);
+        list_add(&lists[SHAPE], t->name, detail);
     }
 }
 
-static int sentence(const struct list *lists, const struct mc_foreign *f, struct mc_error *err)
+static int report(const struct list *lists, const struct mc_foreign *f, struct mc_error *err)
 {
     char text[480];
     size_t n = 0;
@@ -155,53 +157,54 @@ static int sentence(const struct list *lists, const struct mc_foreign *f, struct
     for (const struct list *l = lists; l < lists + N_LISTS && n < sizeof text; l++) {
         if (!l->n)
             continue;
-        n +=
-            (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", l->what, l->text);
+        n += (size_t)snprintf(text + n, sizeof text - n, "%s%s %s", n ? "; " : "", l->label,
+                              l->text);
         if (l->n > MC_CONVERT_NAMED && n < sizeof text)
             n += (size_t)snprintf(text + n, sizeof text - n, " and %zu more",
                                   l->n - MC_CONVERT_NAMED);
     }
-    return n ? mc_fail(err, MC_EINPUT, "%s: not this network's: %s", f->file, text) : 0;
+    return n ? mc_fail(err, MC_EINPUT, "%s: tensors do not match the network: %s", f->file, text)
+             : 0;
 }
 
 static int match(struct places *p, const struct mc_graph *g, const struct mc_foreign *f,
                  const struct mc_rename *map, struct mc_convert_notes *notes, struct mc_error *err)
 {
-    struct list whole = {0}, lists[N_LISTS] = {{.what = "missing"},
-                                               {.what = "left over"},
-                                               {.what = "of another shape"},
-                                               {.what = "no floating point"},
-                                               {.what = "more than once"}};
+    struct list whole = {0}, lists[N_LISTS] = {{.label = "missing"},
+                                               {.label = "unexpected"},
+                                               {.label = "wrong shape"},
+                                               {.label = "not floating point"},
+                                               {.label = "duplicate"}};
     char name[MC_RENAME_NAME];
 
     for (size_t i = 0; i < f->n; i++) {
         const struct mc_foreign_tensor *t = &f->tensors[i];
-        int rc = mc_rename_ours(map, t->name, name, err);
+        int rc = mc_rename_to_local(map, t->name, name, err);
         if (rc < 0)
             return mc_fail_in(rc, err, "%s", f->file);
         struct place *to = rc ? bsearch(name, p->all, p->n, sizeof *p->all, named) : NULL;
         char dtype[MC_FOREIGN_DTYPE + 4];
         snprintf(dtype, sizeof dtype, " of %s", t->dtype);
         if (to)
-            judge(lists, to, i, t);
+            check_tensor(lists, to, i, t);
         else if (!rc || is_count(g, name))
             notes->left_out++;
         else if (g->rows && t->whole)
-            complain(&whole, t->name, dtype);
+            list_add(&whole, t->name, dtype);
         else
-            complain(&lists[OVER], t->name, "");
+            list_add(&lists[UNEXPECTED], t->name, "");
     }
     for (size_t i = 0; i < p->n; i++)
         if (p->all[i].from < 0)
-            complain(&lists[MISSING], p->all[i].param->tensor.name, "");
+            list_add(&lists[MISSING], p->all[i].param->tensor.name, "");
     notes->whole = whole.n;
     snprintf(notes->names, sizeof notes->names, "%s", whole.text);
-    return sentence(lists, f, err);
+    return report(lists, f, err);
 }
 
-/* ---- copying -------------------------------------------------------------------------------- */
+/* ---- copying ---- */
 
-/* Exact: every half is a float. */
+/* Convert float16 exactly. */
 static float from_f16(uint16_t h)
 {
     uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023;
@@ -254,10 +257,10 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
         rc = mc_new(&buffer, t->bytes < CHUNK ? (size_t)t->bytes : CHUNK, err);
 
     mc_foreign_order_begin(&order, t);
-    for (size_t some; !rc && done < n; done += some) {
-        some = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
-        rc = f->read(f, buffer, some * size, err);
-        for (size_t k = 0; !rc && k < some; k++, mc_foreign_order_next(&order))
+    for (size_t step; !rc && done < n; done += step) {
+        step = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
+        rc = f->read(f, buffer, step * size, err);
+        for (size_t k = 0; !rc && k < step; k++, mc_foreign_order_next(&order))
             dst[order.at] = element(t->type, buffer + k * size);
     }
     free(buffer);
@@ -267,7 +270,7 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
 static int copy_all(struct mc_weights *w, const struct places *p, struct mc_foreign *f,
                     struct mc_convert_notes *notes, struct mc_error *err)
 {
-    const struct place **to = NULL; /* of each of the file's tensors */
+    const struct place **to = NULL; /* for each tensor of the file */
     int rc = mc_new(&to, f->n, err);
 
     for (size_t i = 0; !rc && i < p->n; i++)
@@ -304,9 +307,9 @@ out:
     return rc;
 }
 
-/* ---- networks without a graph ---------------------------------------------------------------- */
+/* ---- networks without a graph ---- */
 
-/* *out: the text of the file, of *n bytes, to be freed. */
+/* Read a file's text of *n bytes into *out, to be freed. */
 static int read_text(const char *path, char **out, size_t *n, struct mc_error *err)
 {
     FILE *f = NULL;
@@ -336,17 +339,17 @@ static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
 
     for (size_t i = 0; i < f->n; i++) {
         const struct mc_foreign_tensor *t = &f->tensors[i];
-        int rc = mc_rename_ours(map, t->name, name, err);
+        int rc = mc_rename_to_local(map, t->name, name, err);
         if (rc > 0 && is_float(t->type)) {
             if (strlen(name) >= MC_MAX_DECLARED_NAME)
-                rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name has at most %d bytes here", name,
+                rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name must have at most %d bytes", name,
                              MC_MAX_DECLARED_NAME - 1);
             else
                 tensors[(*n)++] = mc_tensor_make(name, MC_F32, t->ndim, t->shape);
         } else if (rc > 0 && !t->whole) {
             rc = mc_fail(err, MC_EINPUT,
-                         "\"%.100s\" is of %s, which has no conversion here (make it float32, or "
-                         "leave it out by --map)",
+                         "\"%.100s\" has dtype %s, which cannot be converted (make it float32, or "
+                         "leave it out with --map)",
                          t->name, t->dtype);
         }
         if (rc < 0)
@@ -356,8 +359,8 @@ static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
         qsort(tensors, *n, sizeof *tensors, by_tensor_name);
     for (size_t i = 1; i < *n; i++)
         if (!strcmp(tensors[i - 1].name, tensors[i].name))
-            return mc_fail(err, MC_EINPUT, "%s: the map gives \"%s\" to more than one tensor",
-                           f->file, tensors[i].name);
+            return mc_fail(err, MC_EINPUT, "%s: the map names more than one tensor \"%s\"", f->file,
+                           tensors[i].name);
     return 0;
 }
 
@@ -373,7 +376,7 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
     if (rc || (rc = list_tensors(f, map, tensors, &n, err)) ||
         (rc = read_text(rows, &text, &bytes, err)))
         goto out;
-    /* a constant name: the content id depends on the tensors and rows alone */
+    /* a constant name, so that the content id depends only on tensors and rows */
     rc = mc_fail_in(mc_graph_declare(out, "groups", tensors, n, text, bytes, err), err, "%s", rows);
 out:
     free(text);
@@ -381,7 +384,7 @@ out:
     return rc;
 }
 
-/* ---- exporting ------------------------------------------------------------------------------ */
+/* ---- exporting ---- */
 
 int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format, const char *path,
                       const struct mc_rename *map, struct mc_error *err)
@@ -400,7 +403,7 @@ int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
                                                .data = w->stats + g->stats[s].offset};
     }
     for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_rename_theirs(map, out[i].tensor->name, out[i].name, err);
+        rc = mc_rename_to_foreign(map, out[i].tensor->name, out[i].name, err);
     if (!rc)
         rc = format == MC_CONVERT_NPZ ? mc_npz_write(path, out, n, err)
                                       : mc_safetensors_write(path, out, n, err);

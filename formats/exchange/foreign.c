@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * The list of a foreign file's tensors. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/exchange/foreign.h"
 #include "libcommon/base/alloc.h"
 
@@ -11,7 +9,7 @@ int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t, stru
 {
     int rc = f->n < MC_FOREIGN_TENSORS
                  ? mc_list_room(&f->tensors, f->n, err)
-                 : mc_fail(err, MC_EINPUT, "holds over %d tensors", MC_FOREIGN_TENSORS);
+                 : mc_fail(err, MC_EINPUT, "at most %d tensors are supported", MC_FOREIGN_TENSORS);
 
     if (rc)
         free(t->name);

@@ -1,62 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other people's files of named tensors: one interface over safetensors and npz. A file is opened
- * and checked whole but for its data; then the tensors' bytes are read, in the tensors' order. */
+ * Foreign files of named tensors: one interface to safetensors and npz. Opening a file checks
+ * everything but its data. Then the tensors' bytes are read, in the file's order. */
 #ifndef MC_FOREIGN_H
 #define MC_FOREIGN_H
 
 #include "formats/codecs/weights.h"
 
 #define MC_FOREIGN_DTYPE 16
-#define MC_FOREIGN_TENSORS 65536 /* of one file */
+#define MC_FOREIGN_TENSORS 65536 /* per file */
 
 struct mc_foreign_tensor {
     char *name;
-    char dtype[MC_FOREIGN_DTYPE]; /* as the file has it: "F32", "<f4" */
-    int type;                     /* the enum mc_dtype that it is, or -1 */
-    int whole;                    /* integers or truth values */
-    int fortran;                  /* the first dimension runs fastest */
+    char dtype[MC_FOREIGN_DTYPE]; /* the file's name of it: "F32", "<f4" */
+    int type;                     /* enum mc_dtype, or -1 for others */
+    int whole;                    /* integers or booleans */
+    int fortran;                  /* the first dimension varies fastest */
     int ndim;
     uint64_t shape[MC_MAX_DIMS];
-    uint64_t at, bytes; /* where the file has it; bytes only where type is not -1 */
+    uint64_t at, bytes; /* place in the file; bytes are set only if type is not -1 */
 };
 
 struct mc_foreign {
-    char *file; /* its path, or "stdin" */
+    char *file; /* path, or "stdin" */
     struct mc_foreign_tensor *tensors;
     size_t n;
 
-    /* Begin with the data of tensor i, greater than any before. */
+    /* Go to the data of tensor i, which must follow earlier ones. */
     int (*seek)(struct mc_foreign *f, size_t i, struct mc_error *err);
-    /* Its next n bytes, no more than it has. Reading the last checks what checksum there is. */
+    /* Read its next n bytes, at most what it has. Reading the last byte verifies its checksum if
+     * there is one. */
     int (*read)(struct mc_foreign *f, void *dst, size_t n, struct mc_error *err);
-    /* After the last tensor: nothing may follow. */
+    /* Check that nothing follows the last tensor. */
     int (*end)(struct mc_foreign *f, struct mc_error *err);
     void (*close)(struct mc_foreign *f);
 };
 
-/* Untrusted input, bounded before it is allocated: a file that can be sought in has room for the
- * data that its tensors announce, once it is open. Errors name the file. MC_EFAIL when it cannot be
- * read, MC_EINPUT; MC_EUSAGE: a terminal, or npz from "-", which has to be sought in. */
+/* Open untrusted input, checked before memory is allocated: a seekable file has room for the data
+ * its tensors announce. Errors name the file. MC_EFAIL if it cannot be read, MC_EINPUT if invalid;
+ * MC_EUSAGE for a terminal, or for npz from "-", which must be seekable. */
 MC_USE_RESULT int mc_safetensors_open(struct mc_foreign **out, const char *path,
                                       struct mc_error *err);
 MC_USE_RESULT int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err);
-void mc_foreign_close(struct mc_foreign *f); /* NULL is fine */
+void mc_foreign_close(struct mc_foreign *f); /* f may be NULL */
 
-/* A tensor to be written, float32, row-major. */
+/* A tensor to write: float32, row-major. */
 struct mc_foreign_out {
     char name[256];
-    const struct mc_tensor *tensor; /* its shape */
+    const struct mc_tensor *tensor; /* for its shape */
     const float *data;
 };
-/* Write a file whole or not at all, "-" or NULL: stdout. npz is put together in memory. */
+/* Write a file whole or not at all, to stdout if path is "-" or NULL. npz is assembled in
+ * memory. */
 MC_USE_RESULT int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
                                        size_t n, struct mc_error *err);
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);
 
-/* The order of a tensor's elements in its file: `at` is an element's place in a row-major array, 0
- * for the first one, and each call moves it to the next one's. */
+/* Iterate over a tensor's elements in the file's order. `at` is the element's index in a row-major
+ * array, 0 at first; each call of mc_foreign_order_next moves it to the next element. */
 struct mc_foreign_order {
     uint64_t shape[MC_MAX_DIMS], stride[MC_MAX_DIMS], index[MC_MAX_DIMS]; /* fastest first */
     int ndim;
@@ -65,10 +67,10 @@ struct mc_foreign_order {
 void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_tensor *t);
 void mc_foreign_order_next(struct mc_foreign_order *o);
 
-/* For the formats' own use: a tensor's bytes by its shape, of elements of so many bits; -1: too
- * many to count, or half a byte. Another tensor at the list's end, its name taken over, which is
- * freed after an error too; MC_EINPUT for a name that tensors share; what close() frees of every
- * file. */
+/* Private to the formats. mc_foreign_bytes: a tensor's size from its shape and bits per element, -1
+ * on overflow or partial bytes. mc_foreign_add: append a tensor and own its name, also after an
+ * error. mc_foreign_expect_once: MC_EINPUT for a repeated name. mc_foreign_release: free what every
+ * file has in common. */
 MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out);
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);

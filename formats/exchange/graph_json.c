@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Graphs from JSON and as JSON. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/exchange/graph_json.h"
 
 #include "formats/codecs/graph.h"
@@ -13,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 4,096 nodes of a dozen settings, some of them lists, fit. */
+/* room for 4,096 nodes with a dozen settings */
 static const struct mc_json_limits LIMITS = {.values = 131072, .depth = 8};
 
 int mc_graph_json_is(const char *net)
@@ -37,7 +35,8 @@ static int read_text(char **out, size_t *n, const char *path, struct mc_error *e
     if (!rc && ferror(f))
         rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
     else if (!rc && *n > MC_GRAPH_JSON_BYTES)
-        rc = mc_fail(err, MC_EINPUT, "%s: is over %zu bytes, no graph", path, MC_GRAPH_JSON_BYTES);
+        rc = mc_fail(err, MC_EINPUT, "%s: a graph must be at most %zu bytes", path,
+                     MC_GRAPH_JSON_BYTES);
     fclose(f);
     return rc;
 }
@@ -46,7 +45,7 @@ static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error 
 {
     size_t at = 0;
 
-    /* what was packed a moment ago can only fail to unpack for lack of memory */
+    /* freshly packed bytes fail to unpack only if memory is short */
     if (p->failed ||
         msgpack_unpack_next(u, p->buf.data, p->buf.size, &at) != MSGPACK_UNPACK_SUCCESS)
         return mc_no_memory(err);
@@ -78,6 +77,13 @@ int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error 
     mc_pack_init(&p);
     if ((rc = read_text(&text, &n, path, err)))
         goto out;
+    if (n >= 4 && !memcmp(text, "\x28\xb5\x2f\xfd", 4)) {
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: JSON expected, got an mcz stream: print its graph with "
+                     "mc-info --graph",
+                     path);
+        goto out;
+    }
     if (!(rc = mc_json_parse(&json, text, n, &LIMITS, err))) {
         mc_json_pack(&p, json);
         if (!(rc = unpack(&u, &p, err)))
@@ -130,7 +136,7 @@ static int from_file(struct mc_graph **out, const char *path, const struct mc_ne
     if (!rc && (g->input[0] != s->channels || g->input[1] != s->height || g->input[2] != s->width ||
                 g->classes != s->classes))
         rc = mc_fail(err, MC_EINPUT,
-                     "%s: takes images of %dx%dx%d in %d classes, the data's are %dx%dx%d in %d",
+                     "%s: images of %dx%dx%d in %d classes expected, the data has %dx%dx%d in %d",
                      path, g->input[0], g->input[1], g->input[2], g->classes, s->channels,
                      s->height, s->width, s->classes);
     if (rc)

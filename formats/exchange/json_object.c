@@ -1,16 +1,14 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * JSON values, read and printed. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/exchange/json_object.h"
 #include "libcommon/base/json.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Jansson takes what it meets, tens of bytes of memory for each byte of "[0,0,0": counted first,
- * by what separates values outside of texts. */
-static int within(const char *text, size_t n, const struct mc_json_limits *limits,
-                  struct mc_error *err)
+/* Check limits before Jansson parses: it allocates tens of bytes for each byte of "[0,0,0". Count
+ * what separates values outside strings. */
+static int check_limits(const char *text, size_t n, const struct mc_json_limits *limits,
+                        struct mc_error *err)
 {
     size_t values = 1;
     int depth = 0, quoted = 0;
@@ -26,9 +24,9 @@ static int within(const char *text, size_t n, const struct mc_json_limits *limit
         values += c == ',' || c == ':' || c == '[' || c == '{';
         depth += (c == '[' || c == '{') - (c == ']' || c == '}');
         if (depth > limits->depth)
-            return mc_fail(err, MC_EINPUT, "its JSON is nested over %d deep", limits->depth);
+            return mc_fail(err, MC_EINPUT, "JSON must be nested at most %d deep", limits->depth);
         if (values > limits->values)
-            return mc_fail(err, MC_EINPUT, "its JSON has over %zu values", limits->values);
+            return mc_fail(err, MC_EINPUT, "JSON must have at most %zu values", limits->values);
     }
     return 0;
 }
@@ -49,7 +47,7 @@ int mc_json_parse(json_t **out, const char *text, size_t n, const struct mc_json
                   struct mc_error *err)
 {
     json_error_t e;
-    int rc = within(text, n, limits, err);
+    int rc = check_limits(text, n, limits, err);
 
     *out = NULL;
     if (rc)
@@ -136,7 +134,7 @@ void mc_json_object(FILE *f, const msgpack_object *o)
         }
         fputs(o->via.map.size ? "}" : "{}", f);
         return;
-    default: /* nil, and bytes that no kind has */
+    default: /* nil, and bytes, which no kind has */
         fputs("null", f);
     }
 }

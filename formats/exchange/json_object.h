@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whole JSON values: a stranger's text in, bounded before anything is allocated for it, and
- * MessagePack from JSON and as JSON. */
+ * Whole JSON values: parse untrusted text, checked before memory is allocated; convert JSON to
+ * MessagePack and back. */
 #ifndef MC_JSON_OBJECT_H
 #define MC_JSON_OBJECT_H
 
@@ -12,19 +12,20 @@
 
 struct mc_json_limits {
     size_t values; /* values and keys, containers counted */
-    int depth;     /* of containers within containers */
+    int depth;     /* nesting of containers */
 };
 
-/* The one JSON value in n bytes of UTF-8: no key twice in an object, no NUL in a text, nothing
- * behind it but white space. json_decref(*out). MC_EINPUT, or MC_ENOMEM. */
+/* Parse the one JSON value in n bytes of UTF-8. Objects must not repeat a key, strings must not
+ * contain NUL, and only white space may follow. Free with json_decref(*out). MC_EINPUT or
+ * MC_ENOMEM. */
 MC_USE_RESULT int mc_json_parse(json_t **out, const char *text, size_t n,
                                 const struct mc_json_limits *limits, struct mc_error *err);
 
-/* Pack a value: objects are maps in the order of their keys' first appearance, whole numbers
+/* Pack a value. Objects become maps with keys in order of first appearance; whole numbers become
  * integers, others float64. */
 void mc_json_pack(struct mc_pack *p, const json_t *value);
 
-/* Print one: keys in order, numbers as mc_json_num does, null for what JSON lacks. */
+/* Print one: keys in order, numbers as mc_json_num prints them, null for what JSON lacks. */
 void mc_json_object(FILE *f, const msgpack_object *o);
 
 #endif

@@ -1,6 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- *
- * Reading and making .npy headers. */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/exchange/npy.h"
 
 #include <stdio.h>
@@ -11,19 +9,19 @@
 int mc_npy_lead(const unsigned char *lead, size_t *begin, size_t *length, struct mc_error *err)
 {
     if (memcmp(lead, MAGIC, 6))
-        return mc_fail(err, MC_EINPUT, "is no array of NumPy's");
+        return mc_fail(err, MC_EINPUT, "not a NumPy array");
     if (lead[6] < 1 || lead[6] > 3)
-        return mc_fail(err, MC_EINPUT, "is of .npy version %d.%d, not 1 to 3", lead[6], lead[7]);
+        return mc_fail(err, MC_EINPUT, ".npy version must be 1 to 3 (got %d.%d)", lead[6], lead[7]);
     *begin = lead[6] == 1 ? 10 : 12;
     *length = lead[8] | (size_t)lead[9] << 8;
     if (lead[6] > 1)
         *length |= (size_t)lead[10] << 16 | (size_t)lead[11] << 24;
     if (*length > MC_NPY_HEADER)
-        return mc_fail(err, MC_EINPUT, "its header is said to have %zu bytes", *length);
+        return mc_fail(err, MC_EINPUT, "its header is too large (%zu bytes)", *length);
     return 0;
 }
 
-/* ---- the little Python that there is -------------------------------------------------------- */
+/* ---- a subset of Python ---- */
 
 struct text {
     const char *at, *end;
@@ -35,7 +33,7 @@ static void blanks(struct text *t)
         t->at++;
 }
 
-/* Take this word, if it comes next. */
+/* Consume this word if it is next. */
 static int next_is(struct text *t, const char *w)
 {
     size_t n = strlen(w);
@@ -106,7 +104,7 @@ static int type_of(const char *descr)
     return -1;
 }
 
-/* The value of a key, each of which comes once. */
+/* Parse the value of a key, which must not be repeated. */
 static int value(struct text *t, const char *key, struct mc_foreign_tensor *out, unsigned *seen)
 {
     static const char *const keys[] = {"descr", "fortran_order", "shape"};
@@ -118,7 +116,7 @@ static int value(struct text *t, const char *key, struct mc_foreign_tensor *out,
         return -1;
     *seen |= 1u << i;
     if (i == 0)
-        return quoted(t, out->dtype, sizeof out->dtype); /* that of a record is a list */
+        return quoted(t, out->dtype, sizeof out->dtype); /* a record's is a list */
     if (i == 2)
         return tuple(t, out);
     out->fortran = next_is(t, "True");
@@ -161,7 +159,7 @@ int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n, struct
     return 0;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 size_t mc_npy_header(char out[MC_NPY_WRITTEN], const struct mc_tensor *t)
 {

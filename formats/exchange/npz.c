@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * npz files: zip archives of .npy files, stored or deflated, by libzip. */
+ * npz files: zip archives of .npy files, stored or deflated, read with libzip. */
 #include "formats/exchange/npy.h"
 #include "formats/stream/input.h"
 #include "formats/stream/output.h"
@@ -17,13 +17,13 @@ struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
     zip_t *zip;
     zip_file_t *entry;
-    const char *name; /* of the tensor that is read */
-    uint64_t left;    /* bytes of it */
-    size_t next;      /* tensor after those that were read or skipped */
-    uint64_t room;    /* bytes of the file that no entry so far has taken for its data */
+    const char *name; /* of the current tensor */
+    uint64_t left;    /* its remaining bytes */
+    size_t next;      /* next tensor to read or skip */
+    uint64_t room;    /* bytes of the file not used by earlier entries */
 };
 
-/* DEFLATE makes no more of a byte: a bit for a length and one for a distance, of 258 bytes. */
+/* DEFLATE's maximum expansion: one bit for a length and one for a distance, for 258 bytes. */
 #define MAX_EXPANSION 1032
 
 static int fail(const char *file, zip_error_t *e, struct mc_error *err)
@@ -32,19 +32,19 @@ static int fail(const char *file, zip_error_t *e, struct mc_error *err)
     int system =
         code == ZIP_ER_OPEN || code == ZIP_ER_READ || code == ZIP_ER_SEEK || code == ZIP_ER_WRITE;
 
-    /* libzip forgets some of it: errno is 0 before its first call */
+    /* libzip drops some error codes: errno is 0 before its first call */
     if (code == ZIP_ER_MEMORY || errno == ENOMEM)
         return mc_fail_in(mc_no_memory(err), err, "%s", file);
     return mc_fail(err, system ? MC_EFAIL : MC_EINPUT, "%s: %s", file, zip_error_strerror(e));
 }
 
-/* "x.npz: "conv.weight": what it is" */
+/* Prefix an error: x.npz: "conv.weight": ... */
 static int in_entry(const struct reader *r, const char *name, int rc, struct mc_error *err)
 {
     return mc_fail_in(rc, err, "%.60s: \"%.80s\"", r->f.file, name);
 }
 
-/* ---- an entry's bytes ----------------------------------------------------------------------- */
+/* ---- an entry's bytes ---- */
 
 static int read_bytes(struct reader *r, void *dst, size_t n, struct mc_error *err)
 {
@@ -59,8 +59,8 @@ static int read_bytes(struct reader *r, void *dst, size_t n, struct mc_error *er
     return 0;
 }
 
-/* *before: the bytes before its data. */
-static int take_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *before,
+/* Read and parse the header. *before is the number of bytes before the data. */
+static int read_header(struct reader *r, struct mc_foreign_tensor *t, uint64_t *before,
                        struct mc_error *err)
 {
     unsigned char lead[MC_NPY_LEAD] = {0};
@@ -89,21 +89,21 @@ static int open_entry(struct reader *r, uint64_t i, struct mc_foreign_tensor *t,
         zip_fclose(r->entry);
     if (!(r->entry = zip_fopen_index(r->zip, i, 0)))
         return fail("cannot be opened", zip_get_error(r->zip), err);
-    return take_header(r, t, before, err);
+    return read_header(r, t, before, err);
 }
 
-/* Read on to the tensor's end, past which libzip has compared the checksum. */
-static int read_on(struct reader *r, struct mc_error *err)
+/* Read to the tensor's end, where libzip verifies the checksum. */
+static int finish_entry(struct reader *r, struct mc_error *err)
 {
-    char unwanted[4096];
+    char discarded[4096];
     zip_int64_t k = 0;
 
-    while ((k = zip_fread(r->entry, unwanted, sizeof unwanted)) > 0)
+    while ((k = zip_fread(r->entry, discarded, sizeof discarded)) > 0)
         ;
     return k < 0 ? fail("its data", zip_file_get_error(r->entry), err) : 0;
 }
 
-/* What nobody wants has to be whole all the same, up to tensor i. */
+/* Skip to tensor i. Skipped tensors must be complete too. */
 static int skip(struct reader *r, size_t i, struct mc_error *err)
 {
     int rc = 0;
@@ -113,7 +113,7 @@ static int skip(struct reader *r, size_t i, struct mc_error *err)
         const struct mc_foreign_tensor *t = &r->f.tensors[r->next];
         uint64_t before = 0;
         if (!(rc = open_entry(r, t->at, &again, &before, err)))
-            rc = read_on(r, err);
+            rc = finish_entry(r, err);
         rc = in_entry(r, t->name, rc, err);
     }
     return rc;
@@ -132,7 +132,7 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
     r->next = i + 1;
     rc = open_entry(r, t->at, &again, &before, err);
     if (!rc && again.bytes != t->bytes)
-        rc = mc_fail(err, MC_EFAIL, "changed while it was read");
+        rc = mc_fail(err, MC_EFAIL, "the file changed during reading");
     r->name = t->name;
     r->left = t->bytes;
     return in_entry(r, r->name, rc, err);
@@ -146,7 +146,7 @@ static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error 
 
     r->left -= n;
     if (!rc && !r->left) {
-        /* past the last byte libzip has compared the checksum */
+        /* libzip verifies the checksum after the last byte */
         zip_int64_t k = zip_fread(r->entry, &byte, 1);
         if (k < 0)
             rc = fail("its data", zip_file_get_error(r->entry), err);
@@ -173,22 +173,23 @@ static void close_reader(struct mc_foreign *f)
     free(r);
 }
 
-/* ---- the directory -------------------------------------------------------------------------- */
+/* ---- the directory ---- */
 
-/* A pipe cannot be sought in, and opening one would wait for its writer. */
+/* Check that path is a file: a pipe is not seekable, and opening one would block. */
 static int is_file(const char *path, uint64_t *bytes, struct mc_error *err)
 {
     int fd = -1, rc = 0;
 
     if (!strcmp(path, "-"))
-        return mc_fail(err, MC_EUSAGE, "npz cannot be read from standard input: name its file");
+        return mc_fail(err, MC_EUSAGE,
+                       "npz cannot be read from standard input: give its file name");
     if (!(rc = mc_file_open(&fd, bytes, path, MC_EFAIL, err)))
         close(fd);
     return rc;
 }
 
-/* Whether the file can hold what entry i, an array of t.bytes bytes behind `before` others, says
- * that it has: before anybody makes room for it. */
+/* Check before allocation that the file can hold entry i, an array of t.bytes bytes after `before`
+ * others. */
 static int check_size(struct reader *r, uint64_t i, const struct mc_foreign_tensor *t,
                       uint64_t before, struct mc_error *err)
 {
@@ -199,21 +200,21 @@ static int check_size(struct reader *r, uint64_t i, const struct mc_foreign_tens
         return fail("its size", zip_get_error(r->zip), err);
     if ((st.valid & needs) != needs ||
         (st.comp_method != ZIP_CM_STORE && st.comp_method != ZIP_CM_DEFLATE))
-        return mc_fail(err, MC_EINPUT, "is neither stored nor deflated");
+        return mc_fail(err, MC_EINPUT, "neither stored nor deflated");
     if (st.comp_size > r->room ||
         (st.comp_method == ZIP_CM_STORE ? st.size != st.comp_size
                                         : st.size / MAX_EXPANSION > st.comp_size))
-        return mc_fail(err, MC_EINPUT, "is said to have %llu bytes, which the file cannot hold",
+        return mc_fail(err, MC_EINPUT, "announces %llu bytes, which the file cannot hold",
                        (unsigned long long)st.size);
     r->room -= st.comp_size;
-    if (t->type < 0) /* of unknown size; nobody makes room for it */
+    if (t->type < 0) /* unknown size, but never allocated */
         return 0;
     if (st.size < before || st.size - before < t->bytes)
         return mc_fail(err, MC_EINPUT, "truncated");
     return st.size - before == t->bytes ? 0 : mc_fail(err, MC_EINPUT, "bytes after its data");
 }
 
-/* "conv.weight.npy" is conv.weight */
+/* Add the tensor conv.weight of the entry "conv.weight.npy". */
 static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
 {
     const char *name = zip_get_name(r->zip, i, ZIP_FL_ENC_RAW);
@@ -274,10 +275,10 @@ out:
     return rc;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* Stored, as numpy.savez does, with its date of 1980, so that the same weights are the same bytes.
- * head lives until the archive is closed. */
+/* Add an entry, stored as numpy.savez does, dated 1980 so that equal weights give equal bytes. head
+ * must live until the archive is closed. */
 static int put(zip_t *zip, const struct mc_foreign_out *t, char head[MC_NPY_WRITTEN])
 {
     zip_buffer_fragment_t sets[2] = {
@@ -334,7 +335,7 @@ int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t 
         rc = mc_no_memory(err);
         goto out;
     }
-    zip_source_keep(s); /* the archive would take it along */
+    zip_source_keep(s); /* otherwise closing the archive would free it */
     if (!(zip = zip_open_from_source(s, ZIP_CREATE | ZIP_TRUNCATE, &e))) {
         zip_source_free(s);
         rc = fail("npz", &e, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Reading maps and applying them. */
+ * Read maps and apply them. */
 #include "formats/exchange/rename.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
@@ -17,7 +17,7 @@
 #define MAX_LINE 1024
 
 struct rule {
-    char theirs[MAX_WORD], ours[MAX_WORD]; /* "-" for ours: left out */
+    char foreign[MAX_WORD], local[MAX_WORD]; /* local "-": left out */
     unsigned line;
 };
 
@@ -31,8 +31,8 @@ struct star {
     int n;
 };
 
-/* Whether the name begins with the pattern and goes on with a '.' or ends there; *rest: from there.
- * A star is a number. "." is the root: the rest is the whole name. */
+/* Match the start of a name up to a '.' or its end; *rest is the remainder. A star matches a
+ * number. "." is the root: the rest is the whole name. */
 static int matches(const char *pattern, const char *name, struct star *stars, const char **rest)
 {
     int n = 0;
@@ -57,7 +57,7 @@ static int matches(const char *pattern, const char *name, struct star *stars, co
     return !*name || *name == '.';
 }
 
-/* One rule, from one side to the other; 0 if it does not match, -1: too long. */
+/* Apply one rule in one direction. Returns 0 if it does not match, -1 if the result is too long. */
 static int change(const char *from, const char *to, char name[MC_RENAME_NAME])
 {
     struct star stars[MAX_STARS];
@@ -72,7 +72,7 @@ static int change(const char *from, const char *to, char name[MC_RENAME_NAME])
         if (*rest == '.' && rest[1])
             rest++;
         else if (strcmp(from, "."))
-            return 0; /* nothing would be left */
+            return 0; /* nothing would remain */
         to = "";
     }
     for (; *to; to++) {
@@ -94,54 +94,56 @@ static int change(const char *from, const char *to, char name[MC_RENAME_NAME])
 
 static int too_long(const char *name, struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "\"%.100s\": its name is or becomes over %d bytes long", name,
+    return mc_fail(err, MC_EINPUT,
+                   "\"%.100s\": a name, also after mapping, must have at most %d bytes", name,
                    MC_RENAME_NAME - 1);
 }
 
-int mc_rename_ours(const struct mc_rename *r, const char *theirs, char out[MC_RENAME_NAME],
-                   struct mc_error *err)
+int mc_rename_to_local(const struct mc_rename *r, const char *foreign, char out[MC_RENAME_NAME],
+                       struct mc_error *err)
 {
-    if (strlen(theirs) >= MC_RENAME_NAME)
-        return too_long(theirs, err);
+    if (strlen(foreign) >= MC_RENAME_NAME)
+        return too_long(foreign, err);
     memset(out, 0, MC_RENAME_NAME);
-    memcpy(out, theirs, strlen(theirs));
+    memcpy(out, foreign, strlen(foreign));
     for (size_t i = 0; r && i < r->n; i++) {
         const struct rule *rule = &r->rules[i];
         struct star stars[MAX_STARS];
         const char *rest = NULL;
-        if (!strcmp(rule->ours, "-")) {
-            if (matches(rule->theirs, out, stars, &rest))
+        if (!strcmp(rule->local, "-")) {
+            if (matches(rule->foreign, out, stars, &rest))
                 return 0;
-        } else if (change(rule->theirs, rule->ours, out) < 0) {
-            return too_long(theirs, err);
+        } else if (change(rule->foreign, rule->local, out) < 0) {
+            return too_long(foreign, err);
         }
     }
     return 1;
 }
 
-int mc_rename_theirs(const struct mc_rename *r, const char *ours, char out[MC_RENAME_NAME],
-                     struct mc_error *err)
+int mc_rename_to_foreign(const struct mc_rename *r, const char *local, char out[MC_RENAME_NAME],
+                         struct mc_error *err)
 {
     char back[MC_RENAME_NAME];
 
-    if (strlen(ours) >= MC_RENAME_NAME)
-        return too_long(ours, err);
+    if (strlen(local) >= MC_RENAME_NAME)
+        return too_long(local, err);
     memset(out, 0, MC_RENAME_NAME);
-    memcpy(out, ours, strlen(ours));
+    memcpy(out, local, strlen(local));
     for (size_t i = r ? r->n : 0; i-- > 0;)
-        if (strcmp(r->rules[i].ours, "-") && change(r->rules[i].ours, r->rules[i].theirs, out) < 0)
-            return too_long(ours, err);
-    int got = mc_rename_ours(r, out, back, err);
+        if (strcmp(r->rules[i].local, "-") &&
+            change(r->rules[i].local, r->rules[i].foreign, out) < 0)
+            return too_long(local, err);
+    int got = mc_rename_to_local(r, out, back, err);
     if (got < 0)
         return got;
-    if (!got || strcmp(back, ours))
+    if (!got || strcmp(back, local))
         return mc_fail(err, MC_EINPUT,
-                       "the map makes \"%.80s\" of \"%.80s\", but \"%.80s\" of that", out, ours,
-                       got ? back : "");
+                       "the map does not round-trip: \"%.80s\" to \"%.80s\" to \"%.80s\"", local,
+                       out, got ? back : "");
     return 0;
 }
 
-/* ---- reading -------------------------------------------------------------------------------- */
+/* ---- reading ---- */
 
 static int count_stars(const char *s)
 {
@@ -154,29 +156,29 @@ static int count_stars(const char *s)
 
 static int add_rule(struct mc_rename *r, char *line, unsigned number, struct mc_error *err)
 {
-    char *save = NULL, *theirs = NULL, *ours = NULL;
+    char *save = NULL, *foreign = NULL, *local = NULL;
 
     line[strcspn(line, "#\n")] = 0;
-    theirs = strtok_r(line, " \t\r", &save);
-    ours = strtok_r(NULL, " \t\r", &save);
-    if (!theirs)
+    foreign = strtok_r(line, " \t\r", &save);
+    local = strtok_r(NULL, " \t\r", &save);
+    if (!foreign)
         return 0;
-    if (!ours || strtok_r(NULL, " \t\r", &save))
-        return mc_fail(err, MC_EINPUT, "not two names, theirs and ours");
-    if (strlen(theirs) >= MAX_WORD || strlen(ours) >= MAX_WORD)
-        return mc_fail(err, MC_EINPUT, "a name of over %d bytes", MAX_WORD - 1);
-    if (count_stars(theirs) > MAX_STARS)
-        return mc_fail(err, MC_EINPUT, "over %d stars", MAX_STARS);
-    if (strcmp(ours, "-") && count_stars(theirs) != count_stars(ours))
-        return mc_fail(err, MC_EINPUT, "not as many stars in one name as in the other");
+    if (!local || strtok_r(NULL, " \t\r", &save))
+        return mc_fail(err, MC_EINPUT, "two names expected, the file's and mc's");
+    if (strlen(foreign) >= MAX_WORD || strlen(local) >= MAX_WORD)
+        return mc_fail(err, MC_EINPUT, "a name must have at most %d bytes", MAX_WORD - 1);
+    if (count_stars(foreign) > MAX_STARS)
+        return mc_fail(err, MC_EINPUT, "a name must have at most %d stars", MAX_STARS);
+    if (strcmp(local, "-") && count_stars(foreign) != count_stars(local))
+        return mc_fail(err, MC_EINPUT, "both names must have the same number of stars");
     for (size_t i = 0; i < r->n; i++)
-        if (!strcmp(r->rules[i].theirs, theirs))
-            return mc_fail(err, MC_EINPUT, "%.100s has a rule in line %u", theirs,
+        if (!strcmp(r->rules[i].foreign, foreign))
+            return mc_fail(err, MC_EINPUT, "%.100s already has a rule in line %u", foreign,
                            r->rules[i].line);
     if (r->n == MAX_RULES)
-        return mc_fail(err, MC_EINPUT, "over %d rules", MAX_RULES);
-    snprintf(r->rules[r->n].theirs, MAX_WORD, "%s", theirs);
-    snprintf(r->rules[r->n].ours, MAX_WORD, "%s", ours);
+        return mc_fail(err, MC_EINPUT, "at most %d rules are supported", MAX_RULES);
+    snprintf(r->rules[r->n].foreign, MAX_WORD, "%s", foreign);
+    snprintf(r->rules[r->n].local, MAX_WORD, "%s", local);
     r->rules[r->n++].line = number;
     return 0;
 }
@@ -193,7 +195,7 @@ int mc_rename_read(struct mc_rename **out, const char *path, struct mc_error *er
         goto out;
     for (unsigned n = 1; !rc && fgets(line, sizeof line, f); n++) {
         rc = strchr(line, '\n') || feof(f) ? add_rule(r, line, n, err)
-                                           : mc_fail(err, MC_EINPUT, "too long");
+                                           : mc_fail(err, MC_EINPUT, "line too long");
         mc_fail_in(rc, err, "%.120s: line %u", path, n);
     }
     if (!rc && ferror(f))

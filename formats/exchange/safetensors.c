@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * safetensors files, read with all the checks of the reference implementation (huggingface's, in
- * Rust) and written as it does:
+ * safetensors files, read with all the checks of the reference implementation (Hugging Face's, in
+ * Rust) and written as it writes them:
  *
  *     8 bytes    N, little-endian, at most 100 MB
  *     N bytes    a JSON object {name: {"dtype", "shape", "data_offsets": [begin, end]}, ...,
@@ -25,8 +25,8 @@
 #define HEADER_MAX 100000000u
 #define CHUNK ((size_t)1 << 20)
 
-/* Of a tensor: 7 values and a few more dimensions, so some 14,000 tensors. JSON's memory is bounded
- * by it: about 100 bytes a value. */
+/* A tensor has 7 values and a few more dimensions, so this allows some 14,000 tensors. It bounds
+ * the memory of JSON to about 100 bytes per value. */
 static const struct mc_json_limits LIMITS = {.values = (size_t)1 << 17, .depth = 3};
 
 static const struct {
@@ -43,12 +43,12 @@ static const struct {
 struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
     int fd, seekable;
-    uint64_t at; /* data bytes behind us */
+    uint64_t at; /* data bytes already read */
 };
 
-/* ---- the bytes ------------------------------------------------------------------------------ */
+/* ---- bytes ---- */
 
-/* Up to n bytes; *got less than n only at the end. */
+/* Read up to n bytes. *got is less than n only at the end. */
 static int read_bytes(struct reader *r, void *dst, size_t n, size_t *got, struct mc_error *err)
 {
     ssize_t k = mc_file_read_all(r->fd, dst, n);
@@ -59,7 +59,7 @@ static int read_bytes(struct reader *r, void *dst, size_t n, size_t *got, struct
     return 0;
 }
 
-static int take_all(struct reader *r, void *dst, size_t n, struct mc_error *err)
+static int read_exactly(struct reader *r, void *dst, size_t n, struct mc_error *err)
 {
     size_t got = 0;
     int rc = read_bytes(r, dst, n, &got, err);
@@ -69,8 +69,8 @@ static int take_all(struct reader *r, void *dst, size_t n, struct mc_error *err)
     return rc;
 }
 
-/* As it arrives: what is only announced takes no memory. */
-static int take_header(struct reader *r, char **out, size_t n, struct mc_error *err)
+/* Read the header in growing steps: an announced size alone allocates nothing. */
+static int read_header(struct reader *r, char **out, size_t n, struct mc_error *err)
 {
     size_t have = 0, room = 0;
     int rc = 0;
@@ -82,21 +82,21 @@ static int take_header(struct reader *r, char **out, size_t n, struct mc_error *
         if (!p)
             return mc_no_memory(err);
         *out = p;
-        rc = take_all(r, *out + have, room - have, err);
+        rc = read_exactly(r, *out + have, room - have, err);
     }
     return rc;
 }
 
-/* On to byte `to` of the data, by reading it. */
+/* Skip to byte `to` of the data by reading. */
 static int skip(struct reader *r, uint64_t to, struct mc_error *err)
 {
-    char unwanted[4096];
+    char discarded[4096];
     int rc = 0;
 
     while (r->at < to && !rc) {
         uint64_t left = to - r->at;
-        size_t n = left < sizeof unwanted ? (size_t)left : sizeof unwanted;
-        rc = take_all(r, unwanted, n, err);
+        size_t n = left < sizeof discarded ? (size_t)left : sizeof discarded;
+        rc = read_exactly(r, discarded, n, err);
         r->at += n;
     }
     return rc;
@@ -120,7 +120,7 @@ static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error 
     struct reader *r = (struct reader *)f;
 
     r->at += n;
-    return take_all(r, dst, n, err);
+    return read_exactly(r, dst, n, err);
 }
 
 static int end(struct mc_foreign *f, struct mc_error *err)
@@ -129,7 +129,7 @@ static int end(struct mc_foreign *f, struct mc_error *err)
     const struct mc_foreign_tensor *last = f->n ? &f->tensors[f->n - 1] : NULL;
     size_t got = 0;
     char byte;
-    /* the last tensor may not have been wanted */
+    /* the last tensor may be unread */
     int rc = last ? skip(r, last->at + last->bytes, err) : 0;
 
     if (rc || (rc = read_bytes(r, &byte, 1, &got, err)))
@@ -147,11 +147,12 @@ static void close_reader(struct mc_foreign *f)
     free(r);
 }
 
-/* ---- the header ----------------------------------------------------------------------------- */
+/* ---- the header ---- */
 
-static int bad(const struct reader *r, const char *name, const char *what, struct mc_error *err)
+static int bad(const struct reader *r, const char *name, const char *problem, struct mc_error *err)
 {
-    return mc_fail(err, MC_EINPUT, "%s: tensor \"%.*s\": %s", r->f.file, MC_NAME_MAX, name, what);
+    return mc_fail(err, MC_EINPUT, "%s: tensor \"%.*s\": %s", r->f.file, MC_NAME_MAX, name,
+                   problem);
 }
 
 static int whole(const json_t *v, uint64_t *out)
@@ -172,28 +173,28 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
 
     if (!json_is_object(v) || json_object_size(v) != 3 || !json_is_string(dtype) ||
         !json_is_array(shape) || !json_is_array(offsets))
-        return bad(r, name, "not exactly a dtype, a shape and data_offsets", err);
+        return bad(r, name, "must have exactly a dtype, a shape and data_offsets", err);
     while (d < N_DTYPES && strcmp(dtypes[d].name, json_string_value(dtype)))
         d++;
     if (d == N_DTYPES)
-        return bad(r, name, "its dtype is not known", err);
+        return bad(r, name, "unknown dtype", err);
     snprintf(t.dtype, sizeof t.dtype, "%s", dtypes[d].name);
     t.type = dtypes[d].type;
     t.whole = strchr("IU", *t.dtype) || !strcmp(t.dtype, "BOOL");
     if (json_array_size(shape) > MC_MAX_DIMS)
-        return bad(r, name, "has over 8 dimensions", err);
+        return bad(r, name, "more than 8 dimensions", err);
     t.ndim = (int)json_array_size(shape);
     for (int i = 0; i < t.ndim; i++)
         if (whole(json_array_get(shape, (size_t)i), &t.shape[i]))
-            return bad(r, name, "its shape is not of whole numbers", err);
+            return bad(r, name, "its shape is not a list of whole numbers", err);
     if (json_array_size(offsets) != 2 || whole(json_array_get(offsets, 0), &t.at) ||
         whole(json_array_get(offsets, 1), &to) || to < t.at)
-        return bad(r, name, "its data_offsets are not a beginning and an end", err);
+        return bad(r, name, "its data_offsets are not a start and an end", err);
     t.bytes = to - t.at;
     if (mc_foreign_bytes(&t, dtypes[d].bits, &bytes))
         return bad(r, name, "its shape is too large", err);
     if (bytes != t.bytes)
-        return bad(r, name, "its shape and data_offsets tell different sizes", err);
+        return bad(r, name, "its shape and data_offsets have different sizes", err);
     if (!(t.name = strdup(name)))
         return mc_no_memory(err);
     return mc_foreign_add(&r->f, &t, err);
@@ -207,7 +208,8 @@ static int check_metadata(const struct reader *r, const json_t *v, struct mc_err
          i = json_object_iter_next((json_t *)(uintptr_t)v, i))
         ok &= json_is_string(json_object_iter_value(i));
     return ok ? 0
-              : mc_fail(err, MC_EINPUT, "%s: its __metadata__ is not of texts alone", r->f.file);
+              : mc_fail(err, MC_EINPUT, "%s: its __metadata__ must contain only strings",
+                        r->f.file);
 }
 
 static int by_place(const void *x, const void *y)
@@ -219,7 +221,7 @@ static int by_place(const void *x, const void *y)
     return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
-/* One after the other from 0 on; *size: where the last ends. */
+/* Check that the tensors follow each other from 0. *size is the end of the last. */
 static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
 {
     struct mc_foreign *f = &r->f;
@@ -230,10 +232,10 @@ static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
     for (size_t i = 0; i < f->n; i++) {
         if (f->tensors[i].at != *size)
             return bad(r, f->tensors[i].name,
-                       f->tensors[i].at < *size ? "its data overlap another's"
-                                                : "there is a hole before its data",
+                       f->tensors[i].at < *size ? "its data overlaps another's"
+                                                : "a hole precedes its data",
                        err);
-        *size += f->tensors[i].bytes; /* two int64_t at the most apart: no overflow */
+        *size += f->tensors[i].bytes; /* at most two int64_t apart: no overflow */
     }
     return 0;
 }
@@ -245,7 +247,8 @@ static int parse_header(struct reader *r, const char *text, size_t n, uint64_t *
     int rc = 0;
 
     if (!n || *text != '{')
-        return mc_fail(err, MC_EINPUT, "%s: its header does not begin with '{': no safetensors",
+        return mc_fail(err, MC_EINPUT,
+                       "%s: not a safetensors file (its header does not start with '{')",
                        r->f.file);
     if ((rc = mc_json_parse(&json, text, n, &LIMITS, err)))
         return mc_fail_in(rc, err, "%s", r->f.file);
@@ -258,7 +261,7 @@ static int parse_header(struct reader *r, const char *text, size_t n, uint64_t *
     return rc ? rc : check_places(r, size, err);
 }
 
-/* How many bytes the file still has, where that can be known. */
+/* Get the remaining bytes of the file. Returns 0 if unknown. */
 static int remaining(struct reader *r, uint64_t *n)
 {
     struct stat st;
@@ -280,7 +283,7 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
     if (r->fd < 0)
         return mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
     if (isatty(r->fd))
-        return mc_fail(err, MC_EUSAGE, "refused to read a binary file from a terminal");
+        return mc_fail(err, MC_EUSAGE, "refusing to read a binary file from a terminal");
     return 0;
 }
 
@@ -303,21 +306,22 @@ int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_err
     if ((rc = open_file(r, path, err)))
         goto out;
     r->seekable = remaining(r, &have);
-    if ((rc = take_all(r, head, sizeof head, err)))
+    if ((rc = read_exactly(r, head, sizeof head, err)))
         goto out;
     for (int i = 7; i >= 0; i--)
         n = n << 8 | head[i];
     if (n > HEADER_MAX)
-        rc = mc_fail(err, MC_EINPUT, "%s: its header is said to have %llu bytes: no safetensors",
-                     r->f.file, (unsigned long long)n);
+        rc =
+            mc_fail(err, MC_EINPUT, "%s: not a safetensors file (its header would have %llu bytes)",
+                    r->f.file, (unsigned long long)n);
     else if (r->seekable && n > have - sizeof head)
-        rc = mc_fail(err, MC_EINPUT, "%s: its header of %llu bytes reaches beyond the file",
-                     r->f.file, (unsigned long long)n);
-    if (rc || (rc = take_header(r, &text, (size_t)n, err)) ||
+        rc = mc_fail(err, MC_EINPUT, "%s: truncated: the header needs %llu bytes", r->f.file,
+                     (unsigned long long)n);
+    if (rc || (rc = read_header(r, &text, (size_t)n, err)) ||
         (rc = parse_header(r, text, (size_t)n, &size, err)))
         goto out;
     if (r->seekable && size != have - sizeof head - n)
-        rc = mc_fail(err, MC_EINPUT, "%s: its tensors take %llu bytes, the file has %llu for them",
+        rc = mc_fail(err, MC_EINPUT, "%s: its tensors need %llu bytes, but %llu follow the header",
                      r->f.file, (unsigned long long)size,
                      (unsigned long long)(have - sizeof head - n));
 out:
@@ -329,9 +333,9 @@ out:
     return rc;
 }
 
-/* ---- writing -------------------------------------------------------------------------------- */
+/* ---- writing ---- */
 
-/* Behind room for its length. "format": what transformers asks for. */
+/* Print the header after 8 bytes for its length. transformers requires "format". */
 static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t count)
 {
     uint64_t at = 0;
@@ -362,7 +366,7 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
     if (!rc)
         print_header(head.f, tensors, n);
     rc = mc_text_end(&head, rc, err);
-    /* the data begin at a multiple of 8, as the reference implementation's do */
+    /* the data start at a multiple of 8, as in the reference implementation */
     const size_t blanks = -head.bytes % 8;
     for (int i = 0; !rc && i < 8; i++)
         head.text[i] = (char)((head.bytes + blanks - 8) >> 8 * i & 0xff);

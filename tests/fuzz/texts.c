@@ -77,8 +77,8 @@ static int take_map(const struct fuzz_target *t, const uint8_t *x, size_t n, str
     if (!rc)
         rc = mc_rename_read(&map, fuzz_paths[0], err);
     for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
-        rc = mc_rename_theirs(map, names[i], theirs, err);
-        if (!rc && (mc_rename_ours(map, theirs, ours, err) != 1 || strcmp(ours, names[i])))
+        rc = mc_rename_to_foreign(map, names[i], theirs, err);
+        if (!rc && (mc_rename_to_local(map, theirs, ours, err) != 1 || strcmp(ours, names[i])))
             rc = mc_fail(err, MC_EFAIL, "%s does not lead back", names[i]);
     }
     mc_rename_free(map);

@@ -6,19 +6,19 @@ map() { # TEXT MAP
     printf "$2" >bad.map
     fails 3 "$1" mc-convert a.mcz --to npz --map bad.map
 }
-map 'bad.map: line 2: not two names' 'a b\nc\n'
-map 'bad.map: line 1: not as many stars' 'a*.b c\n'
-map 'bad.map: line 1: over 8 stars' '********* *********\n'
-map 'not two names' 'a b c\n'
+map 'bad.map: line 2: two names expected' 'a b\nc\n'
+map 'bad.map: line 1: both names must have the same number of stars' 'a*.b c\n'
+map 'bad.map: line 1: a name must have at most 8 stars' '********* *********\n'
+map 'two names expected' 'a b c\n'
 x=$(head -c 128 /dev/zero | tr '\0' x)
-map 'bad.map: line 1: a name of over 127 bytes' "$x a\n"
-map 'bad.map: line 1: a name of over 127 bytes' "a $x\n"
+map 'bad.map: line 1: a name must have at most 127 bytes' "$x a\n"
+map 'bad.map: line 1: a name must have at most 127 bytes' "a $x\n"
 # `.` puts a name of 127 bytes and a dot in front, twice
-map 'its name is or becomes over 255 bytes long' "${x:1} .\n${x:2}y .\n"
+map 'must have at most 255 bytes' "${x:1} .\n${x:2}y .\n"
 printf 'a%d b\n' {1..4097} >many.map
-fails 3 'many.map: line 4097: over 4096 rules' mc-convert a.mcz --to npz --map many.map
-map 'the map makes "layers.0.conv.weight" of "layers.0.conv.weight", but "dense.0.conv.weight" of that' 'layers dense\n'
+fails 3 'many.map: line 4097: at most 4096 rules' mc-convert a.mcz --to npz --map many.map
+map 'the map does not round-trip: "layers.0.conv.weight" to "layers.0.conv.weight" to "dense.0.conv.weight"' 'layers dense\n'
 head -c 3000 /dev/zero | tr '\0' x >long.map
-fails 3 'long.map: line 1: too long' mc-convert a.mcz --to npz --map long.map
+fails 3 'long.map: line 1: line too long' mc-convert a.mcz --to npz --map long.map
 fails 3 '/dev/null: not a regular file' mc-convert a.mcz --to npz --map /dev/null
 fails 1 "cannot open 'no.map'" mc-convert a.mcz --to npz --map no.map

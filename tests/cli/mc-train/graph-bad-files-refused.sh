@@ -21,14 +21,14 @@ bad 'line ' 's/1e-5/1e-500000000000000000000/;s/0.25,/1e999,/'
 bad 'line ' 's/"classes": 10/"classes": 99999999999999999999/'
 bad 'line ' '$d'
 bad 'line ' '$s/$/ {}/'
-bad 'takes images of 3x32x32 in 11 classes, the data' 's/"classes": 10/"classes": 11/;s/"out": 10,/"out": 11,/'
-bad 'takes images of 3x48x32 in 10 classes, the data' 's/\[3, 32, 32\]/[3, 48, 32]/'
+bad 'images of 3x32x32 in 11 classes expected, the data' 's/"classes": 10/"classes": 11/;s/"out": 10,/"out": 11,/'
+bad 'images of 3x48x32 in 10 classes expected, the data' 's/\[3, 32, 32\]/[3, 48, 32]/'
 /usr/bin/python3 -c 'print("[" * 200000)' >deep.json
-fails 3 'deep.json: its JSON is nested over 8 deep' $t deep.json
+fails 3 'deep.json: JSON must be nested at most 8 deep' $t deep.json
 /usr/bin/python3 -c 'print("[" + "0," * 500000 + "0]")' >many.json
-fails 3 'many.json: its JSON has over 131072 values' $t many.json
+fails 3 'many.json: JSON must have at most 131072 values' $t many.json
 head -c 3000000 /dev/zero | tr '\0' ' ' >large.json
-fails 3 'large.json: is over 2097152 bytes' $t large.json
+fails 3 'large.json: a graph must be at most 2097152 bytes' $t large.json
 printf '{"net": "\377"}' >latin.json
 fails 3 'latin.json: line 1' $t latin.json
 : >empty.json

@@ -7,6 +7,7 @@ with zipfile.ZipFile("net.pt", "w") as z: # as written by torch.save
 open("old.pth", "wb").write(b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19.")
 np.savez("w.npz", a=np.zeros(3))
 open("w.safetensors", "wb").write(b"\x40" + bytes(7) + b'{"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}}          ' + bytes(4))
+open("w.safetensors.index.json", "w").write('{"metadata": {}, "weight_map": {"a": "w-1.safetensors"}}')
 PY
 mc-data synth --samples 20 -o d.mcz
 cp "$MC_ROOT/formats/samples/good-weights.mcz" a.mcz
@@ -21,3 +22,6 @@ for f in net.pt old.pth; do
     fails 2 "$f: PyTorch pickles cannot be read: $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
 done
 fails 3 "$by" mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz
+fails 3 "w.safetensors.index.json: is not an mcz stream: sharded safetensors are not supported yet: merge" mc-info w.safetensors.index.json
+fails 2 "w.safetensors.index.json: sharded safetensors are not supported yet: merge the shards" mc-convert --like a.mcz w.safetensors.index.json -o b.mcz
+fails 3 "a.mcz: JSON expected, got an mcz stream: print its graph with mc-info --graph" mc-train --net ./a.mcz --data d.mcz

@@ -87,13 +87,16 @@ TEST(npy_files_begin_as_numpys_do)
     must(mc_npy_lead(lead, &begin, &length, &why));
     assert_true(begin == 12 && length == 0x76);
     lead[11] = 1;
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "said to have 16777334 bytes");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
+              "its header is too large (16777334 bytes)");
     lead[6] = 4;
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "version 4.0, not 1 to 3");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
+              "version must be 1 to 3 (got 4.0)");
     lead[6] = 0;
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "version 0.0, not 1 to 3");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
+              "version must be 1 to 3 (got 0.0)");
     lead[0] = 'x';
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "is no array of NumPy's");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "not a NumPy array");
 }
 
 /* ---- safetensors ---- */
@@ -110,43 +113,43 @@ TEST(headers_of_safetensors_are_as_the_reference_reads_them)
         const char *header, *says; /* of 8 bytes of data */
     } cases[] = {
         {ONE("\"F32\"", "[2]", "[0, 8]"), NULL},
-        {ONE("\"F6_E2M3\"", "[4, 2]", "[0, 6]"), "take 6 bytes, the file has 8"},
+        {ONE("\"F6_E2M3\"", "[4, 2]", "[0, 6]"), "need 6 bytes, but 8 follow"},
         {ONE("\"F4\"", "[4, 4]", "[0, 8]"), NULL},
         {TWO("[4, 8]", "[0, 4]"), NULL},
         {"{\"__metadata__\": {\"a\": \"b\"}, \"x\": " TENSOR("\"F64\"", "[]", "[0, 8]") "}", NULL},
         {"{\"e\": " TENSOR("\"U8\"", "[0]", "[0, 0]") ", \"x\": " TENSOR("\"F64\"", "[1]",
                                                                          "[0, 8]") "}",
          NULL},
-        {"{\"__metadata__\": {\"a\": 1}}", "its __metadata__ is not of texts alone"},
-        {"{\"__metadata__\": []}", "its __metadata__ is not of texts alone"},
-        {"[]", "does not begin with '{': no safetensors"},
-        {"", "does not begin with '{': no safetensors"},
+        {"{\"__metadata__\": {\"a\": 1}}", "its __metadata__ must contain only strings"},
+        {"{\"__metadata__\": []}", "its __metadata__ must contain only strings"},
+        {"[]", "not a safetensors file (its header does not start with '{')"},
+        {"", "not a safetensors file (its header does not start with '{')"},
         {"{\"x\": 1,}", "line 1"},
-        {"{\"x\": 1}", "not exactly a dtype, a shape and data_offsets"},
-        {"{\"x\": {}}", "not exactly a dtype, a shape and data_offsets"},
-        {"{\"x\": {\"dtype\": \"U8\", \"shape\": [8], \"more\": [0, 8]}}", "not exactly"},
+        {"{\"x\": 1}", "must have exactly a dtype, a shape and data_offsets"},
+        {"{\"x\": {}}", "must have exactly a dtype, a shape and data_offsets"},
+        {"{\"x\": {\"dtype\": \"U8\", \"shape\": [8], \"more\": [0, 8]}}", "must have exactly"},
         {"{\"x\": {\"dtype\": \"U8\", \"shape\": [8], \"data_offsets\": [0, 8], \"z\": 1}}",
-         "not exactly"},
-        {ONE("1", "[8]", "[0, 8]"), "not exactly a dtype, a shape and data_offsets"},
-        {ONE("\"U8\"", "8", "[0, 8]"), "not exactly a dtype, a shape and data_offsets"},
-        {ONE("\"U8\"", "[8]", "8"), "not exactly a dtype, a shape and data_offsets"},
-        {ONE("\"F128\"", "[8]", "[0, 8]"), "its dtype is not known"},
-        {ONE("\"U8\"", "[1,1,1,1,1,1,1,1,8]", "[0, 8]"), "has over 8 dimensions"},
-        {ONE("\"U8\"", "[-8]", "[0, 8]"), "its shape is not of whole numbers"},
-        {ONE("\"U8\"", "[8.0]", "[0, 8]"), "its shape is not of whole numbers"},
-        {ONE("\"U8\"", "[8]", "[8]"), "its data_offsets are not a beginning and an end"},
-        {ONE("\"U8\"", "[8]", "[-1, 7]"), "its data_offsets are not a beginning and an end"},
-        {ONE("\"U8\"", "[8]", "[0, true]"), "its data_offsets are not a beginning and an end"},
-        {ONE("\"U8\"", "[8]", "[8, 0]"), "its data_offsets are not a beginning and an end"},
+         "must have exactly"},
+        {ONE("1", "[8]", "[0, 8]"), "must have exactly a dtype, a shape and data_offsets"},
+        {ONE("\"U8\"", "8", "[0, 8]"), "must have exactly a dtype, a shape and data_offsets"},
+        {ONE("\"U8\"", "[8]", "8"), "must have exactly a dtype, a shape and data_offsets"},
+        {ONE("\"F128\"", "[8]", "[0, 8]"), "unknown dtype"},
+        {ONE("\"U8\"", "[1,1,1,1,1,1,1,1,8]", "[0, 8]"), "more than 8 dimensions"},
+        {ONE("\"U8\"", "[-8]", "[0, 8]"), "its shape is not a list of whole numbers"},
+        {ONE("\"U8\"", "[8.0]", "[0, 8]"), "its shape is not a list of whole numbers"},
+        {ONE("\"U8\"", "[8]", "[8]"), "its data_offsets are not a start and an end"},
+        {ONE("\"U8\"", "[8]", "[-1, 7]"), "its data_offsets are not a start and an end"},
+        {ONE("\"U8\"", "[8]", "[0, true]"), "its data_offsets are not a start and an end"},
+        {ONE("\"U8\"", "[8]", "[8, 0]"), "its data_offsets are not a start and an end"},
         {ONE("\"U8\"", "[4294967296, 4294967296]", "[0, 8]"), "its shape is too large"},
         {ONE("\"I64\"", "[9223372036854775807]", "[0, 8]"), "its shape is too large"},
         {ONE("\"F4\"", "[3]", "[0, 1]"), "its shape is too large"},
-        {ONE("\"U8\"", "[7]", "[0, 8]"), "its shape and data_offsets tell different sizes"},
-        {TWO("[0, 4]", "[3, 7]"), "\"y\": its data overlap another's"},
-        {TWO("[0, 4]", "[5, 9]"), "\"y\": there is a hole before its data"},
-        {TWO("[4, 8]", "[4, 8]"), "there is a hole before its data"},
-        {ONE("\"U8\"", "[4]", "[0, 4]"), "take 4 bytes, the file has 8"},
-        {ONE("\"U8\"", "[9]", "[0, 9]"), "take 9 bytes, the file has 8"},
+        {ONE("\"U8\"", "[7]", "[0, 8]"), "its shape and data_offsets have different sizes"},
+        {TWO("[0, 4]", "[3, 7]"), "\"y\": its data overlaps another's"},
+        {TWO("[0, 4]", "[5, 9]"), "\"y\": a hole precedes its data"},
+        {TWO("[4, 8]", "[4, 8]"), "a hole precedes its data"},
+        {ONE("\"U8\"", "[4]", "[0, 4]"), "need 4 bytes, but 8 follow"},
+        {ONE("\"U8\"", "[9]", "[0, 9]"), "need 9 bytes, but 8 follow"},
     };
     static char bytes[4096];
 
@@ -183,14 +186,14 @@ TEST(maps_say_where_a_name_leads)
         {"x a", "ab.b", "ab.b", NULL},
         {"module .\n", "a.b", "module.a.b", NULL},
         {". net\n", "net.a", "a", NULL},
-        {". net\n", "net", NULL, "but"},
+        {". net\n", "net", NULL, "does not round-trip"},
         {"l*.c* layers*.conv*\n", "layers12.conv3.w", "l12.c3.w", NULL},
         {"l* layers*\n", "layers.w", "layers.w", NULL},
-        {"a -\n", "a.b", NULL, "the map makes \"a.b\" of \"a.b\""},
+        {"a -\n", "a.b", NULL, "the map does not round-trip: \"a.b\" to \"a.b\""},
         {"a b\nc b\n", "b.x", "c.x", NULL},
-        {"a\n", "a", NULL, "line 1: not two names, theirs and ours"},
-        {"a b\n\na b c\n", "a", NULL, "line 3: not two names, theirs and ours"},
-        {"a* b\n", "a", NULL, "not as many stars"},
+        {"a\n", "a", NULL, "line 1: two names expected, the file's and mc's"},
+        {"a b\n\na b c\n", "a", NULL, "line 3: two names expected, the file's and mc's"},
+        {"a* b\n", "a", NULL, "both names must have the same number of stars"},
     };
     char name[MC_RENAME_NAME], back[MC_RENAME_NAME];
 
@@ -200,12 +203,12 @@ TEST(maps_say_where_a_name_leads)
         forget();
         int rc = mc_rename_read(&map, file, &why);
         if (!rc)
-            rc = mc_rename_theirs(map, cases[i].ours, name, &why);
+            rc = mc_rename_to_foreign(map, cases[i].ours, name, &why);
         if (cases[i].says ? rc != MC_EINPUT || !strstr(why.text, cases[i].says)
                           : rc || strcmp(name, cases[i].theirs))
             fail_msg("%s: %d '%s' '%s'", cases[i].map, rc, rc ? "" : name, why.text);
         if (!cases[i].says) {
-            assert_int_equal(mc_rename_ours(map, name, back, &why), 1);
+            assert_int_equal(mc_rename_to_local(map, name, back, &why), 1);
             assert_string_equal(back, cases[i].ours);
         }
         mc_rename_free(map);
@@ -220,29 +223,34 @@ TEST(names_stay_within_their_room)
 
     memset(longest, 'n', sizeof longest);
     longest[MC_RENAME_NAME] = 0;
-    must_fail(mc_rename_ours(NULL, longest, name, &why), MC_EINPUT, "over 255 bytes long");
-    must_fail(mc_rename_theirs(NULL, longest, name, &why), MC_EINPUT, "over 255 bytes long");
+    must_fail(mc_rename_to_local(NULL, longest, name, &why), MC_EINPUT,
+              "must have at most 255 bytes");
+    must_fail(mc_rename_to_foreign(NULL, longest, name, &why), MC_EINPUT,
+              "must have at most 255 bytes");
     longest[MC_RENAME_NAME - 1] = 0;
-    assert_int_equal(mc_rename_ours(NULL, longest, name, &why), 1);
+    assert_int_equal(mc_rename_to_local(NULL, longest, name, &why), 1);
     memcpy(longest, "a.", 2);
     write_file("a abc\n", 6); /* longer by two on our side */
     must(mc_rename_read(&map, file, &why));
-    must_fail(mc_rename_ours(map, longest, name, &why), MC_EINPUT, "over 255 bytes long");
+    must_fail(mc_rename_to_local(map, longest, name, &why), MC_EINPUT,
+              "must have at most 255 bytes");
     mc_rename_free(map);
     write_file("abc a\n", 6); /* and on theirs */
     must(mc_rename_read(&map, file, &why));
-    must_fail(mc_rename_theirs(map, longest, name, &why), MC_EINPUT, "over 255 bytes long");
+    must_fail(mc_rename_to_foreign(map, longest, name, &why), MC_EINPUT,
+              "must have at most 255 bytes");
     mc_rename_free(map);
     write_file("a b\nc d\na e\n", 12);
-    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 3: a has a rule in line 1");
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT,
+              "line 3: a already has a rule in line 1");
     memset(text, 'x', 128);
     memcpy(text + 128, " a\n", 3);
     write_file(text, 131);
-    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "a name of over 127 bytes");
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "a name must have at most 127 bytes");
     for (size_t i = 0; i < 4097; i++)
         snprintf(lines + 8 * i, 9, "%05zu b\n", i);
     write_file(lines, 8 * (size_t)4097);
-    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 4097: over 4096 rules");
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 4097: at most 4096 rules");
     write_file(lines, 8 * (size_t)4096);
     must(mc_rename_read(&map, file, &why));
     mc_rename_free(map);
@@ -309,21 +317,22 @@ TEST(graph_files_fit_their_data)
 
     write_file(GRAPH, strlen(GRAPH));
     s.channels = 3;
-    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data's are 3x2x2 in 2");
+    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data has 3x2x2 in 2");
     s = fits;
     s.height = 1;
-    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data's are 1x1x2 in 2");
+    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data has 1x1x2 in 2");
     s = fits;
     s.width = 1;
-    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data's are 1x2x1 in 2");
+    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data has 1x2x1 in 2");
     s = fits;
     s.classes = 3;
-    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data's are 1x2x2 in 3");
+    must_fail(mc_network_build(&g, "./x.mcz", &s, &why), MC_EINPUT, "the data has 1x2x2 in 3");
     must_fail(mc_network_build(&g, "./none.json", &fits, &why), MC_EFAIL, "none.json");
     must_fail(mc_network_build(&g, "none.json", &fits, &why), MC_EFAIL, "none.json");
     memset(large, ' ', sizeof large);
     write_file(large, sizeof large);
-    must_fail(mc_network_build(&g, "./x.mcz", &fits, &why), MC_EINPUT, "is over 2097152 bytes");
+    must_fail(mc_network_build(&g, "./x.mcz", &fits, &why), MC_EINPUT,
+              "a graph must be at most 2097152 bytes");
 }
 
 int main(void)
