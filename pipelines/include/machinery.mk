@@ -17,7 +17,7 @@ override SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all cost help always shared pair
+.PHONY: all cost help always shared pair report
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
@@ -33,6 +33,7 @@ $(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read)
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
 endif
 
+from-environment := $(foreach n,$(names),$(if $(filter environment,$(origin $(n))),$(n)))
 override OUT  := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT))))
 override FROM := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM))))
 include $(here)include/names.mk
@@ -43,6 +44,15 @@ $(if $(filter-out 0,$(.SHELLSTATUS)),$(error OUT=$(OUT) cannot be locked))
 endif
 
 all:
+# the recipe of all, whose prerequisites are the results
+report: all
+ifneq ($(filter report,$(MAKECMDGOALS)),)
+$(if $(unit),$(error report shows all pairs: run it without pair or net-SEED))
+all:
+	@$(here)tables/report $(call quote,$(MAKEOVERRIDES) $(from-environment)) $(files-read) -- $^ \
+	    > $(OUT)/report.html.part && mv $(OUT)/report.html.part $(OUT)/report.html
+	@echo 'Report: $(OUT)/report.html'
+endif
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
 	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all) && \
