@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-acts: two networks' joint moments on data, or one network's activations. */
+ * mc-acts: joint activation moments of two networks on data, or one network's activations. */
 #include "tools/align/collect.h"
 #include "tools/options/attack.h"
 #include "tools/cli/cli.h"
 #include "tools/load/loader.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char doc[] =
-    "Sum up how the units of two networks fire together on data, for mc-corr."
-    "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory; "
-    "with --attack each on adversarial examples of its own. "
-    "Shards of the same run, counted anywhere, add up in mc-corr. With --raw, one network's "
-    "activations themselves.\n\n"
+    "Compute the joint activation moments of two networks on data, for mc-corr."
+    "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory. "
+    "With --attack, each network runs on its own adversarial examples. "
+    "mc-corr adds the shards of a run, which different machines can compute. With --raw, the "
+    "output is one network's activations.\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
     "  mc-acts --data train.mcz --shard 1/2 a.mcz b.mcz -o first-half.mcz";
@@ -24,7 +24,7 @@ static const char doc[] =
 struct options {
     struct mc_cli cli;
     const char *data;
-    struct mc_collect_opts collect; /* samples 0: the first 20%; batch 0: by the network */
+    struct mc_collect_opts collect; /* samples 0: the first 20%; batch 0: chosen by network */
     int raw;
     struct mc_attack_options attack;
 };
@@ -38,7 +38,7 @@ static void parse_shard(const char *option, const char *arg, void *value)
     const char *slash = strchr(arg, '/');
 
     if (!slash || (size_t)(slash - arg) >= sizeof first)
-        mc_cli_usage("%s: '%s' is not of the form I/N, such as 1/4", option, arg);
+        mc_cli_usage("%s: I/N expected, such as 1/4 (got '%s')", option, arg);
     memcpy(first, arg, (size_t)(slash - arg));
     c->shards = (uint32_t)mc_parse_u64(option, slash + 1, 1, MC_MAX_SHARDS);
     c->shard = (uint32_t)mc_parse_u64(option, first, 1, c->shards) - 1;
@@ -46,39 +46,36 @@ static void parse_shard(const char *option, const char *arg, void *value)
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .help = "the data set"},
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE.mcz", .help = "data set to run the networks on"},
     {"samples", 0, MC_OPT_U64, MC_AT(collect.pass.samples), .arg = "N", .min = 1, .max = INT64_MAX,
-     .help = "its first N images (default: the first 20%)"},
+     .help = "use the first N images (default: the first 20%)"},
     {"shard", 0, MC_OPT_OTHER, MC_AT(collect), .arg = "I/N", .parse = parse_shard, .def = "1/1",
-     .help = "only part I of N, counted from 1"},
+     .help = "use only part I of N, counted from 1"},
     {"at", 0, MC_OPT_CHOICE, MC_AT(collect.at_pre), .names = places, .def = "post",
-     .help = "after the ReLU (post) or before it (pre)"},
-    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "one network's activations, batch by batch"},
-    MC_OPTION_ATTACK(MC_AT(attack), 0, "look at the adversarial examples that each network has itself, not at "
-                     "clean images"),
+     .help = "read activations after the ReLU (post) or before it (pre)"},
+    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "write one network's activations, batch by batch"},
+    MC_OPTION_ATTACK(MC_AT(attack), 0, "run each network on its own adversarial examples instead of clean images"),
     {"batch", 0, MC_OPT_U64, MC_AT(collect.pass.batch), .arg = "N", .min = 1, .max = 65536,
-     .help = "images at a time (default: up to 128, by the network's size)"},
+     .help = "images per batch (default: up to 128, depending on the network's size)"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(collect.pass.seed), .needs = {"attack"}), MC_OPTIONS_BACKEND,
     MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
-static int attacked(const struct options *o)
+static int is_attacked(const struct options *o)
 {
     return mc_option_given(&o->cli, &o->attack) != NULL;
 }
 
 static void check_options(struct options *o)
 {
-    size_t want = o->raw ? 1 : 2;
+    const size_t networks = o->raw ? 1 : 2;
 
-    if (!o->data)
-        mc_cli_usage("--data is needed");
-    if (o->cli.n_operands != want)
-        mc_cli_usage(o->raw ? "--raw takes one network, %zu are given"
-                            : "two networks are needed, %zu are given (--raw takes one)",
-                     o->cli.n_operands);
+    if (!o->data && o->cli.n_operands == networks + 1)
+        mc_cli_usage("the data set is an option, not an operand: --data FILE.mcz");
+    mc_cli_operands(&o->cli, o->raw ? "A.mcz" : "A.mcz B.mcz");
+    mc_cli_require(o->data != NULL, "--data FILE.mcz");
     if (o->raw && o->collect.shards > 1)
-        mc_cli_usage("--raw has no shards");
+        mc_cli_usage("--shard has no effect with --raw");
 }
 
 static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
@@ -96,7 +93,7 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
     return rc;
 }
 
-/* The numbers that the data and the network decide, and what the history says of them. */
+/* Sets the numbers that depend on data and network, and notes them in the history. */
 static int resolve_options(struct options *o, const struct mc_graph *g,
                            const struct mc_dataset_info *info, struct mc_error *err)
 {
@@ -110,7 +107,7 @@ static int resolve_options(struct options *o, const struct mc_graph *g,
     if (fifth)
         c->pass.samples = (info->n + 4) / 5;
     if (!c->pass.batch)
-        c->pass.batch = mc_collect_batch(g, attacked(o));
+        c->pass.batch = mc_collect_batch(g, is_attacked(o));
     c->precision = o->cli.backend.precision;
     mc_history_int(h, "samples", (int64_t)c->pass.samples);
     mc_history_int(h, "batch", (int64_t)c->pass.batch);
@@ -121,7 +118,7 @@ static int resolve_options(struct options *o, const struct mc_graph *g,
         mc_history_int(h, "shards", c->shards);
     }
     rc = mc_data_fits(g, info, o->data, err);
-    return rc || !attacked(o) ? rc : resolve_attack(o, info, err);
+    return rc || !is_attacked(o) ? rc : resolve_attack(o, info, err);
 }
 
 static int collect(struct options *o, const struct mc_weights *w, struct mc_dataset_reader *data,
@@ -179,4 +176,4 @@ out:
     return rc;
 }
 
-MC_PROGRAM("A.mcz [B.mcz]", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("A.mcz B.mcz\n--raw A.mcz", doc, options, .check = check_options, .run = run)

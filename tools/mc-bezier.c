@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-bezier: two networks in, a curve of low loss between them out; or a point of a curve as
- * weights. */
+ * mc-bezier: learn a low-loss curve between two networks, or extract a point of a curve as weights.
+ */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "tools/curve/objective.h"
 #include "tools/eval/measure.h"
 #include "tools/options/train.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 
 #include <inttypes.h>
@@ -21,29 +21,30 @@ struct options {
     const char *bn_data, *start, *perm;
     uint64_t control_points, bn_samples;
     int chain, bn_plain, inner;
-    double point; /* where given, or inner: no curve is trained */
+    double point; /* if given, or with inner, no curve is trained */
 };
 
 /* clang-format off */
 static const struct mc_option options[] = {
     {"control-points", 0, MC_OPT_U64, MC_AT(control_points), .arg = "N", .max = MC_MAX_POINTS - 2, .def = "1",
      .group = 10, .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "control points between the ends; 1: quadratic"},
+     .help = "control points between the ends; 1: a quadratic curve"},
     {"chain", 0, MC_OPT_FLAG, MC_AT(chain), .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "a polygonal chain instead of a Bezier curve"},
-    {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "weights where the one control point starts, not on the straight line"},
-    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "permutation, or a curve's: B is permuted by it first, and the curve holds it (--start is in that order)"},
+     .help = "use a polygonal chain instead of a Bezier curve"},
+    {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE.mcz", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
+     .help = "start the only control point at these weights instead of on the straight line"},
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE.mcz", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
+     .help = "permute B by this permutation (or this curve's) first and store it in the curve; --start must be in the "
+     "permuted order"},
     {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
-     .help = "take the control point out of a quadratic curve, as weights that --start takes; --perm takes the "
-             "curve's permutation"},
+     .help = "extract the control point of a quadratic curve as weights for --start; give the curve to --perm for its "
+     "permutation"},
     {"point", 0, MC_OPT_REAL, MC_AT(point), .arg = "T", .max = 1, .group = 40, .flags = MC_OPT_HISTORY,
-     .help = "take the point at T in [0,1] out of a curve, as weights"},
-    {"bn-data", 0, MC_OPT_INPUT, MC_AT(bn_data), .arg = "FILE", .group = 40, .needs = {"point"},
-     .help = "data to re-estimate that point's batch-norm statistics on"},
+     .help = "extract the point at T in [0,1] of a curve as weights"},
+    {"bn-data", 0, MC_OPT_INPUT, MC_AT(bn_data), .arg = "FILE.mcz", .group = 40, .needs = {"point"},
+     .help = "data set on which to re-estimate that point's batch-norm statistics"},
     {"bn-samples", 0, MC_OPT_U64, MC_AT(bn_samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000",
-     .group = 40, .flags = MC_OPT_HISTORY, .needs = {"point"}, .help = "first N images of --bn-data"},
+     .group = 40, .flags = MC_OPT_HISTORY, .needs = {"point"}, .help = "use the first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, MC_AT(bn_plain), .group = 40, .flags = MC_OPT_HISTORY, .needs = {"point"},
      .help = MC_HELP_BN_PLAIN},
     MC_OPTIONS_RUN, {0}};
@@ -51,18 +52,17 @@ static const struct mc_option options[] = {
 
 static const char operands[] = "A.mcz B.mcz\n--point T --bn-data FILE CURVE.mcz\n--inner CURVE.mcz";
 static const char doc[] =
-    "Learn a curve of low loss between two networks, or take a point out of one."
-    "\vThe ends stay fixed; the control points start on the straight line and are trained with one "
-    "random t a batch. --epochs 0 leaves the straight line, or with --start the curve through its "
-    "control point. With -v it says first how much memory "
-    "the run takes.\n\nExamples:\n"
+    "Learn a low-loss curve between two networks, or extract a point of a curve."
+    "\vThe ends stay fixed. The control points start on the straight line and are trained with one "
+    "random t per batch. --epochs 0 writes the straight line, or with --start the curve with that "
+    "control point. -v first prints how much memory the run uses.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
     "  mc-bezier --inner curve.mcz -o inner.mcz\n"
     "  mc-bezier --epochs 0 --start inner.mcz a.mcz pb.mcz -o again.mcz\n"
     "  mc-bezier --data train.mcz --perm p.mcz a.mcz b.mcz -o curve.mcz";
 
-/* --perm, and b permuted by it. */
+/* Reads --perm and permutes b by it. */
 static int read_perm(const struct options *o, const struct mc_weights *a, struct mc_weights *b,
                      struct mc_perm *perm, struct mc_error *err)
 {
@@ -87,8 +87,8 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
     return rc;
 }
 
-/* The straight path between the two networks of the command line, and --perm. The path's data set
- * is that of the first network, `other` that of the second. */
+/* Reads the straight path between the two operands, and --perm. The path has the data set of the
+ * first network; `other` receives that of the second. */
 static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm *perm,
                      char id[2][MC_ID_LEN], char other[sizeof c->dataset], struct mc_error *err)
 {
@@ -111,7 +111,7 @@ static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm
     return rc;
 }
 
-/* --start's weights as the control point. */
+/* Makes the weights of --start the control point. */
 static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID_LEN],
                       struct mc_error *err)
 {
@@ -169,7 +169,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
     else if (!rc && o->train.data)
         rc = mc_data_check(NULL, o->train.data, err);
     if (!rc) {
-        c.perm = o->perm ? &perm : NULL; /* lent */
+        c.perm = o->perm ? &perm : NULL; /* borrowed */
         rc = mc_curve_write(&c, o->cli.output, h, err);
         c.perm = NULL;
     }
@@ -178,7 +178,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
     return mc_train_cli_close(&o->train, rc, err);
 }
 
-/* Batch-norm statistics of a point on --bn-data. */
+/* Computes the batch-norm statistics of a point on --bn-data. */
 static int point_statistics(const struct options *o, const struct mc_curve *c, struct mc_weights *w,
                             struct mc_error *err)
 {
@@ -219,7 +219,8 @@ static int extract_point(struct options *o, struct mc_error *err)
 
     if (!rc && c.graph->S && !o->bn_data)
         rc = mc_fail(err, MC_EUSAGE,
-                     "--point needs --bn-data FILE: a curve carries no batch-norm statistics");
+                     "--point of a curve with batch norm requires --bn-data FILE.mcz: it has no "
+                     "statistics");
     if (!rc)
         rc = mc_weights_init(&w, c.graph, c.dataset, err);
     if (rc)
@@ -254,8 +255,7 @@ static int extract_inner(struct options *o, struct mc_error *err)
     if (!rc && (c.kind != MC_CURVE_BEZIER || c.n_points != 3))
         rc = mc_fail(
             err, MC_EINPUT,
-            "%s: is a %s curve of %zu points (--inner needs a bezier curve with one control "
-            "point between its ends)",
+            "%s: --inner requires a bezier curve with 3 points, got a %s curve with %zu points",
             mc_file_called(o->cli.operands[0]), mc_curve_kinds[c.kind], c.n_points);
     if (!rc)
         rc = mc_weights_init(&w, c.graph, c.dataset, err);
@@ -288,24 +288,21 @@ static void check_options(struct options *o)
 {
     mc_train_cli_check(&o->train);
     const char *point = mc_option_given(&o->cli, &o->point);
-    size_t wanted = point || o->inner ? 1 : 2;
-    const char *idle = wanted == 1 ? mc_option_idle(&o->cli, 0) : NULL;
+    const int learns = !point && !o->inner;
+    const char *idle = learns ? NULL : mc_option_idle(&o->cli, 0);
     if (point && o->inner)
-        mc_cli_usage("--inner and --point exclude each other");
+        mc_cli_usage("--inner and --point cannot be combined");
     if (idle)
         mc_cli_usage("--%s has no effect with --%s", idle, point ? "point" : "inner");
-    /* 0 epochs are a length as any other, which a script may give; what is trained in none is not
-     * asked for */
+    /* --epochs 0 is accepted: scripts pass any number of epochs */
     const unsigned shape = MC_USE_SHAPE | (o->train.train.epochs ? 0 : MC_USE_BOTH_STEPS);
-    if (wanted == 2 && !o->control_points && (idle = mc_option_idle(&o->cli, shape)))
+    if (learns && !o->control_points && (idle = mc_option_idle(&o->cli, shape)))
         mc_cli_usage("--%s has no effect with --control-points 0", idle);
     if (o->start && (o->control_points != 1 || o->chain))
-        mc_cli_usage("--start is for one control point of a Bezier curve");
-    if (o->cli.n_operands != wanted)
-        mc_cli_usage("needs %s (see --help)",
-                     wanted == 2 ? "two weights streams" : "one curve stream");
-    if (wanted == 2 && o->train.train.epochs && o->control_points && !o->train.data)
-        mc_cli_usage("needs --data FILE (or --epochs 0 for the straight line)");
+        mc_cli_usage("--start requires a Bezier curve with one control point");
+    mc_cli_operands(&o->cli, learns ? "A.mcz B.mcz" : "CURVE.mcz");
+    mc_cli_require(!learns || !o->train.train.epochs || !o->control_points || o->train.data,
+                   "--data FILE.mcz (or --epochs 0 for the straight line)");
 }
 
 MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)

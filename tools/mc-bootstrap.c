@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-bootstrap: how far a path's figures may be off for the images they were measured on, and how
- * sure a difference of two paths is. */
+ * mc-bootstrap: confidence intervals of a path's figures over images, and of the differences of two
+ * paths. */
 #include "formats/stream/reader.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
@@ -20,24 +20,24 @@ struct options {
 /* clang-format off */
 static const struct mc_option options[] = {
     {"resamples", 'r', MC_OPT_U64, MC_AT(bootstrap.resamples), .arg = "R", .min = 100, .max = 1000000, .def = "2000",
-     .help = "how many times the images are drawn again"},
+     .help = "number of bootstrap resamples"},
     {"level", 0, MC_OPT_REAL, MC_AT(bootstrap.level), .arg = "L", .min = .5, .max = .9999, .def = ".95",
-     .help = "of the intervals"},
+     .help = "confidence level of the intervals"},
     MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_SEED(MC_AT(bootstrap.seed)), {0}};
 /* clang-format on */
 
 static const char doc[] =
-    "Intervals of a path's figures over images, and of two paths' differences."
-    "\vReads the losses of one path, or of two that were measured on the same images (mc-eval "
-    "--losses). The images are drawn again with replacement, the same for both paths, and the "
-    "figures of mc-eval's summary made of each draw; an interval is from the lower to the upper "
-    "percentile of these. The table (TSV) has a row a data set, quantity and figure: ends (the "
-    "mean of both), mean and arc_mean along the path, min, max and barrier; in columns the first "
-    "path, the second, and the second minus the first, each with its interval. min, max and "
-    "barrier are taken at the point where the path has them, in every draw; that point was chosen "
-    "for being extreme, so of a flat path they are a little too far out. The intervals are for "
-    "these networks on other images; what other seeds give, only "
-    "other pairs show.\n\nExamples:\n"
+    "Compute bootstrap intervals of a path's figures, and of two paths' differences."
+    "\vReads the losses of one path, or of two paths measured on the same images (mc-eval "
+    "--losses). Draws the images with replacement, the same for both paths, and computes the "
+    "figures of mc-eval's summary for each resample. An interval extends from the lower to the "
+    "upper percentile. The table (TSV) has one row per data set, quantity and figure: ends (the "
+    "mean of both), mean and arc_mean along the path, min, max and barrier. Its columns are the "
+    "first path, the second, and the second minus the first, each with its interval. Every "
+    "resample uses the points where the path itself has min, max and barrier. These points were "
+    "selected as extremes, so for a flat path these figures are slightly too extreme. The "
+    "intervals cover these networks on other images; only other pairs show how results vary "
+    "between seeds.\n\nExamples:\n"
     "  mc-eval --data test.mcz --bn-data train.mcz --losses u.mcz unaligned.mcz\n"
     "  mc-eval --data test.mcz --bn-data train.mcz --losses a.mcz aligned.mcz\n"
     "  mc-bootstrap u.mcz a.mcz -o intervals.tsv\n"
@@ -45,14 +45,11 @@ static const char doc[] =
 
 static void check_options(struct options *o)
 {
-    const size_t n = o->cli.n_operands;
-
-    if (n != 1 && n != 2)
-        mc_cli_usage("needs the losses of one or two paths, %zu are given", n);
+    mc_cli_operands(&o->cli, "FIRST.mcz [SECOND.mcz]");
     o->cli.text = 1;
 }
 
-/* The data set of b that a's data set is, or b's number of them. */
+/* Index of b's data set with this name, or b->n_data. */
 static size_t find(const struct mc_losses *b, const char *name)
 {
     size_t i = 0;
@@ -62,7 +59,7 @@ static size_t find(const struct mc_losses *b, const char *name)
     return i;
 }
 
-/* The data sets that both have hold the same images, and there is one. */
+/* Checks that the paths have data sets in common and that these contain the same images. */
 static int check_pair(const struct mc_losses *a, const struct mc_losses *b, const char *const *path,
                       struct mc_error *err)
 {
@@ -74,40 +71,41 @@ static int check_pair(const struct mc_losses *a, const struct mc_losses *b, cons
             continue;
         common++;
         if (strcmp(x->id, y->id) != 0 || x->images != y->images)
-            return mc_fail(err, MC_EINPUT, "%s was measured on other images than %s: \"%s\"",
-                           path[1], path[0], x->name);
+            return mc_fail(err, MC_EINPUT, "%s and %s: \"%s\" was measured on different images",
+                           path[0], path[1], x->name);
     }
     return common
                ? 0
                : mc_fail(err, MC_EINPUT, "%s and %s have no data set in common", path[0], path[1]);
 }
 
-/* What of two paths is compared though it is not alike, or not at all. */
-static void tell_differences(const struct options *o, const struct mc_losses *a,
-                             const struct mc_losses *b)
+/* Reports differences that limit the comparison of two paths. */
+static void report_differences(const struct options *o, const struct mc_losses *a,
+                               const struct mc_losses *b)
 {
     if (a->T != b->T)
-        mc_warn(&o->cli, "%zu points against %zu: min, max and barrier are of other points", a->T,
-                b->T);
+        mc_warn(&o->cli,
+                "the paths have %zu and %zu points: min, max and barrier compare different points",
+                a->T, b->T);
     for (size_t i = 0; i < a->n_data; i++)
         if (find(b, a->data[i].name) == b->n_data)
-            mc_note(&o->cli, "%s is in the first alone", a->data[i].name);
+            mc_note(&o->cli, "%s is only in the first path", a->data[i].name);
     for (size_t i = 0; i < b->n_data; i++)
         if (find(a, b->data[i].name) == a->n_data)
-            mc_note(&o->cli, "%s is in the second alone", b->data[i].name);
+            mc_note(&o->cli, "%s is only in the second path", b->data[i].name);
 }
 
 static int print(FILE *f, const struct mc_interval *x, struct mc_error *err)
 {
-    const double of[3] = {x->value, x->low, x->high};
+    const double values[3] = {x->value, x->low, x->high};
     int rc = 0;
 
     for (int i = 0; i < 3 && !rc; i++)
-        rc = mc_put_result(f, 6, of[i], err);
+        rc = mc_put_result(f, 6, values[i], err);
     return rc;
 }
 
-/* Figure k of the paths. */
+/* Prints figure k of the paths and of their difference. */
 static int print_figure(const struct options *o, const struct mc_bootstrap *found, int k, FILE *f,
                         struct mc_error *err)
 {
@@ -143,7 +141,7 @@ static int print_rows(const struct options *o, const struct mc_losses *l, size_t
     return rc;
 }
 
-/* The headers, what they ask for, and then the losses. */
+/* Reads the headers, checks the memory, then reads the losses. */
 static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error *err)
 {
     const char **path = o->cli.operands;
@@ -158,7 +156,7 @@ static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error
         rc = check_pair(&l[0], &l[1], path, err);
     if (!rc) {
         const double bytes = mc_bootstrap_bytes(&l[0], n == 2 ? &l[1] : NULL, &o->bootstrap);
-        mc_detail(&o->cli, "memory: losses and %llu resamples of them %.1f MB",
+        mc_detail(&o->cli, "memory: losses and %llu resamples %.1f MB",
                   (unsigned long long)o->bootstrap.resamples, bytes / 1e6);
         rc = mc_fail_in(mc_memory_fits(bytes, err), err, "%s%s%s", path[0], n == 2 ? ", " : "",
                         n == 2 ? path[1] : "");
@@ -168,7 +166,7 @@ static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error
     for (size_t i = 0; i < n; i++)
         mc_reader_close(r[i]);
     if (!rc && n == 2)
-        tell_differences(o, &l[0], &l[1]);
+        report_differences(o, &l[0], &l[1]);
     return rc;
 }
 

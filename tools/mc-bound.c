@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-bound: how high the barrier between two networks can be, by the distance of their
+ * mc-bound: an upper bound of the barrier between two networks, from the distance of their
  * pre-activations. */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/alloc.h"
@@ -16,14 +16,14 @@
 
 static const char doc[] =
     "Bound the loss barrier of the straight line between two networks."
-    "\vReads the two networks, the moments of their pre-activations on some images, and a "
-    "permutation of the second's units, or a curve that holds one. On those images, in evaluation "
-    "mode, the loss along the straight line rises at most so far over the line between its values "
-    "at the ends: unaligned, and to the second network after the permutation (aligned). The bound "
-    "is made from the distances of the pre-activations and the spectral norms of the weights, "
-    "without running a network; it is for linear layers with ReLUs between them, as in mlp without "
-    "batch norm. The table (TSV) has its maximum over the points, where that is, and its mean, as "
-    "mc-eval --summary has those of the measured loss. With -v, a line a layer.\n\n"
+    "\vReads the two networks, the moments of their pre-activations on some images, and optionally "
+    "a permutation of the second network's units, or a curve that contains one. The bound limits "
+    "how far the loss on those images, in evaluation mode, rises above the line between its values "
+    "at the ends: for the second network unchanged (unaligned) and permuted (aligned). It is "
+    "computed from the distances of the pre-activations and the spectral norms of the weights; no "
+    "network runs. It applies to linear layers with ReLUs between them, as in mlp without batch "
+    "norm. The table (TSV) contains the maximum over the points, its position and the mean, as "
+    "mc-eval --summary does for the measured loss. -v prints one line per layer.\n\n"
     "Examples:\n"
     "  mc-bound a.mcz b.mcz moments.mcz p.mcz --path bound.tsv\n"
     "  mc-acts --at pre -d train.mcz a.mcz b.mcz | mc-bound a.mcz b.mcz -";
@@ -34,13 +34,15 @@ struct options {
     const char *path;
 };
 
-static const struct mc_option options[] = {{"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T",
-                                            .min = 3, .max = 100001, .def = "65",
-                                            .help = "points of the line, t = 0 to 1"},
-                                           {"path", 0, MC_OPT_RESULT, MC_AT(path), .arg = "FILE",
-                                            .help = "the bound at each of the points, as a table"},
-                                           MC_OPTION_OUTPUT,
-                                           {0}};
+static const struct mc_option options[] = {
+    {"points", 'p', MC_OPT_U64, MC_AT(points), .arg = "T", .min = 3, .max = 100001, .def = "65",
+     .help = "points of the line, t = 0 to 1"},
+    {"path", 0, MC_OPT_RESULT, MC_AT(path), .arg = "FILE.tsv",
+     .help = "write a table of the bound at every point"},
+    MC_OPTION_OUTPUT,
+    {0}};
+
+static const char operands[] = "A.mcz B.mcz MOMENTS.mcz [PERMUTATION.mcz]";
 
 enum { UNALIGNED, ALIGNED, WAYS };
 static const char *const way_names[WAYS] = {"unaligned", "aligned"};
@@ -55,12 +57,7 @@ struct inputs {
 
 static void check_options(struct options *o)
 {
-    const size_t n = o->cli.n_operands;
-
-    if (n != 3 && n != 4)
-        mc_cli_usage("needs two networks, the moments of both and maybe a permutation, %zu "
-                     "operand%s given",
-                     n, n == 1 ? " is" : "s are");
+    mc_cli_operands(&o->cli, operands);
     o->cli.text = 1;
 }
 
@@ -128,25 +125,26 @@ static void release(struct inputs *in)
     mc_weights_release(&in->a);
 }
 
-static void tell_layers(const struct inputs *in, const struct mc_cli *cli)
+static void print_layers(const struct inputs *in, const struct mc_cli *cli)
 {
     const struct mc_graph *g = in->a.graph;
 
     for (size_t l = 0; l < in->bound.L; l++) {
         const double *norm = in->bound.norm[l];
-        char apart[96] = "";
+        char distance[96] = "";
 
         if (l + 1 < in->bound.L)
-            snprintf(apart, sizeof apart, ", pre-activations %.6g apart", in->delta[0][l]);
-        if (*apart && in->delta[ALIGNED])
-            snprintf(apart + strlen(apart), sizeof apart - strlen(apart), ", aligned %.6g",
-                     in->delta[ALIGNED][l]);
+            snprintf(distance, sizeof distance, ", distance of pre-activations %.6g",
+                     in->delta[0][l]);
+        if (*distance && in->delta[ALIGNED])
+            snprintf(distance + strlen(distance), sizeof distance - strlen(distance),
+                     ", aligned %.6g", in->delta[ALIGNED][l]);
         mc_detail(cli, "%s: spectral norms %.6g and %.6g%s",
-                  g->params[in->bound.weight[l]].tensor.name, norm[0], norm[1], apart);
+                  g->params[in->bound.weight[l]].tensor.name, norm[0], norm[1], distance);
     }
 }
 
-/* value: (WAYS,T), of which the ways that there are. */
+/* value: (WAYS,T), the first `ways` rows are set. */
 static int print_path(const struct options *o, size_t ways, const double *t, const double *value,
                       struct mc_error *err)
 {
@@ -205,12 +203,11 @@ static int run(struct options *o, struct mc_error *err)
     int rc = read_inputs(&in, o, err);
 
     if (!rc) {
-        tell_layers(&in, &o->cli);
+        print_layers(&in, &o->cli);
         rc = print_bounds(o, &in, err);
     }
     release(&in);
     return rc;
 }
 
-MC_PROGRAM("A.mcz B.mcz MOMENTS.mcz [PERMUTATION.mcz]", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-convert: weights to and from other people's files. */
+ * mc-convert: conversion of weights from and to safetensors and npz files. */
 #include "formats/codecs/dataset.h"
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
 #include "formats/stream/input.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
+#include "tools/cli/networks.h"
 
 #include <fnmatch.h>
 #include <string.h>
@@ -21,27 +22,29 @@ static const char *const formats[] = {"mcz", "safetensors", "npz", NULL};
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME", .group = 10,
-     .help = "the network that a foreign file's weights are of: a name as mc-train's, or a graph file"},
-    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .group = 10,
-     .help = "the dataset stream whose images, classes and normalisation --net is for"},
-    {"like", 0, MC_OPT_INPUT, MC_AT(like), .arg = "WEIGHTS", .group = 10,
-     .help = "the network of these weights instead"},
-    {"groups", 0, MC_OPT_INPUT, MC_AT(groups), .arg = "FILE", .group = 10,
-     .help = "of a network that no graph says: what its groups permute, a row a line; all tensors of floating point are taken"},
-    {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE", .group = 20,
-     .help = "what the foreign file calls our modules: a rule a line, their name and ours"},
+    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME|FILE.json", .group = 10,
+     .help = "network of the imported weights, " MC_HELP_NET},
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE.mcz", .group = 10,
+     .help = "data set that decides the image size, classes and normalisation of --net"},
+    {"like", 0, MC_OPT_INPUT, MC_AT(like), .arg = "WEIGHTS.mcz", .group = 10,
+     .help = "use the network of these weights instead of --net"},
+    {"groups", 0, MC_OPT_INPUT, MC_AT(groups), .arg = "FILE.tsv", .group = 10,
+     .help = "for a network without a graph: table of its permutation groups, one row per line; imports all "
+     "floating-point tensors"},
+    {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE.map", .group = 20,
+     .help = "names of modules in the foreign file: one rule per line, the foreign name and ours"},
     {"from", 0, MC_OPT_CHOICE, MC_AT(from), .names = formats, .group = 30,
-     .help = "of IN (default: by its name, .safetensors or .npz, else mcz)"},
-    {"to", 0, MC_OPT_CHOICE, MC_AT(to), .names = formats, .group = 30, .help = "of the output (default: likewise)"},
+     .help = "format of IN (default: from its name, .safetensors or .npz; else mcz)"},
+    {"to", 0, MC_OPT_CHOICE, MC_AT(to), .names = formats, .group = 30,
+     .help = "format of the output (default: likewise)"},
     MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char doc[] =
-    "Take weights from safetensors or npz files under PyTorch's names, or write them."
-    "\vNames, dtypes and maps: formats/exchange/convert.md. Groups, for mc-match, mc-permute, "
-    "mc-bezier and mc-info "
-    "on networks that no graph says: formats/exchange/groups.md.\n\nExamples:\n"
+    "Convert weights from or to safetensors and npz files, with PyTorch's names."
+    "\vNames, dtypes and maps: formats/exchange/convert.md. Networks without a graph (--groups), "
+    "for "
+    "mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
     "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz\n"
@@ -52,9 +55,9 @@ static const char *input(const struct options *o)
     return o->cli.operands[0];
 }
 
-/* ---- the network that foreign weights are of ------------------------------------------------- */
+/* ---- the network of foreign weights ---------------------------------------------------------- */
 
-/* Built for the data, which are read to their end: of a truncated set nothing is taken. */
+/* Builds the network for the data. Reads them to their end, so that a truncated set is an error. */
 static int build(const struct options *o, struct mc_graph **g, struct mc_dataset_info *data,
                  struct mc_error *err)
 {
@@ -112,7 +115,7 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
     struct mc_convert_notes notes;
     struct mc_foreign *f = NULL;
     struct mc_graph *g = NULL;
-    struct mc_dataset_info data = {0}; /* name, and of --data what normalises */
+    struct mc_dataset_info data = {0}; /* name; with --data also the normalisation */
     int rc = o->like ? read_like(o, &g, &data, err) : o->groups ? 0 : build(o, &g, &data, err);
 
     if (rc)
@@ -154,9 +157,9 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-/* ---- what goes together ---------------------------------------------------------------------- */
+/* ---- the command line ------------------------------------------------------------------------ */
 
-static int by_name(const char *path)
+static int format_of(const char *path)
 {
     const char *dot = path ? strrchr(path, '.') : NULL;
 
@@ -165,10 +168,10 @@ static int by_name(const char *path)
     return dot && !strcmp(dot, ".npz") ? MC_CONVERT_NPZ : MC_CONVERT_MCZ;
 }
 
-static int ends_as_pickles_do(const char *path)
+static int is_pickle(const char *path)
 {
     static const char *const endings[] = {".pt", ".pth", ".ckpt", ".bin", ".pkl", NULL};
-    const char *dot = strrchr(path, '.');
+    const char *dot = path ? strrchr(path, '.') : NULL;
     int i = 0;
 
     while (dot && endings[i] && strcmp(dot, endings[i]))
@@ -178,32 +181,43 @@ static int ends_as_pickles_do(const char *path)
 
 static void check_options(struct options *o)
 {
-    if (o->cli.n_operands > 1)
-        mc_cli_usage("one input is enough, '%s' is another (see --help)", o->cli.operands[1]);
+    mc_cli_operands(&o->cli, "[IN]");
     mc_cli_default_stdin(&o->cli);
     if (o->net && mc_graph_json_is(o->net))
         mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
     if (!mc_option_given(&o->cli, &o->from))
-        o->from = by_name(input(o));
+        o->from = format_of(input(o));
     if (!mc_option_given(&o->cli, &o->to))
-        o->to = by_name(o->cli.output);
-    if (o->from == MC_CONVERT_MCZ && ends_as_pickles_do(input(o)))
+        o->to = format_of(o->cli.output);
+    o->cli.foreign = o->to != MC_CONVERT_MCZ;
+    if (o->from == MC_CONVERT_MCZ && is_pickle(input(o)))
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
     if (fnmatch("*.safetensors.index.json", input(o), 0) == 0)
         mc_cli_usage("%s: " MC_INPUT_SHARDS, input(o));
+    if (o->to == MC_CONVERT_MCZ && is_pickle(o->cli.output))
+        mc_cli_usage("--output: '%s': pickles cannot be written: use .safetensors, which PyTorch "
+                     "reads with safetensors.torch.load_file",
+                     o->cli.output);
     if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
-        mc_cli_usage("needs an -o or IN that ends in .safetensors or .npz, or --to or --from");
+        mc_cli_usage("an input or output named *.safetensors or *.npz is required (or --from or "
+                     "--to)");
     if (o->from == MC_CONVERT_MCZ) {
         if (o->net || o->data || o->like || o->groups)
-            mc_cli_usage("%s holds its network: no --net, --data, --like, --groups", input(o));
+            mc_cli_usage("--%s has no effect: %s contains its network",
+                         o->net    ? "net"
+                         : o->data ? "data"
+                         : o->like ? "like"
+                                   : "groups",
+                         input(o));
         return;
     }
     if (!o->like + !o->net + !o->groups != 2)
-        mc_cli_usage("needs one of --like WEIGHTS, --groups FILE and --net NAME (%s): a %s file "
-                     "does not hold its network",
-                     mc_net_list(), formats[o->from]);
+        mc_cli_usage("%s: one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data "
+                     "FILE.mcz is required: a %s file does not contain its network",
+                     input(o), formats[o->from]);
     if (!o->net != !o->data)
-        mc_cli_usage("--net and --data go together");
+        mc_cli_usage("--net and --data require each other");
 }
 
-MC_PROGRAM("[IN]", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("WEIGHTS.mcz\nFILE.safetensors\nFILE.npz", doc, options, .check = check_options,
+           .run = run)

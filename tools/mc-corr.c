@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-corr: how alike the units of two networks are, or how well matched ones correlate. */
+ * mc-corr: the similarity of the units of two networks, and the correlation of matched units. */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
@@ -14,14 +14,15 @@
 #include <string.h>
 
 static const char doc[] =
-    "Compare the units of two networks: a matrices stream for mc-hungarian."
-    "\vReads moments (all shards of a run, in any order), or two networks' raw activations; they "
-    "are told apart by what is in them. The measure is the correlation, in which units that hardly "
-    "vary have 0 with all and are told, or l2, the negative mean squared distance of the "
-    "activations as they are; both after or before the ReLU, as the moments were counted. "
-    "With --signature, a table (TSV) instead: the mean correlation of each layer's units with "
-    "those of the same place in the other network (identity), and with --perm with those that the "
-    "permutation brings there (permuted); over all units, and over those that vary (_live).\n\n"
+    "Compare the units of two networks: similarity matrices for mc-hungarian."
+    "\vReads moments (all shards of a run, in any order), or the raw activations of two networks; "
+    "it recognises which. The measure is the correlation, or l2, the negative mean squared "
+    "distance of the activations. Units with almost no variance get correlation 0 and are listed. "
+    "mc-acts decides whether activations are from after or before the ReLU.\n\n"
+    "With --signature, the output is a table (TSV): for each layer, the mean correlation of the "
+    "units with those at the same position of the other network (identity), and with --perm with "
+    "those that the permutation moves there (permuted); over all units, and over those with "
+    "variance (_live).\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
     "  mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
@@ -36,12 +37,12 @@ struct options {
 
 static const struct mc_option options[] = {
     {"measure", 0, MC_OPT_CHOICE, MC_AT(measure), .names = mc_measure_names, .def = "correlation",
-     .flags = MC_OPT_HISTORY, .help = "what the matrices hold"},
+     .flags = MC_OPT_HISTORY, .help = "similarity measure"},
     {"signature", 0, MC_OPT_FLAG, MC_AT(signature),
-     .help = "print the mean matched correlation of each layer"},
-    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .needs = {"signature"},
+     .help = "print the mean correlation of matched units per layer"},
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE.mcz", .needs = {"signature"},
      .help = "with --signature: also after this permutation"},
-    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "take nothing but two networks' activations"},
+    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "accept only the activations of two networks"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_DEVICE,
@@ -52,25 +53,26 @@ static const struct mc_option options[] = {
 static void check_options(struct options *o)
 {
     if (o->raw && o->cli.n_operands != 2)
-        mc_cli_usage("--raw takes two networks' activations, %zu operands are given",
+        mc_cli_usage("--raw requires the activations of two networks (got %zu operands)",
                      o->cli.n_operands);
     if (o->signature && o->measure != MC_MEASURE_CORRELATION)
-        mc_cli_usage("the signature is of correlations, not of '%s'", mc_measure_names[o->measure]);
+        mc_cli_usage("--signature requires --measure correlation (got %s)",
+                     mc_measure_names[o->measure]);
     mc_cli_default_stdin(&o->cli);
     o->cli.text = o->signature;
 }
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* The moments are at fault: name their file if they have one file. */
-static int of_input(int rc, const struct options *o, struct mc_error *err)
+/* Adds the name of the moments' file to an error, if there is one file. */
+static int name_input(int rc, const struct options *o, struct mc_error *err)
 {
     if (rc != MC_EINPUT || o->cli.n_operands != 1)
         return rc;
     return mc_fail_in(rc, err, "%s", mc_file_called(o->cli.operands[0]));
 }
 
-/* first: a's activations, opened to see what they are; closed here. */
+/* first: a's activations, which are already open; closed here. */
 static int read_raw(struct mc_moments *m, struct mc_reader *first, struct options *o,
                     struct mc_error *err)
 {
@@ -80,8 +82,9 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, struct option
     int rc = mc_activations_open_stream(&a, first, err);
 
     if (!rc && o->cli.n_operands != 2)
-        rc = mc_fail(err, MC_EINPUT, "%s: activations of one network need those of one other",
-                     mc_reader_name(first));
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: the activations of two networks are required (got %zu operands)",
+                     mc_reader_name(first), o->cli.n_operands);
     if (rc || (rc = mc_activations_open(&b, o->cli.operands[1], err)))
         goto out;
     mc_history_input(h, mc_activations_stream(a));
@@ -110,12 +113,12 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
             return read_raw(m, r, o, err);
         if (mc_option_given(&o->cli, &o->cli.backend.device)) {
             mc_reader_close(r);
-            return mc_fail(err, MC_EUSAGE, "--device has no effect on moments, which are counted");
+            return mc_fail(err, MC_EUSAGE, "--device has no effect on moments");
         }
         if ((rc = mc_moments_add_stream(m, r, !i, o->cli.history, err)))
             return rc;
     }
-    return of_input(mc_moments_expect_whole(m, err), o, err);
+    return name_input(mc_moments_expect_whole(m, err), o, err);
 }
 
 /* ---- output ---------------------------------------------------------------------------------- */
@@ -145,10 +148,10 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     if (!rc && o->perm)
         rc = mc_perm_read(&perm, (struct mc_stream){.path = o->perm}, NULL, NULL, err);
     if (!rc && o->perm && mc_perm_found_elsewhere(&perm, m->inputs[0], m->inputs[1]))
-        mc_warn(&o->cli, "%s was found between other networks than those of the moments",
+        mc_warn(&o->cli, "%s was computed for other networks than the moments",
                 mc_file_called(o->perm));
     if (!rc)
-        rc = of_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
+        rc = name_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
     if (!rc)
         rc = mc_text_open(&text, err);
     if (!rc)
@@ -159,7 +162,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     return rc;
 }
 
-/* "2 (0, 13)" of the units of a or b. */
+/* Prints the number and the indices of dead units: "2 (0, 13)". */
 static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 {
     int used = snprintf(text, size, "%zu", n);
@@ -172,21 +175,23 @@ static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 
 static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
 {
-    if (mc_note_dead_units(cli, m, "hardly vary: they correlate 0 (-v lists them)"))
+    if (mc_note_dead_units(cli, m, "have almost no variance: correlation 0 (-v lists them)"))
         return;
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix *x = &m->matrices[i];
         const char *name = m->groups[i].name;
-        const char *like = m->groups[i].within ? " and its like" : "";
+        const char *inner = m->groups[i].within ? " and its equivalents" : "";
         char a[160], b[160];
 
         list_dead(a, sizeof a, x->dead_a, x->n_dead_a);
         list_dead(b, sizeof b, x->dead_b, x->n_dead_b);
         if (x->n_dead_a || x->n_dead_b)
-            mc_note(cli, "%s%s: of %zu units, %s of a and %s of b hardly vary: they correlate 0",
-                    name, like, x->n, a, b);
+            mc_note(cli,
+                    "%s%s: of %zu units, %s of a and %s of b have almost no variance: "
+                    "correlation 0",
+                    name, inner, x->n, a, b);
         else if (x->n)
-            mc_detail(cli, "%s%s: %zu units, seen at %zu layer%s", name, like, x->n, x->taps,
+            mc_detail(cli, "%s%s: %zu units, measured at %zu layer%s", name, inner, x->n, x->taps,
                       x->taps == 1 ? "" : "s");
     }
 }
@@ -194,7 +199,7 @@ static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
 static int write_matrices(const struct mc_moments *m, const struct options *o, struct mc_error *err)
 {
     struct mc_matrices out = {0};
-    int rc = of_input(mc_corr_matrices(&out, m, o->measure, err), o, err);
+    int rc = name_input(mc_corr_matrices(&out, m, o->measure, err), o, err);
 
     if (!rc)
         rc = mc_matrices_write(&out, o->cli.output, o->cli.history, err);
@@ -216,4 +221,5 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-MC_PROGRAM("[MOMENTS.mcz...]\nA.acts B.acts", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("[MOMENTS.mcz...]\n[--raw] ACTS_A.mcz ACTS_B.mcz", doc, options, .check = check_options,
+           .run = run)

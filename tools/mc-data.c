@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-data: a data set in its publisher's own layout, or synthetic images, as a dataset stream. */
+ * mc-data: conversion of published data sets, or synthetic images, to dataset streams. */
 #include "formats/datasets/picture.h"
 #include "formats/datasets/source.h"
 #include "tools/cli/cli.h"
@@ -18,51 +18,52 @@ static const char *const layouts[] = {"auto", "nchw", "nhwc", NULL};
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"split", 0, MC_OPT_TEXT, MC_AT(source.split), .arg = "NAME", .def = "train", .group = 1, .help = "train or test"},
+    {"split", 0, MC_OPT_TEXT, MC_AT(source.split), .arg = "train|test", .def = "train", .group = 1,
+     .help = "split to write"},
     {"shuffle", 0, MC_OPT_U64, MC_AT(shuffle), .arg = "SEED", .max = INT64_MAX, .group = 1,
-     .help = "in a random order (default: 1 for a set that is sorted by class, as tiny-imagenet and folder are; else "
+     .help = "shuffle the images (default: seed 1 for sets sorted by class, such as tiny-imagenet and folder; else "
      "the publisher's order)"},
-    {"no-shuffle", 0, MC_OPT_FLAG, MC_AT(no_shuffle), .group = 1, .help = "a set that is sorted by class in its own order"},
+    {"no-shuffle", 0, MC_OPT_FLAG, MC_AT(no_shuffle), .group = 1, .help = "keep the order of a set sorted by class"},
     {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = MC_DATASET_MAX_IMAGES, .group = 1,
-     .help = "the first N images only, after the shuffle; of synth, how many to make (default: 10000, test 2000)"},
+     .help = "write only the first N images, after shuffling; synth: number of images (default: 10000, test 2000)"},
     {"size", 0, MC_OPT_INT, MC_AT(source.size), .arg = "N", .min = 1, .max = MC_PICTURE_MAX_SIZE, .group = 2,
-     .help = "height and width: of synth from 8 to 256 (default 32); tiny-imagenet and folder: resize to N x N, up to "
-     "2048 (default: 64; as they are)"},
+     .help = "height and width. synth: 8 to 256 (default 32); tiny-imagenet and folder: resize to N x N, up to 2048 "
+     "(default: 64 and unchanged)"},
     {"seed", 0, MC_OPT_U64, MC_AT(source.seed), .arg = "N", .max = INT64_MAX, .def = "1", .group = 2,
-     .flags = MC_OPT_HISTORY, .help = "of synth: which images; classes are always the same"},
+     .flags = MC_OPT_HISTORY, .help = "synth: seed of the images; the classes are always the same"},
     {"arrays", 0, MC_OPT_TEXT, MC_AT(source.arrays), .arg = "IMAGES,LABELS", .group = 3,
-     .help = "of npz: the arrays' names, where they are not among those below"},
+     .help = "npz: names of the two arrays, if they differ from those below"},
     {"layout", 0, MC_OPT_CHOICE, MC_AT(source.layout), .names = layouts, .def = "auto", .group = 3,
-     .help = "of npz and idx: where the channels are, if the shape leaves it open"},
+     .help = "npz and idx: position of the channels, if the shape is ambiguous"},
     {"classes", 0, MC_OPT_INT, MC_AT(source.classes), .arg = "N", .min = 1, .max = MC_DATASET_MAX_CLASSES, .group = 3,
-     .help = "of npz and idx: how many there are (default: one more than the largest label)"},
+     .help = "npz and idx: number of classes (default: largest label plus 1)"},
     MC_OPTION_OUTPUT, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char operands[] =
-    "cifar10 DIR\ncifar100 DIR\ntiny-imagenet DIR\nfolder DIR\nnpz FILE\n"
+    "cifar10 DIR\ncifar100 DIR\ntiny-imagenet DIR\nfolder DIR\nnpz FILE.npz\n"
     "idx DIR\nidx IMAGES LABELS\nsynth";
 static const char doc[] =
-    "Write a data set as a stream: pixels and labels."
-    "\vSets, and what DIR holds (pipelines/setup/fetch.sh fetches the first three from their "
-    "publishers):\n\n"
+    "Convert a data set to a stream of pixels and labels."
+    "\vData sets and the contents of DIR (pipelines/setup/fetch.sh downloads the first three from "
+    "their publishers):\n\n"
     "cifar10 (the binary version): data_batch_1.bin ... data_batch_5.bin, test_batch.bin, "
-    "batches.meta.txt, or cifar-10-batches-bin with them.\n\n"
-    "cifar100: train.bin, test.bin, fine_label_names.txt, or cifar-100-binary with them; labels "
-    "are the fine ones.\n\n"
+    "batches.meta.txt, or a folder cifar-10-batches-bin with them.\n\n"
+    "cifar100: train.bin, test.bin, fine_label_names.txt, or a folder cifar-100-binary with them. "
+    "The labels are the fine ones.\n\n"
     "tiny-imagenet: wnids.txt, words.txt, train/WNID/images/*.JPEG, val/val_annotations.txt with "
-    "val/images (the test split), or tiny-imagenet-200 with them.\n\n"
+    "val/images (the test split), or a folder tiny-imagenet-200 with them.\n\n"
     "folder: train/CLASS/*.jpg, *.jpeg or *.png, also in folders within CLASS, and test/ (or val/) "
-    "likewise; without these, the classes' folders themselves, which --split names. Other files "
-    "are counted on stderr. With --size the shorter side is resized and the middle square taken; "
-    "without, all images are of one size.\n\n"
-    "npz: NumPy's, images uint8 or float in [0,1], (N,C,H,W), (N,H,W,C) or grey (N,H,W), labels "
-    "(N), in any order: of the split SPLIT_images and SPLIT_labels, images_SPLIT and "
-    "labels_SPLIT, x_SPLIT and y_SPLIT; or, for train alone, images and labels, data and labels, "
-    "data and target, x and y, arr_0 and arr_1; in either case.\n\n"
-    "idx: MNIST and its relatives, unpacked or .gz: train-images-idx3-ubyte, "
-    "train-labels-idx1-ubyte, and t10k- likewise, or train-images.idx3-ubyte; or any two files.\n\n"
-    "synth: shapes and textures in ten classes, made here.\n\n"
+    "likewise. Without these, DIR contains the classes' folders itself and --split only names the "
+    "split. The number of other files is printed. --size resizes the shorter side and crops the "
+    "middle square; without it, all images must have the same size.\n\n"
+    "npz (NumPy): images uint8 or float in [0,1], (N,C,H,W), (N,H,W,C) or grey (N,H,W), and labels "
+    "(N). Names, in upper or lower case: SPLIT_images and SPLIT_labels, images_SPLIT and "
+    "labels_SPLIT, x_SPLIT and y_SPLIT; for train also images and labels, data and labels, data "
+    "and target, x and y, arr_0 and arr_1.\n\n"
+    "idx (MNIST and similar), plain or .gz: train-images-idx3-ubyte, train-labels-idx1-ubyte, and "
+    "t10k- likewise, or train-images.idx3-ubyte; or any two files.\n\n"
+    "synth: generated shapes and textures in ten classes.\n\n"
     "Examples:\n"
     "  mc-data synth --split test --seed 1 -o test.mcz\n"
     "  mc-data synth --samples 500 --shuffle 7 | mc-info";
@@ -91,14 +92,16 @@ static void note_options(const struct options *o, const struct mc_dataset_info *
 
 static void check_options(struct options *o)
 {
-    if (o->cli.n_operands < 1 || o->cli.n_operands > 3)
-        mc_cli_usage("name a data set, and the folder or file where it lies");
+    if (!o->cli.n_operands)
+        mc_cli_usage("missing: a data set: cifar10, cifar100, tiny-imagenet or folder with its "
+                     "DIR, npz FILE.npz, idx DIR, or synth (see --help)");
+    mc_cli_operands(&o->cli, "SET [DIR] [LABELS]");
     o->source.dir = o->cli.n_operands > 1 ? o->cli.operands[1] : NULL;
     o->source.labels = o->cli.n_operands > 2 ? o->cli.operands[2] : NULL;
     if (o->source.dir && mc_option_given(&o->cli, &o->source.seed))
-        mc_cli_usage("--seed is for synth");
+        mc_cli_usage("--seed has no effect without synth (use --shuffle SEED to shuffle)");
     if (mc_option_given(&o->cli, &o->shuffle) && o->no_shuffle)
-        mc_cli_usage("--shuffle and --no-shuffle exclude each other");
+        mc_cli_usage("--shuffle and --no-shuffle cannot be combined");
     o->source.samples = o->source.dir ? 0 : o->samples;
     o->cli.own_operands = 1;
     mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.dir);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-eval: loss and accuracy of networks, along a curve, or on a plane, as a table. */
+ * mc-eval: a table of loss and accuracy of networks, along a curve, or on a plane. */
 #include "formats/codecs/curve.h"
 #include "formats/codecs/losses.h"
 #include "formats/codecs/weights.h"
@@ -30,28 +30,29 @@ static const char *const bn_names[] = {"reestimate", "average", NULL};
 /* clang-format off */
 static const struct mc_option options[] = {
     {"points", 'p', MC_OPT_U64, MC_AT(planes.points), .arg = "T", .min = 2, .max = 100001, .def = "65", .group = 10,
-     .help = "points of a curve, t = 0 to 1"},
-    {"line", 0, MC_OPT_FLAG, MC_AT(line), .group = 10, .help = "the straight line between two networks, as a curve"},
-    {"bn", 0, MC_OPT_CHOICE, MC_AT(bn), .arg = "HOW", .names = bn_names, .def = "reestimate", .group = 20,
-     .needs = {"line"}, .help = "batch norm's statistics on the line: reestimate them (--bn-data), or average those of the "
-     "networks, as they are averaged"},
+     .help = "measure T points of a curve, t = 0 to 1"},
+    {"line", 0, MC_OPT_FLAG, MC_AT(line), .group = 10,
+     .help = "measure the straight line between two networks, as a curve"},
+    {"bn", 0, MC_OPT_CHOICE, MC_AT(bn), .names = bn_names, .def = "reestimate", .group = 20,
+     .needs = {"line"}, .help = "batch-norm statistics on the line: re-estimate them (--bn-data), or average the "
+     "networks' statistics like their parameters"},
     {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
-     .help = "the plane through three networks, or through a curve's ends and middle"},
+     .help = "measure the plane through three networks, or through a curve's ends and middle"},
     {"grid", 0, MC_OPT_U64, MC_AT(planes.grid.n), .arg = "N", .min = 2, .max = 1001, .def = "17", .group = 15,
-     .needs = {"plane"}, .help = "N x N points of it"},
+     .needs = {"plane"}, .help = "measure N x N points of the plane"},
     {"x-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.x), .arg = "FROM:TO", .min = -1000, .max = 1000,
      .def = "-.05:1.05", .group = 15, .needs = {"plane"},
-     .help = "from the first (0) to the second (1) of the three"},
+     .help = "range of x: 0 is the first network, 1 the second"},
     {"y-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.y), .arg = "FROM:TO", .min = -1000, .max = 1000,
      .def = "-.05:1.05", .group = 15, .needs = {"plane"},
-     .help = "from their line (0) to the third's height (1); of a curve -.1:1.5, else"},
-    {"marks", 0, MC_OPT_RESULT, MC_AT(planes.marks), .arg = "FILE", .group = 40, .needs = {"plane"},
-     .help = "where the networks and the curve lie in the plane, as a table"},
-    {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "one JSON object instead of a table"},
-    {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE", .group = 40,
-     .help = "a curve's summary as a table: ends, uniform and arc-length mean, minimum, maximum, barrier"},
-    {"losses", 0, MC_OPT_RESULT, MC_AT(losses), .arg = "FILE", .group = 40,
-     .help = "of a curve or a line: every image's loss at every point, a losses stream for mc-bootstrap"},
+     .help = "range of y: 0 is the line through them, 1 the height of the third; for a curve -.1:1.5, else"},
+    {"marks", 0, MC_OPT_RESULT, MC_AT(planes.marks), .arg = "FILE.tsv", .group = 40, .needs = {"plane"},
+     .help = "write a table of the positions of the networks and the curve in the plane"},
+    {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "print one JSON object instead of a table"},
+    {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE.tsv", .group = 40,
+     .help = "write a summary of a curve or line: ends, uniform and arc-length mean, minimum, maximum, barrier"},
+    {"losses", 0, MC_OPT_RESULT, MC_AT(losses), .arg = "FILE.mcz", .group = 40,
+     .help = "write the loss of every image at every point of a curve or line, for mc-bootstrap"},
     MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
@@ -59,21 +60,20 @@ static const char operands[] =
     "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
-    "\vA table has one row per network or point; accuracies are in percent. If a network's loss is "
-    "not finite, the other rows are written, that network is named on standard error, and the exit "
-    "status is 1; --json likewise. If a point of a curve, line or plane has no finite loss, "
-    "nothing "
-    "is written. A curve, line or plane "
-    "needs --bn-data where its network has batch norm, or --bn average for a line: it carries no "
-    "statistics, and its ends are measured like every other point. In the summary, arc_mean is the "
-    "mean by arc length in "
-    "parameter space, and the barrier is how far the loss rises over the straight line between "
-    "its values at the ends, or the accuracy falls under it, on each data set; of a straight "
-    "line it is the barrier between two networks.\n\n"
-    "A plane's x runs from the first network to the second, y at right angles to it towards "
-    "the "
-    "third (of a curve: its ends and its middle), both Euclidean distances of parameters. It "
-    "costs N x N times the images of all data sets and of --bn-data.\n\nExamples:\n"
+    "\vThe table has one row per network or point; accuracies are in percent. If a network's loss "
+    "is not finite, the other rows are written, an error names the network and the exit status is "
+    "1; --json likewise. If the loss of a point of a curve, line or plane is not finite, nothing "
+    "is written.\n\n"
+    "A curve, line or plane of a network with batch norm requires --bn-data, or for a line --bn "
+    "average, because its points have no statistics; its ends are measured like all other points. "
+    "In the summary, arc_mean is the mean by arc length in parameter space. The barrier is the "
+    "maximum rise of the loss above the straight line between its values at the ends (or fall of "
+    "the accuracy below it), per data set. For a straight line it is the barrier between two "
+    "networks.\n\n"
+    "A plane's x axis points from the first network to the second. Its y axis is perpendicular and "
+    "points to the third. For a curve these are its ends and its middle. Distances are Euclidean "
+    "distances of parameters. A plane costs N x N times the images of all data sets and of "
+    "--bn-data.\n\nExamples:\n"
     "  mc-eval --data test.mcz --bn-data train.mcz --points 21 curve.mcz -o c.tsv\n"
     "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
     "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
@@ -93,7 +93,7 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-/* What of the run decides every image's loss, beside the streams that it read. */
+/* Notes the settings that affect every image's loss, except the input streams. */
 static void note_run(const struct options *o, const struct mc_graph *g, struct mc_history *h)
 {
     const struct mc_batched *s = &o->eval.sweep;
@@ -189,7 +189,7 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
     return rc;
 }
 
-/* The line that mc-bezier --epochs 0 makes of the two networks, measured as it is. */
+/* Measures the line that mc-bezier --epochs 0 writes for the two networks. */
 static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
@@ -202,7 +202,9 @@ static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_
     if (!rc)
         rc = mc_expect_same_network(&o->cli, a.graph, b.graph, path[0], path[1], err);
     if (!rc && a.graph->S && o->bn == BN_REESTIMATE && !o->eval.sweep.bn.path)
-        rc = mc_fail(err, MC_EUSAGE, "--line needs --bn-data FILE, or --bn average");
+        rc = mc_fail(err, MC_EUSAGE,
+                     "--line between networks with batch norm requires --bn-data FILE.mcz (or --bn "
+                     "average)");
     if (!rc)
         rc = mc_curve_between(&line, &a, &b, MC_CURVE_BEZIER, 2, err);
     if (!rc) {
@@ -239,8 +241,8 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
     return rc;
 }
 
-/* A row for each network whose losses are finite. The others are named: all but the last here, the
- * last by o->diverged. */
+/* Prints a row for each network with finite losses. The others are reported: all except the last
+ * here, the last by o->diverged. */
 static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
@@ -272,9 +274,9 @@ static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struc
     return o->diverged.code;
 }
 
-/* The networks after the first, before minutes of work on that one: whole, and of these data. A
- * pipe can be read only once. */
-static int look_ahead(const struct options *o, struct mc_error *err)
+/* Checks the networks after the first before minutes of work on the first: they must be complete
+ * and accept the data. Skips pipes, which can be read only once. */
+static int check_networks(const struct options *o, struct mc_error *err)
 {
     int rc = 0;
 
@@ -292,28 +294,33 @@ static int look_ahead(const struct options *o, struct mc_error *err)
     return rc;
 }
 
-/* What the options ask of the operands, of which the first's kind is known. */
+/* Checks the options against the operands; is_curve: the first operand's kind. */
 static int check_kind(const struct options *o, int is_curve, struct mc_error *err)
 {
     size_t n = o->cli.n_operands;
 
     if (o->line && n != 2)
-        return mc_fail(err, MC_EUSAGE, "--line goes through two networks");
+        return mc_fail(err, MC_EUSAGE, "--line requires two networks (got %zu operands)", n);
     if (is_curve && n > 1)
-        return mc_fail(err, MC_EUSAGE, "takes one curve at a time");
+        return mc_fail(err, MC_EUSAGE, "only one curve can be measured (got %zu operands)", n);
     if (o->plane && (o->summary || o->losses))
-        return mc_fail(err, MC_EUSAGE, "--%s is for curves, not their planes",
+        return mc_fail(err, MC_EUSAGE, "--%s has no effect with --plane",
                        o->summary ? "summary" : "losses");
     if (o->plane && !is_curve && n != 3)
-        return mc_fail(err, MC_EUSAGE, "--plane goes through three networks or one curve");
-    is_curve = is_curve || o->line;
-    if (!is_curve && (o->summary || o->losses))
-        return mc_fail(err, MC_EUSAGE, "--%s is for curves", o->summary ? "summary" : "losses");
-    if (!is_curve && mc_option_given(&o->cli, &o->planes.points))
-        return mc_fail(err, MC_EUSAGE, "--points is for curves");
-    if (!is_curve && !o->plane && o->eval.sweep.checkpoint)
-        return mc_fail(err, MC_EUSAGE, "--checkpoint is for curves and planes");
-    return 0;
+        return mc_fail(err, MC_EUSAGE,
+                       "--plane requires three networks or one curve (got %zu operands)", n);
+    if (is_curve || o->line)
+        return 0;
+    const char *option = o->summary                                    ? "summary"
+                         : o->losses                                   ? "losses"
+                         : mc_option_given(&o->cli, &o->planes.points) ? "points"
+                         : !o->plane && o->eval.sweep.checkpoint       ? "checkpoint"
+                                                                       : NULL;
+    return option ? mc_fail(err, MC_EUSAGE,
+                            "--%s requires a curve, got weights (--line measures the line between "
+                            "two networks)",
+                            option)
+                  : 0;
 }
 
 static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
@@ -326,7 +333,7 @@ static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
     return is_curve ? eval_curve(o, *r, f, err) : eval_networks(o, r, f, err);
 }
 
-/* Weights or a curve: the first operand's kind says. */
+/* Reads weights or a curve, depending on the kind of the first operand. */
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -342,8 +349,8 @@ static int run(struct options *o, struct mc_error *err)
         rc = check_kind(o, is_curve, err);
     if (!rc)
         rc = mc_eval_cli_open_data(&o->eval, err);
-    if (!rc && !o->plane) /* which reads all three first */
-        rc = look_ahead(o, err);
+    if (!rc && !o->plane) /* a plane reads all three networks first */
+        rc = check_networks(o, err);
     if (!rc)
         rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
     if (!rc)
@@ -366,11 +373,12 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
     mc_eval_cli_check(&o->eval);
     if (o->line && o->plane)
-        mc_cli_usage("--line and --plane are two things");
+        mc_cli_usage("--line and --plane cannot be combined");
     if (o->bn == BN_AVERAGE && o->eval.sweep.bn.path)
         mc_cli_usage("--bn-data has no effect with --bn average");
     if (o->losses && o->eval.sweep.checkpoint)
-        mc_cli_usage("--losses and --checkpoint: a checkpoint does not hold every image's loss");
+        mc_cli_usage("--losses and --checkpoint cannot be combined: a checkpoint does not contain "
+                     "every image's loss");
     if (o->cli.no_history && !o->losses)
         mc_cli_usage("--no-history has no effect without --losses");
     o->cli.text = 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-hungarian: matrices to the permutation of greatest value, group by group, exactly. */
+ * mc-hungarian: the permutation with the maximum value in given matrices, exact, group by group. */
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
@@ -11,26 +11,20 @@
 #include <string.h>
 
 static const char doc[] =
-    "Match the units of two networks, each group by an optimal assignment."
-    "\vReads matrices (rows: units of the first network, columns: of the second, greater is "
-    "better) and writes the permutation of the greatest total value in every group, found exactly "
-    "(Jonker and Volgenant). With -v, a line a group: its units; the value, which is the sum over "
-    "the matched pairs, and its mean a pair; the gap "
-    "to the dual's bound, which proves the value greatest where it is 0 to rounding; how many rows "
-    "are "
-    "in ties, matched otherwise by an equally good permutation. Units that hardly vary are matched "
-    "with what "
-    "the others leave, and told. Where groups lie in the units of another (blocks of a grouped "
-    "convolution), each pair of units is worth its best assignments inside, and the units are "
-    "matched by these values; the mean is then over the pairs inside.\n\n"
-    "With --constraint, the best permutation found of those that are not worse than the identity "
-    "in other matrices, those before the ReLU, by a search over the constraint's multiplier: the "
-    "gap "
-    "is then to what any such permutation can be worth, and -v adds the multiplier, how much "
-    "better "
-    "than the identity's the constraint's value is (slack), and the value without a constraint. "
-    "Not "
-    "for groups in the units of others.\n\n"
+    "Match the units of two networks by an optimal assignment in each group."
+    "\vReads matrices (rows: units of the first network, columns: units of the second, higher is "
+    "better) and writes the permutation with the maximum total value in every group (Jonker and "
+    "Volgenant's algorithm; exact). -v prints one line per group: its units; the value (sum over "
+    "the matched pairs) and the mean per pair; the gap to the dual bound, which proves the maximum "
+    "if it is 0 up to rounding; the rows in ties, which an equally good permutation matches "
+    "differently. Units with almost no variance are matched with the remaining units and listed. "
+    "If units contain groups themselves (blocks of a grouped convolution), the value of a pair of "
+    "units is that of its best inner assignments; the mean is then per inner pair.\n\n"
+    "With --constraint, writes the best permutation found that is not worse than the identity in "
+    "other matrices, those before the ReLU. It searches over the constraint's multiplier. The gap "
+    "is then to a bound for all such permutations. -v adds the multiplier, the slack (by how much "
+    "the constraint's value exceeds the identity's) and the value without the constraint. Groups "
+    "within units are not supported.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
@@ -42,8 +36,8 @@ struct options {
 };
 
 static const struct mc_option options[] = {
-    {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES",
-     .help = "of activations before the ReLU: nothing worse than the identity in these"},
+    {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES.mcz",
+     .help = "be at least as good as the identity in these matrices (activations before the ReLU)"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_NO_HISTORY,
@@ -67,13 +61,15 @@ static void report(const struct options *o, const struct mc_matrices *m,
                   g->size, found->value, found->value / (double)(holds ? holds : g->size),
                   found->gap, found->n_ties, more);
     }
-    if (mc_note_dead_units(cli, m, "are dead and fill what is left"))
+    if (mc_note_dead_units(cli, m, "have almost no variance: matched with the remaining units"))
         return;
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix *x = &m->matrices[k];
         if (x->n_dead_a || x->n_dead_b)
-            mc_note(cli, "%s%s: of %zu units, %zu of a and %zu of b are dead and fill what is left",
-                    m->groups[k].name, m->groups[k].within ? " and its like" : "", x->n,
+            mc_note(cli,
+                    "%s%s: of %zu units, %zu of a and %zu of b have almost no variance: matched "
+                    "with the remaining units",
+                    m->groups[k].name, m->groups[k].within ? " and its equivalents" : "", x->n,
                     x->n_dead_a, x->n_dead_b);
     }
 }
@@ -123,8 +119,7 @@ out:
 
 static void check_options(struct options *o)
 {
-    if (o->cli.n_operands > 1)
-        mc_cli_usage("takes one matrices stream, %zu are given", o->cli.n_operands);
+    mc_cli_operands(&o->cli, "[MATRICES.mcz]");
     mc_cli_default_stdin(&o->cli);
     o->matrices = o->cli.operands[0];
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-info: what a stream holds and where it comes from. It always reads to the end: of a damaged or
- * truncated stream nothing is printed. */
+ * mc-info: the contents and the history of a stream. It always reads to the end and prints nothing
+ * about a damaged or truncated stream. */
 #include "formats/codecs/check.h"
 #include "formats/codecs/graph.h"
 #include "formats/exchange/graph_json.h"
@@ -21,11 +21,11 @@ struct options {
 
 static const struct mc_option options[] = {
     {"check", 0, MC_OPT_FLAG, MC_AT(check),
-     .help = "one line for each sound stream, an error for each other one; with --json or --graph, "
-             "these of sound ones only"},
-    {"json", 0, MC_OPT_FLAG, MC_AT(json), .help = "one JSON object a line for each stream"},
+     .help = "check streams completely: print a line for each valid one and an error for each "
+             "other one; with --json or --graph, print the valid ones that way"},
+    {"json", 0, MC_OPT_FLAG, MC_AT(json), .help = "print one JSON object per stream, in one line"},
     {"graph", 0, MC_OPT_FLAG, MC_AT(graph),
-     .help = "the network in weights or a curve, as a graph file for --net"},
+     .help = "print the network of weights or a curve as a graph file for --net"},
     {0}};
 
 static const char doc[] = "Print a stream's kind, content id, meta data, history and tensors.\v"
@@ -61,12 +61,12 @@ static void print_json(const struct mc_reader *r)
     puts("]}");
 }
 
-/* ---- for people ------------------------------------------------------------------------------ */
+/* ---- text ------------------------------------------------------------------------------------ */
 
 /* "1 record", "2 records" */
-static void print_count(uint64_t n, const char *what)
+static void print_count(uint64_t n, const char *unit)
 {
-    printf("%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
+    printf("%" PRIu64 " %s%s", n, unit, n == 1 ? "" : "s");
 }
 
 static void print_value(const msgpack_object *o)
@@ -81,7 +81,7 @@ static void print_value(const msgpack_object *o)
         mc_json_object(stdout, o);
 }
 
-/* Lists of numbers and short texts are shown, what holds more is only counted. */
+/* True for values that are printed; of longer ones only the size is. */
 static int is_short(const msgpack_object *o)
 {
     if (o->type == MSGPACK_OBJECT_MAP)
@@ -189,8 +189,8 @@ static int print_graph(const struct mc_reader *r, struct mc_error *err)
     int rc = 0;
 
     if (!map)
-        return mc_fail(err, MC_EINPUT, "%s: is a %s stream, without a graph", mc_reader_name(r),
-                       mc_reader_kind(r));
+        return mc_fail(err, MC_EINPUT, "%s: weights or curve with a graph expected, got %s",
+                       mc_reader_name(r), mc_reader_kind(r));
     if ((rc = mc_graph_unpack(&g, map, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     rc = mc_graph_json_print(stdout, g, err);
@@ -220,7 +220,7 @@ out:
     return rc;
 }
 
-/* All files are looked at; the status is that of the last that failed. */
+/* Reads all files; the status is that of the last failure. */
 static int run(struct options *o, struct mc_error *err)
 {
     int rc = 0;
@@ -242,8 +242,8 @@ static void check_options(struct options *o)
 {
     o->cli.text = 1;
     if (o->json && o->graph)
-        mc_cli_usage("only one of --json and --graph");
+        mc_cli_usage("--json and --graph cannot be combined");
     mc_cli_default_stdin(&o->cli);
 }
 
-MC_PROGRAM("[FILE...]", doc, options, .check = check_options, .prints = 1, .run = run)
+MC_PROGRAM("[FILE.mcz...]", doc, options, .check = check_options, .prints = 1, .run = run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-match: two networks to the permutation that brings their weights together. */
+ * mc-match: the permutation that best matches the weights of two networks. */
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "tools/align/weight_matching.h"
@@ -12,23 +12,21 @@
 #include <stdlib.h>
 
 static const char doc[] =
-    "Match the units of two networks by their weights alone, without data."
-    "\vWrites the permutation of B's units by which its parameters come near to A's (weight "
-    "matching, Ainsworth et al. 2023): group by group, in random order, the assignment of the "
-    "greatest inner product of what the group permutes in A and in B, the other groups as they "
-    "are, until nothing changes. Without --init, a first sweep goes from the image to the logits "
-    "and counts only what lies between groups that it has matched. All "
-    "weights and biases that a group permutes count, on both of a layer's axes, those of batch "
-    "norm too; running statistics do not. What is found is a local maximum: another --seed, or "
-    "--init "
-    "from an alignment by activations, may find a greater one.\n\n"
-    "With -v, a line a sweep over the groups: the objective, the inner product of all parameters "
-    "of A and of B as it is permuted, which never falls (what no group permutes, such as the last "
-    "layer's biases, adds the same to it throughout); the distance, the Euclidean one between the "
-    "two, which is less where the objective is greater; and how many groups changed. Then a line a "
-    "group: its units; the value, the inner product of what the group permutes, and its mean a "
-    "unit; gap and ties as mc-hungarian tells them; how many units move, to another place than "
-    "B has them at.\n\n"
+    "Match the units of two networks by their weights, without data."
+    "\vWrites the permutation of B's units that moves its parameters close to A's (weight "
+    "matching, Ainsworth et al. 2023). It visits the groups in random order until nothing changes. "
+    "For each group it computes the assignment with the maximum inner product of the parameters "
+    "that the group permutes in A and B, while the other groups stay fixed. Without --init, a "
+    "first sweep goes from the image to the logits and uses only the parameters between groups "
+    "that are already matched. All weights and biases that a group permutes count, on both axes of "
+    "a layer, including those of batch norm; running statistics do not. The result is a local "
+    "maximum: another --seed, or --init from an alignment by activations, may find a better "
+    "one.\n\n"
+    "-v prints one line per sweep: the objective (inner product of all parameters of A and the "
+    "permuted B), which never decreases; the Euclidean distance between the two; the number of "
+    "changed groups. Then it prints one line per group: its units; the value (inner product of the "
+    "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
+    "the number of units that move.\n\n"
     "Examples:\n"
     "  mc-match a.mcz b.mcz -o p.mcz\n"
     "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz";
@@ -41,8 +39,8 @@ struct options {
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE",
-     .help = "start from this permutation; one that moves nothing is the start of Ainsworth et al."},
+    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE.mcz",
+     .help = "start from this permutation; Ainsworth et al. start from the identity"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTION_THREADS,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
@@ -54,7 +52,7 @@ struct watch {
     struct mc_weight_sweep last;
 };
 
-static void swept(void *arg, const struct mc_weight_sweep *s)
+static void report_sweep(void *arg, const struct mc_weight_sweep *s)
 {
     struct watch *w = arg;
     char extra[96];
@@ -79,7 +77,7 @@ static int match(struct options *o, const struct mc_weights *a, const struct mc_
     const struct mc_weight_match_opts opts = {.seed = o->seed,
                                               .forward = !o->init,
                                               .threads = o->cli.backend.threads,
-                                              .swept = swept,
+                                              .swept = report_sweep,
                                               .arg = &w};
     struct mc_assignment *info = calloc(s->n_groups + 1, sizeof *info);
     int rc = info ? 0 : mc_no_memory(err);
@@ -128,9 +126,7 @@ out:
 
 static void check_options(struct options *o)
 {
-    if (o->cli.n_operands != 2)
-        mc_cli_usage("two networks are needed, %zu %s given", o->cli.n_operands,
-                     o->cli.n_operands == 1 ? "is" : "are");
+    mc_cli_operands(&o->cli, "A.mcz B.mcz");
 }
 
 MC_PROGRAM("A.mcz B.mcz", doc, options, .check = check_options, .run = run)

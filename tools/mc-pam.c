@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-pam: two networks in, a curve between the first and a permutation of the second out, curve and
- * permutation learned in turn. */
+ * mc-pam: learn a permutation of the second of two networks and a curve to it, in turn. */
 #include "tools/options/pam.h"
 #include "tools/cli/networks.h"
 #include "tools/pam/start.h"
@@ -18,27 +17,27 @@ struct options {
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE", .group = 10,
-     .help = "permutation to start from, or a curve's (default: the identity)"},
-    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "CURVE", .group = 10,
-     .help = "start from this curve: its permutation and its control point"},
+    {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE.mcz", .group = 10,
+     .help = "start from this permutation, or this curve's (default: the identity)"},
+    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "CURVE.mcz", .group = 10,
+     .help = "start from this curve's permutation and control point"},
     MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
 static const char doc[] =
-    "Learn a permutation of the second network and a curve to it in turn."
+    "Learn a permutation of the second network and a curve to it, in turn."
     "\vProximal alternating minimisation. A permutation step trains a doubly stochastic matrix for "
-    "each group of units, in the place of their permutation, and then chooses the permutation that "
-    "does best along the path: of some drawn from these matrices, the one nearest to them, and the "
-    "one from before. A curve step trains the curve's control point, as mc-bezier does, at --lr "
-    "for --epochs. In either, moving away from where the step began has a price (--nu-permutation, "
-    "--nu-curve); a step that moves nothing says what to change. The output is a curve that holds "
-    "the permutation of B: mc-eval measures it, and mc-permute takes the permutation from it. "
-    "Blocks of a convolution in groups stay in the order that the "
-    "first permutation gives them; their units move within them.\n\n"
-    "-v and --log-json tell the objective Q (loss and weight decay along the curve) after each "
-    "step, and whether it fell by more than the price; -v also says first how much memory the run "
-    "takes. --stop-after counts the epochs of all steps.\n\nExamples:\n"
+    "each group of units instead of a permutation. Then it selects the best permutation along the "
+    "path: among some drawn from these matrices, the one nearest to them, and the previous one. A "
+    "curve step trains the curve's control point like mc-bezier, with --lr and --epochs. In both, "
+    "moving away from the start of the step has a cost (--nu-permutation, --nu-curve). If a step "
+    "moves nothing, a note suggests what to change. The output is a curve that contains the "
+    "permutation of B: mc-eval measures it, and mc-permute accepts it as a permutation. Blocks of "
+    "a grouped convolution keep the order of the first permutation; units move only within "
+    "them.\n\n"
+    "-v and --log-json report the objective Q (loss and weight decay along the curve) after each "
+    "step, and whether it decreased by more than the cost. -v first prints how much memory the run "
+    "uses. --stop-after counts the epochs of all steps.\n\nExamples:\n"
     "  mc-pam -d train.mcz --perm p.mcz --epochs 20 a.mcz b.mcz -o curve.mcz\n"
     "  mc-pam -d train.mcz --stage permutation a.mcz b.mcz -o perm.mcz";
 
@@ -59,9 +58,9 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
     const uint64_t *select = &o->pam.pam.images, n = o->train.images.info.n;
     if (!rc && *select > n && mc_option_given(&o->cli, select))
         rc = mc_fail(err, MC_EINPUT,
-                     "--select-images: %" PRIu64 " are asked for, there are %" PRIu64
-                     " images to train on",
-                     *select, n);
+                     "--select-images must be at most %" PRIu64 ", the number of training images "
+                     "(got %" PRIu64 ")",
+                     n, *select);
     if (!rc)
         rc = mc_train_cli_resolve(&o->train, s->a.graph, s->a.dataset, s->b.dataset, err);
     if (!rc)
@@ -110,12 +109,10 @@ static void add_options(struct options *o)
 static void check_options(struct options *o)
 {
     mc_pam_cli_check(&o->pam, &o->train);
-    if (o->cli.n_operands != 2)
-        mc_cli_usage("needs two weights streams (see --help)");
-    if (!o->train.data)
-        mc_cli_usage("needs --data FILE (see --help)");
+    mc_cli_operands(&o->cli, "A.mcz B.mcz");
+    mc_cli_require(o->train.data != NULL, "--data FILE.mcz");
     if (o->perm && o->init)
-        mc_cli_usage("--perm and --init exclude each other");
+        mc_cli_usage("--perm and --init cannot be combined");
 }
 
 MC_PROGRAM("A.mcz B.mcz", doc, options, .add = add_options, .check = check_options, .run = run)

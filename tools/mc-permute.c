@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-permute: a permutation and a network in, the permuted network out; and what one does with
- * permutations: invert, compose, draw, prove. */
+ * mc-permute: apply a permutation to a network, and invert, compose, draw or verify permutations.
+ */
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -24,30 +24,32 @@ struct options {
 /* clang-format off */
 static const struct mc_option options[] = {
     {"inverse", 0, MC_OPT_FLAG, MC_AT(inverse), .group = 1, .flags = MC_OPT_HISTORY,
-     .help = "use the permutation's inverse; given no WEIGHTS, write it"},
+     .help = "apply the inverse of PERM; without WEIGHTS, write the inverse"},
     {"compose", 0, MC_OPT_FLAG, MC_AT(compose), .group = 1, .flags = MC_OPT_HISTORY,
-     .help = "write the permutation that is P and then Q"},
+     .help = "write the permutation that applies P and then Q"},
     {"identity", 0, MC_OPT_FLAG, MC_AT(identity), .group = 1, .flags = MC_OPT_HISTORY,
-     .help = "write the permutation of WEIGHTS' groups that moves nothing"},
+     .help = "write the identity permutation of WEIGHTS' groups"},
     {"random", 0, MC_OPT_U64, MC_AT(random), .arg = "SEED", .max = INT64_MAX, .group = 1, .flags = MC_OPT_HISTORY,
      .help = "permute WEIGHTS at random"},
-    {"perm-out", 0, MC_OPT_RESULT, MC_AT(perm_out), .arg = "FILE", .group = 2,
-     .help = "write the permutation that was applied there too"},
-    {"verify", 0, MC_OPT_INPUT, MC_AT(verify), .arg = "DATASET", .group = 3,
-     .help = "compare the logits of WEIGHTS and its permuted self, as a table; fails unless they differ by rounding "
-     "only. Writes the weights only where -o says"},
+    {"perm-out", 0, MC_OPT_RESULT, MC_AT(perm_out), .arg = "FILE.mcz", .group = 2,
+     .help = "also write the applied permutation"},
+    {"verify", 0, MC_OPT_INPUT, MC_AT(verify), .arg = "DATASET.mcz", .group = 3,
+     .help = "print a table that compares the logits of WEIGHTS before and after the permutation; fail unless they "
+     "are equal up to rounding. Writes weights only with -o"},
     {"samples", 0, MC_OPT_U64, MC_AT(samples), .arg = "N", .max = INT32_MAX, .def = "0", .group = 3,
-     .needs = {"verify"}, .help = "verify on the first N images, 0: all"},
+     .needs = {"verify"}, .help = "verify on the first N images; 0: all"},
     MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char operands[] =
-    "PERM WEIGHTS\n--random SEED WEIGHTS\n--verify DATASET PERM WEIGHTS\n--inverse PERM\n"
-    "--compose P Q\n--identity WEIGHTS";
+    "PERM.mcz WEIGHTS.mcz\n--random SEED WEIGHTS.mcz\n--verify DATASET.mcz PERM.mcz WEIGHTS.mcz\n"
+    "--inverse PERM.mcz\n--compose P.mcz Q.mcz\n--identity WEIGHTS.mcz";
 static const char doc[] =
-    "Reorder a network's units; the network stays the same function."
-    "\vA permutation's entry i is the unit that goes to place i. PERM, WEIGHTS or DATASET may be - "
-    "(standard input). -o may name WEIGHTS, which the result then replaces.\n\nExamples:\n"
+    "Permute a network's units without changing its function."
+    "\vEntry i of a permutation is the unit that moves to position i. PERM may also be a curve "
+    "that "
+    "contains a permutation. One of the inputs may be - (standard input). If -o names WEIGHTS, the "
+    "result replaces it.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz";
 
@@ -62,7 +64,7 @@ static int invert(const struct options *o, struct mc_perm *p, struct mc_error *e
     return o->inverse ? mc_perm_inverse(p, err) : 0;
 }
 
-/* --compose, or --inverse of a permutation alone. */
+/* --compose, or --inverse without weights. */
 static int combine(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -111,18 +113,17 @@ static int verify(struct options *o, const struct mc_weights *w, const struct mc
     printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n", v.images, v.changed, v.difference,
            v.logit, v.loss);
     if (!mc_verified_same(&v))
-        rc = mc_fail(err, MC_EFAIL,
-                     "the permuted network is not the same: logits differ by %g, losses "
-                     "by %g",
-                     v.difference, v.loss);
+        rc =
+            mc_fail(err, MC_EFAIL, "the permuted network differs: logits by up to %g, losses by %g",
+                    v.difference, v.loss);
 out:
     mc_dataset_close(data);
     return rc;
 }
 
-/* The permutation to apply to w: read or drawn; or the one that moves nothing. */
-static int choose(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
-                  struct mc_error *err)
+/* Reads or draws the permutation to apply, or creates the identity. */
+static int get_perm(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
+                    struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     const struct mc_stream from = {.path = o->cli.operands[0]};
@@ -140,6 +141,25 @@ static int choose(const struct options *o, const struct mc_symmetry *s, struct m
     return invert(o, p, err);
 }
 
+static int read_weights(struct mc_weights *w, const struct options *o, struct mc_error *err)
+{
+    const char **path = o->cli.operands;
+    const size_t n = o->cli.n_operands;
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, path[n - 1], err);
+
+    if (!rc && n == 2 && !strcmp(mc_reader_kind(r), "permutation"))
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: weights expected, got permutation: the permutation comes first "
+                     "(mc-permute %s %s)",
+                     mc_reader_name(r), path[1], path[0]);
+    if (!rc)
+        rc = mc_weights_read(w, (struct mc_stream){.reader = r, .declared = !o->verify},
+                             o->cli.history, err);
+    mc_reader_close(r);
+    return rc;
+}
+
 static int permute(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -147,12 +167,12 @@ static int permute(struct options *o, struct mc_error *err)
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = mc_weights_read(&w, (struct mc_stream){.path = path, .declared = !o->verify}, h, err);
+    int rc = read_weights(&w, o, err);
 
     if (rc)
         return rc;
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
-        (rc = choose(o, &s, &p, err)))
+        (rc = get_perm(o, &s, &p, err)))
         goto out;
     if (o->identity) {
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
@@ -162,7 +182,7 @@ static int permute(struct options *o, struct mc_error *err)
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     if (mc_perm_found_elsewhere(&p, "", w.id))
-        mc_warn(&o->cli, "%s was found for another network than %s",
+        mc_warn(&o->cli, "%s was computed for another network than %s",
                 mc_file_called(o->cli.operands[0]), mc_file_called(path));
     for (size_t g = 0; g < p.n_groups; g++)
         mc_detail(&o->cli, "%s: %zu of %zu units move", p.groups[g].name, mc_perm_moved(&p, g),
@@ -183,31 +203,34 @@ out:
     return rc;
 }
 
-/* Operands and options that do not go together end the program. */
+/* Usage errors about operands and options that cannot be combined. */
 static void check_uses(const struct options *o)
 {
-    size_t n = o->cli.n_operands;
-    int alone = o->compose || o->identity;
+    const size_t n = o->cli.n_operands;
+    const int writes_perm = o->compose || o->identity;
+    const int inverts = o->inverse && n == 1 && !o->verify && !o->perm_out;
 
     if (o->compose + o->identity + is_random(o) > 1)
-        mc_cli_usage("only one of --compose, --identity and --random");
-    if (alone && (o->verify || o->perm_out))
-        mc_cli_usage("%s writes a permutation: no --verify, no --perm-out",
-                     o->compose ? "--compose" : "--identity");
+        mc_cli_usage("only one of --compose, --identity and --random can be given");
+    if (writes_perm && (o->verify || o->perm_out))
+        mc_cli_usage("--%s has no effect with --%s, which writes a permutation",
+                     o->verify ? "verify" : "perm-out", o->compose ? "compose" : "identity");
     if (o->verify && o->cli.output && !strcmp(o->cli.output, "-"))
-        mc_cli_usage("--verify prints a table: -o needs a file");
+        mc_cli_usage("--verify prints its table to standard output: -o requires a file");
     if (o->verify && o->cli.backend.precision != MC_PRECISION_F32)
-        mc_cli_usage("--verify proves in f32: the same network differs by more in %s",
+        mc_cli_usage("--verify requires --precision f32 (got %s, whose rounding is too coarse)",
                      mc_precision_names[o->cli.backend.precision]);
     if (!o->verify && (mc_option_given(&o->cli, &o->cli.backend.device) ||
                        o->cli.backend.precision != MC_PRECISION_F32))
         mc_cli_usage("--device and --precision have no effect without --verify");
-    if (o->compose && n != 2)
-        mc_cli_usage("--compose needs two permutations (see --help)");
-    if ((o->identity || is_random(o)) && n != 1)
-        mc_cli_usage("%s needs WEIGHTS (see --help)", o->identity ? "--identity" : "--random");
-    if (!alone && !is_random(o) && n != 2 && !(o->inverse && n == 1 && !o->verify && !o->perm_out))
-        mc_cli_usage("needs PERM and WEIGHTS (see --help)");
+    if (o->verify && n == 1 && !is_random(o))
+        mc_cli_usage("--verify reads a data set, then PERM and WEIGHTS follow: mc-permute --verify "
+                     "DATASET.mcz %s %s",
+                     o->verify, o->cli.operands[0]);
+    mc_cli_operands(&o->cli, o->compose                    ? "P.mcz Q.mcz"
+                             : o->identity || is_random(o) ? "WEIGHTS.mcz"
+                             : inverts                     ? "PERM.mcz"
+                                                           : "PERM.mcz WEIGHTS.mcz");
 }
 
 static void check_options(struct options *o)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-pgd: a network and a data set in, the data set's adversarial examples out. */
+ * mc-pgd: the adversarial examples of a data set against a network. */
 #include "tools/eval/examples.h"
 #include "tools/options/attack.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
 #include "tools/load/loader.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -18,7 +18,7 @@ struct options {
     struct mc_loader_options pass; /* samples 0: all */
 };
 
-/* A run under way, for the progress line and the log. */
+/* The state of a run, for the progress line and the log. */
 struct watch {
     const struct options *o;
     struct mc_progress progress;
@@ -28,21 +28,23 @@ struct watch {
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE", .group = 1, .help = "the data set"},
+    {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE.mcz", .group = 1, .help = "data set to attack"},
     {"samples", 0, MC_OPT_U64, MC_AT(pass.samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 1,
-     .flags = MC_OPT_HISTORY, .help = "its first N images (default: all)"},
+     .flags = MC_OPT_HISTORY, .help = "use the first N images (default: all)"},
     {"batch", 0, MC_OPT_U64, MC_AT(pass.batch), .arg = "N", .min = 1, .max = 65536, .def = "128", .group = 3,
-     .flags = MC_OPT_HISTORY, .help = "images at a time"},
+     .flags = MC_OPT_HISTORY, .help = "images per batch"},
     MC_OPTION_SEED(MC_AT(pass.seed), .flags = MC_OPT_HISTORY), MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
 static const char doc[] =
-    "Write the adversarial examples of a data set against a network."
-    "\vProjected gradient descent (Madry et al. 2018) on the pixels of every image, which stay "
-    "from 0 to 1; labels and all else stay the data set's. The network runs in evaluation mode "
-    "with the statistics of its own stream. The examples are float32 and can be fed to any "
-    "program and any network: another one's accuracy on them says how well they transfer. One "
-    "pass, in constant memory. The radii and steps are those of --attack elsewhere.\n\n"
+    "Write adversarial examples of a data set against a network."
+    "\vRuns projected gradient descent (Madry et al. 2018) on the pixels of every image, which "
+    "stay "
+    "in [0,1]; labels and all other properties of the data set are unchanged. The network runs in "
+    "evaluation mode with its own statistics. The examples are a data set of float32 pixels for "
+    "any program and any network; another network's accuracy on them shows how well they "
+    "transfer. The program makes one pass in constant memory. Its options are the keys of --attack "
+    "in other programs.\n\n"
     "Examples:\n"
     "  mc-pgd net.mcz --data test.mcz | mc-eval --data - net.mcz\n"
     "  mc-pgd net.mcz -d test.mcz --eps 4/255 --steps 20 --restarts 5 -o adv.mcz\n"
@@ -84,7 +86,7 @@ static void print_summary(const struct options *o, const struct mc_adversarial_s
     char reached[64] = "";
 
     if (o->attack.targeted)
-        snprintf(reached, sizeof reached, ", %.2f%% are taken for the target",
+        snprintf(reached, sizeof reached, ", %.2f%% classified as the target",
                  100 * (double)s->reached / n);
     mc_note(&o->cli,
             "%llu images: accuracy %.2f%% -> %.2f%%, loss %.4g -> %.4g%s, mean %s distance from "
@@ -102,7 +104,7 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
 
     if (!rc && !strcmp(mc_reader_kind(r), "curve"))
         rc = mc_fail(err, MC_EINPUT,
-                     "%s: is a curve; mc-bezier --point T makes a network of a point of it",
+                     "%s: weights expected, got curve: run mc-bezier --point T first",
                      mc_reader_name(r));
     if (!rc)
         rc = mc_weights_read(w, (struct mc_stream){.reader = r}, h, err);
@@ -110,13 +112,13 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
     return rc;
 }
 
-/* What the data decide of the attack; the history tells it. */
+/* Completes the attack from the data and notes it in the history. */
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
                            struct mc_error *err)
 {
     int rc = mc_attack_resolve(&o->attack, info, err);
 
-    mc_attack_keep(&o->attack, o->cli.history, NULL);
+    mc_attack_record(&o->attack, o->cli.history, NULL);
     mc_options_note(&o->cli, o, o->cli.history);
     return rc;
 }
@@ -181,13 +183,11 @@ static void add_options(struct options *o)
 
 static void check_options(struct options *o)
 {
-    if (!o->data)
-        mc_cli_usage("--data is needed (see --help)");
-    if (!o->cli.n_operands && (!strcmp(o->data, "-") || isatty(STDIN_FILENO)))
-        mc_cli_usage("needs the network to attack: WEIGHTS.mcz (see --help)");
+    const int from_stdin = !isatty(STDIN_FILENO) && (!o->data || strcmp(o->data, "-") != 0);
+
+    mc_cli_operands(&o->cli, from_stdin ? "[WEIGHTS.mcz]" : "WEIGHTS.mcz");
+    mc_cli_require(o->data != NULL, "--data FILE.mcz");
     mc_cli_default_stdin(&o->cli);
-    if (o->cli.n_operands > 1)
-        mc_cli_usage("takes one network, %zu are given", o->cli.n_operands);
 }
 
 MC_PROGRAM("WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options, .run = run)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-plot: pictures of what the other programs measured. Tables are checked whole before gnuplot
- * starts; how the pictures look is in tools/plot/lines.gp and tools/plot/plane.gp. */
+ * mc-plot: pictures of the other programs' results. All tables are checked before gnuplot starts;
+ * tools/plot/lines.gp and tools/plot/plane.gp define the look of the pictures. */
 #include "tools/cli/cli.h"
 #include "tools/plot/figure.h"
 
@@ -11,23 +11,23 @@
 #include <strings.h>
 #include <unistd.h>
 
-#define NARROWEST 1e-6 /* range of an axis, as a share of its values */
+#define MIN_RANGE 1e-6 /* minimum range of an axis, relative to its values */
 #define MAX_TABLES 16
 #define MAX_FITTED 32 /* by --fit */
 
-/* as enum mc_picture */
+/* in the order of enum mc_picture */
 static const char *const modes[] = {"path", "signature", "log", "plane", NULL};
 
 struct options {
     struct mc_cli cli;
     struct mc_figure figure;
     int format;      /* enum mc_image */
-    char names[600]; /* what figure.names point into */
-    char data[200];  /* "": not said, until the first table is read */
+    char names[600]; /* figure.names point into it */
+    char data[200];  /* "" without --data, until the first table is read */
     double width, height;
     int in_cm;
     struct {
-        const char *tables[MAX_FITTED]; /* operands that are not drawn */
+        const char *tables[MAX_FITTED]; /* like operands, but not drawn */
         size_t n;
         char data[200];
     } fit;
@@ -43,7 +43,7 @@ static void parse_fit(const char *option, const char *arg, void *value)
     o->fit.tables[o->fit.n++] = arg;
 }
 
-/* FROM:TO[,FROM:TO], where the first may be empty. */
+/* Parses FROM:TO[,FROM:TO]; the first range may be empty. */
 static void parse_y_range(const char *option, const char *arg, void *value)
 {
     double(*range)[2] = value;
@@ -52,7 +52,7 @@ static void parse_y_range(const char *option, const char *arg, void *value)
     for (size_t k = 0; arg; k++) {
         const size_t n = strcspn(arg, ",");
         if (k == 2 || n >= sizeof part)
-            mc_cli_usage("%s: '%s' is not FROM:TO or FROM:TO,FROM:TO", option, arg);
+            mc_cli_usage("%s: FROM:TO or FROM:TO,FROM:TO expected, got '%s'", option, arg);
         memcpy(part, arg, n);
         part[n] = 0;
         if (*part || k || arg[n] != ',')
@@ -71,7 +71,7 @@ static void parse_size(const char *option, const char *arg, void *value)
     o->in_cm = n > 2 && !strcmp(arg + n - 2, "cm");
     n -= o->in_cm ? 2 : 0;
     if (!x || (size_t)(x - arg) >= sizeof width || arg + n - x > (long)sizeof height)
-        mc_cli_usage("%s: '%s' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm", option, arg);
+        mc_cli_usage("%s: WIDTHxHEIGHT or WIDTHxHEIGHTcm expected, got '%s'", option, arg);
     memcpy(width, arg, (size_t)(x - arg));
     memcpy(height, x + 1, (size_t)(arg + n - x - 1));
     if (o->in_cm) {
@@ -90,78 +90,77 @@ static void parse_names(const char *option, const char *arg, void *value)
     size_t n = 0;
 
     if (strlen(arg) >= sizeof o->names)
-        mc_cli_usage("%s: is too long", option);
+        mc_cli_usage("%s: names of at most %zu characters expected", option, sizeof o->names - 1);
     strcpy(o->names, arg);
     while (rest && n < 3)
         o->figure.names[n++] = strsep(&rest, ",");
     if (n < 3 || rest)
-        mc_cli_usage("%s: '%s' is not three names with commas between them", option, arg);
+        mc_cli_usage("%s: three names separated by commas expected, got '%s'", option, arg);
 }
 
 static void parse_data(const char *option, const char *arg, void *value)
 {
     if (!*arg || strlen(arg) >= sizeof((struct options *)0)->data)
-        mc_cli_usage("%s: '%s' is no data set's name", option, arg);
+        mc_cli_usage("%s: name of a data set expected, got '%s'", option, arg);
     strcpy(value, arg);
 }
 
-static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* as enum mc_image */
+static const char *const formats[] = {"svg", "png", "pdf", NULL}; /* in the order of mc_image */
 
 /* clang-format off */
 static const struct mc_option options[] = {
     {"data", 'd', MC_OPT_OTHER, MC_AT(data), .arg = "NAME", .parse = parse_data, .group = 10,
      .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_PLANE,
-     .help = "path, plane: draw this data set's columns (default: test, or the first); NAME.robust: those of "
+     .help = "path, plane: draw this data set's columns (default: test, or the first); NAME.robust: the columns of "
      "mc-eval --attack"},
     {"log-loss", 0, MC_OPT_FLAG, MC_AT(figure.log_loss), .group = 15, .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG,
-     .help = "path, log: losses on a logarithmic axis; losses of 0 are on a dotted line at its foot"},
+     .help = "path, log: draw losses on a logarithmic axis; losses of 0 are on a dotted line below it"},
     {"y-range", 0, MC_OPT_OTHER, MC_AT(figure.range), .arg = "FROM:TO[,FROM:TO]", .parse = parse_y_range, .group = 15,
      .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG | 1 << MC_PICTURE_SIGNATURE,
-     .help = "path, log: range of the loss axis, of the accuracy axis (,80:100 sets this one alone); signature: "
-     "of the correlation axis (default: chosen, see below)"},
+     .help = "path, log: ranges of the loss and the accuracy axis (,80:100 sets only the latter); signature: range of "
+     "the correlation axis (default: chosen, see below)"},
     {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << MC_PICTURE_PLANE,
-     .help = "plane: call the three networks so"},
+     .help = "plane: names of the three networks"},
     {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.range[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
-     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the colours of losses (default: all values)"},
+     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the loss colours (default: all values)"},
     {"accuracy-range", 0, MC_OPT_RANGE, MC_AT(figure.range[1]), .arg = "FROM:TO", .max = 100, .group = 15,
-     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the colours of accuracies, in percent"},
-    {"fit", 0, MC_OPT_OTHER, 0, .arg = "TABLE[,TABLE...]", .parse = parse_fit, .group = 16,
-     .help = "choose ranges that fit this line or plane too, without drawing it, so that pictures have one scale; "
+     .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the accuracy colours, in percent"},
+    {"fit", 0, MC_OPT_OTHER, 0, .arg = "TABLE.tsv[,TABLE.tsv...]", .parse = parse_fit, .group = 16,
+     .help = "include this line or plane in the ranges without drawing it, to give several pictures the same scale; "
      "repeatable"},
     {"fit-data", 0, MC_OPT_OTHER, MC_AT(fit.data), .arg = "NAME", .parse = parse_data, .group = 16,
-     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_PLANE, .help = "path, plane: choose ranges that fit this data set's columns too"},
-    {"title", 0, MC_OPT_TEXT, MC_AT(figure.title), .arg = "TEXT", .group = 20, .help = "write this above the picture"},
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_PLANE, .help = "path, plane: include this data set's columns in the ranges"},
+    {"title", 0, MC_OPT_TEXT, MC_AT(figure.title), .arg = "TEXT", .group = 20, .help = "title above the picture"},
     {"size", 0, MC_OPT_OTHER, 0, .arg = "WxH", .parse = parse_size, .group = 20,
-     .help = "width and height in pixels (default 960x480; of a plane 960x430), or WxHcm: in centimetres, 14x7cm, "
-     "fonts as on paper, a PNG of 300 dots an inch"},
+     .help = "width and height in pixels (default 960x480; plane: 960x430), or with the unit cm, as 14x7cm: fonts for "
+     "print, PNG with 300 dpi"},
     {"format", 0, MC_OPT_CHOICE, MC_AT(format), .names = formats, .group = 20,
-     .help = "instead of what the output's name says"},
+     .help = "picture format (default: from the output's name)"},
     MC_OPTION_OUTPUT, {0}};
 /* clang-format on */
 
 static const char operands[] =
-    "path [LABEL=]TABLE[,TABLE...]...\nsignature [LABEL=]TABLE[,TABLE...]...\n"
-    "log [LABEL=]LOG[,LOG...]...\nplane TABLE [MARKS]";
+    "path [LABEL=]TABLE.tsv[,TABLE.tsv...]...\nsignature [LABEL=]TABLE.tsv[,TABLE.tsv...]...\n"
+    "log [LABEL=]LOG[,LOG...]...\nplane TABLE.tsv [MARKS.tsv]";
 static const char doc[] =
     "Draw curves, planes, correlation signatures and training logs."
-    "\vpath draws the loss and accuracy that mc-eval measured along curves, signature the "
-    "correlation by layer that mc-corr --signature printed, log the loss and accuracy by epoch "
-    "that --log-json wrote, plane the table of mc-eval --plane with the networks and the path of "
-    "its "
-    "--marks in it. Pictures are SVG, PNG or PDF. Several tables of the same thing, with commas "
-    "between them, are drawn as one line, their mean, in a band of their standard deviation (n - "
-    "1). A point that no line joins has a bar instead. An empty or incomplete table "
-    "is refused; a log's torn last line, as of a run that was killed, is skipped. Epochs that a "
-    "log lacks break its line, and so do the branches of a block in a signature.\n\n"
-    "path chooses ranges in which the lines can be told apart. If a line of far greater range "
-    "would press the others flat, it leaves the frame: arrows mark where, and the legend has its "
+    "\vpath draws the loss and accuracy that mc-eval measured along curves. signature draws the "
+    "correlation by layer from mc-corr --signature. log draws the loss and accuracy by epoch from "
+    "--log-json. plane draws the table of mc-eval --plane with the networks and the path from its "
+    "--marks. Pictures are SVG, PNG or PDF.\n\n"
+    "Several tables of the same kind, separated by commas, are drawn as one line: their mean, in a "
+    "band of their standard deviation (n - 1). An isolated point has a bar instead. An empty or "
+    "incomplete table is an error. A log's torn last line, from a killed run, is skipped. Missing "
+    "epochs break the line of a log, and branches of a block break that of a signature.\n\n"
+    "path chooses ranges that keep the lines distinct. If a line with a much larger range would "
+    "flatten the others, it leaves the frame: arrows mark the places, and the legend shows its "
     "highest or lowest value.\n\n"
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
-/* data: the data set's name, of a path. */
+/* Reads the tables of one line; data: for a path, the name of its data set. */
 static int read_one(struct options *o, struct mc_series *s, const struct mc_series *first,
                     const char *operand, char *data, struct mc_error *err)
 {
@@ -183,10 +182,11 @@ static int pick_format(const struct options *o)
     for (int i = 0; dot && formats[i]; i++)
         if (!strcasecmp(dot + 1, formats[i]))
             return i;
-    mc_cli_usage("--output: '%s' ends in none of .svg, .png and .pdf (or use --format)", path);
+    mc_cli_usage("--output: name ending in .svg, .png or .pdf expected, got '%s' (or use --format)",
+                 path);
 }
 
-/* The files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
+/* Registers the files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
 static void add_inputs(struct options *o, const char *operand)
 {
     char label[sizeof((struct mc_series *)0)->label];
@@ -194,17 +194,17 @@ static void add_inputs(struct options *o, const char *operand)
         o->mode == MC_PICTURE_PLANE ? operand : mc_series_label(operand, label, sizeof label);
     char *list = strdup(files), *rest = list;
 
-    o->cli.files.failed |= !list;
+    o->cli.files.alloc_failed |= !list;
     while (rest) {
         const char *file = strsep(&rest, o->mode == MC_PICTURE_PLANE ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
-            mc_cli_usage("will not read a table from a terminal (see --help)");
+            mc_cli_usage("a table is required: a file or a pipe, not a terminal (see --help)");
         mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, file);
     }
     free(list);
 }
 
-/* Operand i, of those that are drawn and then of --fit. */
+/* Input i: first the operands that are drawn, then those of --fit. */
 static const char *operand(const struct options *o, size_t i)
 {
     const size_t drawn = o->mode == MC_PICTURE_PLANE ? 1 : o->cli.n_operands - 1;
@@ -212,7 +212,7 @@ static const char *operand(const struct options *o, size_t i)
     return i < drawn ? o->cli.operands[i + 1] : o->fit.tables[i - drawn];
 }
 
-/* Losses of 0 have no place on a logarithmic axis: those of series that are drawn are reported. */
+/* Refuses negative losses on a logarithmic axis; reports losses of 0 in lines that are drawn. */
 static int check_log_loss(const struct options *o, const struct mc_series *s, size_t n,
                           size_t fitted, struct mc_error *err)
 {
@@ -225,21 +225,16 @@ static int check_log_loss(const struct options *o, const struct mc_series *s, si
             zeros += loss == 0;
             positive += loss > 0;
             if (loss < 0)
-                return mc_fail(err, MC_EINPUT,
-                               "%s: a loss of %g has no place on a logarithmic axis (draw without "
-                               "--log-loss)",
+                return mc_fail(err, MC_EINPUT, "%s: --log-loss requires losses above 0 (got %g)",
                                s[i].table.name, loss);
         }
         if (zeros && zeros < s[i].rows && i < n)
-            mc_say(
-                &o->cli, MC_LEVEL_WARN,
-                "%s: %zu of %zu losses are 0: drawn below the logarithmic axis's numbers, at '0'",
-                s[i].label, zeros, s[i].rows);
+            mc_message_at(&o->cli, MC_LEVEL_WARN,
+                          "%s: %zu of %zu losses are 0: drawn below the logarithmic axis, at '0'",
+                          s[i].label, zeros, s[i].rows);
     }
     return positive ? 0
-                    : mc_fail(err, MC_EINPUT,
-                              "%s: every loss is 0, which a logarithmic axis cannot show (draw "
-                              "without --log-loss)",
+                    : mc_fail(err, MC_EINPUT, "%s: --log-loss requires losses above 0 (all are 0)",
                               s[0].table.name);
 }
 
@@ -303,33 +298,34 @@ static void check_options(struct options *o)
 {
     o->figure.data = o->data;
     if (!o->cli.n_operands)
-        mc_cli_usage("needs one of path, signature, log, plane, then tables (see --help)");
+        mc_cli_usage("missing: operand path, signature, log or plane, and tables (see --help)");
     o->mode = (enum mc_picture)mc_parse_choice("picture", o->cli.operands[0], modes);
     o->figure.kind = o->mode;
     const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
     if (idle)
-        mc_cli_usage("--%s has no effect in a picture of kind %s", idle, modes[o->mode]);
+        mc_cli_usage("--%s has no effect on %s", idle, modes[o->mode]);
     if (o->width == 0) {
         o->width = 960;
         o->height = o->mode == MC_PICTURE_PLANE ? 430 : 480;
     }
     if (o->cli.n_operands == 1)
         o->cli.operands[o->cli.n_operands++] = "-";
-    size_t most = o->mode == MC_PICTURE_PLANE ? 2 : MAX_TABLES;
-    if (o->cli.n_operands > most + 1)
-        mc_cli_usage("at most %zu tables in a picture", most);
+    const size_t max = o->mode == MC_PICTURE_PLANE ? 2 : MAX_TABLES;
+    if (o->cli.n_operands > max + 1)
+        mc_cli_usage("%s: at most %zu tables expected, got %zu", modes[o->mode], max,
+                     o->cli.n_operands - 1);
     const char *option = o->mode == MC_PICTURE_PLANE ? "loss-range, --accuracy-range" : "y-range";
     for (int k = 0; k < 2; k++) {
         const double *r = o->figure.range[k], size = fmax(fabs(r[0]), fabs(r[1]));
-        if (r[0] != r[1] && r[1] - r[0] < NARROWEST * size)
-            mc_cli_usage("--%s: %.9g:%.9g is narrower than %g of its values", option, r[0], r[1],
-                         NARROWEST);
+        if (r[0] != r[1] && r[1] - r[0] < MIN_RANGE * size)
+            mc_cli_usage("--%s: the range must be at least %g of its values (got %.9g:%.9g)",
+                         option, MIN_RANGE, r[0], r[1]);
     }
     const double *range = o->figure.range[0];
     if (o->figure.log_loss && range[0] != range[1] && range[0] <= 0)
-        mc_cli_usage("--y-range: a logarithmic axis of losses starts above 0 (got %g)", range[0]);
+        mc_cli_usage("--y-range: with --log-loss it must start above 0 (got %g)", range[0]);
     if (o->mode == MC_PICTURE_SIGNATURE && o->figure.range[1][0] != o->figure.range[1][1])
-        mc_cli_usage("--y-range: a signature has one axis (got two ranges)");
+        mc_cli_usage("--y-range: one range expected for signature, got two");
     o->format = pick_format(o);
     o->cli.text = o->format == MC_SVG;
     o->cli.own_operands = 1;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-train: a data set in, a trained network out. */
+ * mc-train: train a network on a data set. */
 #include "formats/exchange/graph_json.h"
+#include "tools/cli/networks.h"
 #include "tools/curve/objective.h"
 #include "tools/options/train.h"
 
@@ -16,23 +17,23 @@ struct options {
 
 /* clang-format off */
 static const struct mc_option options[] = {
-    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME", .group = 10,
-     .help = "network to build: tinyten, resnet20, resnet[:DEPTH[,WIDTH]], googlenet, vgg[:[bn,]DEPTH[,WIDTH]], "
-     "mlp[:[bn,]WIDTH,...], or a graph file, NAME.json"},
-    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE", .group = 10,
-     .help = "begin with these weights instead of new ones"},
+    {"net", 'n', MC_OPT_TEXT, MC_AT(net), .arg = "NAME|FILE.json", .group = 10,
+     .help = "network to train, " MC_HELP_NET},
+    {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE.mcz", .group = 10,
+     .help = "start from these weights instead of a new network"},
     {"no-normalise", 0, MC_OPT_FLAG, MC_AT(no_normalise), .group = 10, .flags = MC_OPT_HISTORY,
-     .help = "build it for pixels in [0,1] as they are, as the paper's robust networks are"},
+     .help = "build the network without normalisation, for pixels in [0,1], like the paper's robust networks"},
     MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
 static const char doc[] =
     "Train a network by SGD and write its weights."
-    "\vWith -v it says first how much memory the run takes.\n\nExamples:\n"
+    "\v-v first prints how much memory the run uses. docs/reference/networks.md describes the "
+    "networks; for any other network, see docs/tutorial.md.\n\nExamples:\n"
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
-/* A new network for the data, or the one of --init. */
+/* Builds a new network for the data, or reads --init. */
 static int make_network(const struct options *o, struct mc_weights *w, struct mc_error *err)
 {
     const struct mc_dataset_info *info = &o->train.images.info;
@@ -56,8 +57,8 @@ static int make_network(const struct options *o, struct mc_weights *w, struct mc
     return rc;
 }
 
-/* What network it is, and what it started from. A file's name does not say what network it holds:
- * its graph does. */
+/* Records the network and its initial weights. A graph file is identified by its graph, because its
+ * name is not unique. */
 static int record_network(struct options *o, const struct mc_weights *w, struct mc_error *err)
 {
     struct mc_checkpoint *state = &o->train.state;
@@ -113,15 +114,14 @@ static void add_options(struct options *o)
 static void check_options(struct options *o)
 {
     mc_train_cli_check(&o->train);
-    if (o->cli.n_operands)
-        mc_cli_usage("takes no operand, '%s' is one (see --help)", o->cli.operands[0]);
-    if (!o->train.data)
-        mc_cli_usage("needs --data FILE (see --help)");
-    if (!o->net == !o->init)
-        o->net ? mc_cli_usage("only one of --net and --init")
-               : mc_cli_usage("needs one of --net NAME (%s) and --init FILE", mc_net_list());
-    if (o->no_normalise && (o->init || mc_graph_json_is(o->net)))
-        mc_cli_usage("--no-normalise is for new networks of --net NAME");
+    mc_cli_operands(&o->cli, "");
+    if (o->net && o->init)
+        mc_cli_usage("--net and --init cannot be combined");
+    mc_cli_require(o->net || o->init, "--net NAME (or --init FILE.mcz)");
+    mc_cli_require(o->train.data != NULL, "--data FILE.mcz");
+    if (o->no_normalise && (o->init || (o->net && mc_graph_json_is(o->net))))
+        mc_cli_usage("--no-normalise requires --net NAME (%s has its own normalisation)",
+                     o->init ? "--init" : o->net);
     if (o->net && mc_graph_json_is(o->net))
         mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
 }

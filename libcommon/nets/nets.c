@@ -25,12 +25,6 @@ static const struct builder BUILDERS[] = {
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 
-const char *mc_net_list(void)
-{
-    return "tinyten, resnet[:depth[,width]] (resnet20, resnet32, ...), googlenet, "
-           "vgg[:[bn,]depth[,width]], mlp[:[bn,]width,...], FILE.json";
-}
-
 int mc_net_numbers(const char *args, int *out, int n)
 {
     int got = 0;
@@ -65,8 +59,10 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
             b = &BUILDERS[i];
     }
     if (!b)
-        return mc_fail(err, MC_EUSAGE, "unknown network '%.*s'%s (one of: %s)", (int)len, name,
-                       mc_near_text(&near, meant), mc_net_list());
+        return mc_fail(err, MC_EUSAGE,
+                       "unknown network '%.*s'%s (one of: " MC_NET_LIST ", FILE.json; for any "
+                       "other network: python -m mcz.torch export, see docs/tutorial.md)",
+                       (int)len, name, mc_near_text(&near, meant));
     if (strlen(name) >= sizeof g->net)
         return mc_fail(err, MC_EUSAGE, "network '%s': name is longer than %zu characters", name,
                        sizeof g->net - 1);

@@ -37,7 +37,9 @@ struct mc_net_spec {
 /* clang-format on */
 MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
-/* "tinyten, resnet[:depth[,width]] ... FILE.json" for help texts. */
-const char *mc_net_list(void);
+/* The names for messages and help texts. */
+#define MC_NET_LIST                                                                                \
+    "tinyten, resnet20, resnet32, resnet44, resnet56, resnet110, resnet[:DEPTH[,WIDTH]], "         \
+    "googlenet, vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...]"
 
 #endif

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# A program's --help as help2man likes it, each example a paragraph, and its --version without the
-# format and this machine's backends: man.sh PROGRAM > PROGRAM.1
+# Makes a man page from a program's --help: man.sh PROGRAM > PROGRAM.1. Each example becomes a paragraph. The
+# lines of --version about the stream format and this machine's backends are left out.
 set -eu
 case $#-${1-} in
 1-[!-]*) ;;
@@ -19,9 +19,9 @@ case $1 in
 /*) export MC_SHOWN="$1" ;;
 *) export MC_SHOWN="$PWD/$1" ;;
 esac
-# help2man gives the program's path to a shell without quotes: TMPDIR may hold spaces
+# help2man passes the program's path to a shell unquoted, and TMPDIR may contain spaces
 cd "$work"
-# shellcheck disable=SC2016 # expanded in that script
+# shellcheck disable=SC2016 # expanded by that script
 printf '#!/bin/sh\n"$MC_SHOWN" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' >"./$shown"
 chmod +x "./$shown"
 help2man --no-info --name "$("$MC_SHOWN" --help | sed -n '1s/\.$//p')" "./$shown"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Which file is which. */
+ * Identification and comparison of files. */
 #include "tools/cli/files.h"
 
 #include "formats/stream/output.h"
@@ -17,14 +17,14 @@
 
 struct mc_file_use {
     enum mc_file_role role;
-    char option[32]; /* "" of an operand */
+    char option[32]; /* "" for an operand */
     char *path;
-    char *target; /* of an output that is no open descriptor: the path behind its links */
-    int known;    /* the rest says which file it is; else it is none to protect */
+    char *target; /* an output's path with its links resolved; NULL: an open descriptor */
+    int known;    /* the members below identify the file; else it needs no protection */
     int pipe;
     dev_t dev;
     ino_t ino;
-    char *name; /* of what does not exist yet: dev and ino are its folder's; else NULL */
+    char *name; /* if the file does not exist yet: dev and ino are its folder's; else NULL */
 };
 
 static int is_output(const struct mc_file_use *u)
@@ -52,7 +52,7 @@ void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option
         size_t room = 2 * f->room + 16;
         struct mc_file_use *more = realloc(f->use, room * sizeof *more);
         if (!more) {
-            f->failed = 1;
+            f->alloc_failed = 1;
             return;
         }
         f->use = more;
@@ -64,7 +64,7 @@ void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option
     if (f->use[f->n].path)
         f->n++;
     else
-        f->failed = 1;
+        f->alloc_failed = 1;
 }
 
 void mc_files_release(struct mc_files *f)
@@ -83,7 +83,7 @@ static int cannot_write(const struct mc_file_use *u, int code, struct mc_error *
     return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(code));
 }
 
-/* The folder and name that would be created. */
+/* Identifies a file that does not exist yet by its folder and name. */
 static int identify_new(struct mc_file_use *u, struct mc_error *err)
 {
     char copy[PATH_MAX];
@@ -100,7 +100,7 @@ static int identify_new(struct mc_file_use *u, struct mc_error *err)
     return u->name ? 0 : mc_no_memory(err);
 }
 
-/* What an output's path leads to; standard output by another name is called "-" from here on. */
+/* Resolves an output's path. Standard output under another name becomes "-". */
 static int resolve(struct mc_file_use *u, struct mc_error *err)
 {
     char target[PATH_MAX];
@@ -108,7 +108,7 @@ static int resolve(struct mc_file_use *u, struct mc_error *err)
 
     if (mc_output_resolve(u->path, target, &fd))
         return cannot_write(u, errno, err);
-    if (fd >= 0) { /* of this program's start: what it opens later could get the number */
+    if (fd >= 0) { /* check now: a file opened later could get this number */
         const int flags = fcntl(fd, F_GETFL);
         if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
             return cannot_write(u, EBADF, err);
@@ -131,7 +131,7 @@ static int identify(struct mc_file_use *u, struct mc_error *err)
         return u->target && errno == ENOENT ? identify_new(u, err) : 0;
     if (S_ISDIR(st.st_mode) && is_output(u))
         return cannot_write(u, EISDIR, err);
-    u->pipe = S_ISFIFO(st.st_mode); /* two outputs in one pipe are mixed */
+    u->pipe = S_ISFIFO(st.st_mode); /* two outputs to one pipe would mix */
     u->known = S_ISREG(st.st_mode) || u->pipe;
     u->dev = st.st_dev;
     u->ino = st.st_ino;
@@ -144,8 +144,8 @@ static int same(const struct mc_file_use *a, const struct mc_file_use *b)
            (!a->name || !strcmp(a->name, b->name));
 }
 
-/* Does the file `u` lie in the folder, or in one of its, without being a stream of this suite? */
-static int belongs_to(const struct mc_file_use *u, const struct mc_file_use *folder)
+/* True if the file is in the folder, at any depth, and is not an mcz stream. */
+static int is_in_folder(const struct mc_file_use *u, const struct mc_file_use *folder)
 {
     static const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
     char in[PATH_MAX], file[PATH_MAX];
@@ -164,12 +164,12 @@ static int belongs_to(const struct mc_file_use *u, const struct mc_file_use *fol
     return got < sizeof head || memcmp(head, zstd, sizeof head) != 0;
 }
 
-/* One output against one other file. */
+/* Compares one output with another file. */
 static int check_pair(const struct mc_file_use *out, const struct mc_file_use *other,
                       struct mc_error *err)
 {
-    if (other->role == MC_FILE_FOLDER && belongs_to(out, other))
-        return mc_fail(err, MC_EUSAGE, "%s: '%s' is one of the files in the input '%s'", label(out),
+    if (other->role == MC_FILE_FOLDER && is_in_folder(out, other))
+        return mc_fail(err, MC_EUSAGE, "%s: '%s' is a file of the input folder '%s'", label(out),
                        out->path, other->path);
     if (is_standard(out) && is_standard(other) && is_output(other))
         return mc_fail(err, MC_EUSAGE, "only one output can be standard output");
@@ -180,7 +180,7 @@ static int check_pair(const struct mc_file_use *out, const struct mc_file_use *o
                    is_standard(out) ? other->path : out->path);
 }
 
-/* Of a file that is there: does it begin as a log, whole or torn? */
+/* True if an existing file starts like a log, complete or torn. */
 static int is_log(const char *path)
 {
     static const char start[] = "{\"event\":";
@@ -193,15 +193,15 @@ static int is_log(const char *path)
     return !memcmp(text, start, n);
 }
 
-/* Is it the regular file that this standard output or error goes to? */
-static int is_stream(const struct mc_file_use *u, int fd)
+/* True if it is the regular file that this descriptor writes to. */
+static int is_open_as(const struct mc_file_use *u, int fd)
 {
     struct stat st;
 
     return !u->name && !fstat(fd, &st) && st.st_dev == u->dev && st.st_ino == u->ino;
 }
 
-/* Can it be created, or written in place, and is it not what messages go to? */
+/* Checks that it can be created, or written in place, and does not receive the messages. */
 static int check_output(const struct mc_file_use *u, struct mc_error *err)
 {
     const int in_place = u->role == MC_FILE_LOG && !u->name;
@@ -209,14 +209,15 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
 
     if (!is_output(u) || is_standard(u) || !u->known || u->pipe)
         return 0;
-    if (is_stream(u, STDERR_FILENO))
+    if (is_open_as(u, STDERR_FILENO))
         return mc_fail(err, MC_EUSAGE, "%s and standard error are the same file '%s'", label(u),
                        u->path);
-    if (u->role != MC_FILE_MAIN && is_stream(u, STDOUT_FILENO))
+    if (u->role != MC_FILE_MAIN && is_open_as(u, STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "%s and standard output are the same file '%s'", label(u),
                        u->path);
     if (in_place && !is_log(u->path))
-        return mc_fail(err, MC_EUSAGE, "%s: '%s' is there and is no log", label(u), u->path);
+        return mc_fail(err, MC_EUSAGE, "%s: '%s' exists and is not a log: choose another name",
+                       label(u), u->path);
     if (!u->target)
         return 0;
     strcpy(copy, u->target);
@@ -228,7 +229,7 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
 int mc_files_check(struct mc_files *f, struct mc_error *err)
 {
     size_t stdins = 0;
-    int rc = f->failed ? mc_no_memory(err) : 0;
+    int rc = f->alloc_failed ? mc_no_memory(err) : 0;
 
     for (size_t i = 0; i < f->n; i++)
         stdins += is_standard(&f->use[i]) && !is_output(&f->use[i]);

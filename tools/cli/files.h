@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every file that a command line names, so that none is written over another: a program registers
- * what it will read and write, and checks all of it before it opens anything. Files are compared by
- * device and inode, through links and redirections; one that does not exist yet by its folder and
- * name. Only regular files and pipes are: any number of outputs may go to /dev/null or a
- * terminal. */
+ * A check of every file that a command line names, so that no input is overwritten. A program
+ * registers its inputs and outputs and checks all of them before it opens any. Files are compared
+ * by device and inode, through links and redirections; a file that does not exist yet, by its
+ * folder and name. Only regular files and pipes are compared: any number of outputs may go to
+ * /dev/null or a terminal. */
 #ifndef MC_FILES_H
 #define MC_FILES_H
 
@@ -14,10 +14,10 @@
 
 enum mc_file_role {
     MC_FILE_INPUT,    /* "-": standard input */
-    MC_FILE_REPLACED, /* an input that MC_FILE_MAIN may replace, once it has been read */
+    MC_FILE_REPLACED, /* an input that MC_FILE_MAIN may replace after it has been read */
     MC_FILE_FOLDER,   /* its files are inputs, except mcz streams */
     MC_FILE_MAIN,     /* the output of -o; "-": standard output */
-    MC_FILE_OUTPUT,   /* any other that is replaced when it is complete */
+    MC_FILE_OUTPUT,   /* any other output that is replaced when it is complete */
     MC_FILE_LOG       /* an output that is written in place */
 };
 
@@ -26,15 +26,15 @@ struct mc_file_use;
 struct mc_files {
     struct mc_file_use *use;
     size_t n, room;
-    int failed; /* memory, told by mc_files_check */
+    int alloc_failed; /* mc_files_check returns it */
 };
 
-/* option: whose value it is, as "data"; NULL: an operand. path is copied; NULL: not given,
- * ignored. */
+/* option: the name of the option that has this value, such as "data"; NULL: an operand. path is
+ * copied; NULL is ignored. */
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path);
-/* MC_EUSAGE: two of them are one file, or two are standard input or output, or an output is the
- * file that standard error goes to, or a log would replace what is no log; MC_EFAIL: an output
- * cannot be created or is a folder; MC_ENOMEM. */
+/* MC_EUSAGE: two of them are the same file, or two are standard input or output, or an output is
+ * the file that standard error goes to, or a log would replace a file that is not a log. MC_EFAIL:
+ * an output cannot be created or is a folder. MC_ENOMEM. */
 MC_USE_RESULT int mc_files_check(struct mc_files *f, struct mc_error *err);
 void mc_files_release(struct mc_files *f);
 

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-static char **replaced, *path; /* the entry of the environment, and PATH's text */
+static char **replaced, *path; /* the environment's entry, and the text of PATH */
 
-static int names(const char *entry, const char *name)
+static int is_variable(const char *entry, const char *name)
 {
     const size_t n = strlen(name);
 
@@ -15,15 +15,15 @@ static int names(const char *entry, const char *name)
 
 static void let_idle_threads_sleep(int argc, char **argv, char **environment)
 {
-    static char spins[] = "GOMP_SPINCOUNT=3000"; /* some 30 microseconds */
+    static char spins[] = "GOMP_SPINCOUNT=3000"; /* about 30 microseconds */
     char **at = NULL;
 
     (void)argc;
     (void)argv;
     for (char **entry = environment; *entry; entry++) {
-        if (names(*entry, "OMP_WAIT_POLICY") || names(*entry, "GOMP_SPINCOUNT"))
+        if (is_variable(*entry, "OMP_WAIT_POLICY") || is_variable(*entry, "GOMP_SPINCOUNT"))
             return;
-        if (names(*entry, "PATH"))
+        if (is_variable(*entry, "PATH"))
             at = entry;
     }
     if (!at)

@@ -22,12 +22,12 @@
 
 struct mc_log {
     int fd;
-    int regular; /* can be cut and locked */
+    int regular; /* can be truncated and locked */
     char *path;
-    char *old;           /* of a resumed run, what the file held, until the lines are new */
-    size_t held, kept;   /* its bytes, and those that stay */
-    struct mc_text line; /* being made, with its newline */
-    int failed;
+    char *old;             /* a resumed run's old lines, until the lines are new; else NULL */
+    size_t old_size, kept; /* its bytes, and how many of them are kept */
+    struct mc_text line;   /* under construction, with its newline */
+    int failed;            /* the errno of the first failure, or 0 */
 };
 
 static void fail(struct mc_log *l, int e)
@@ -56,7 +56,7 @@ static int read_old(struct mc_log *l, size_t size)
             break;
         done += n > 0 ? (size_t)n : 0;
     }
-    l->held = done;
+    l->old_size = done;
     return 0;
 }
 
@@ -71,7 +71,7 @@ int mc_log_open(struct mc_log **out, const char *path, int resumed, struct mc_er
         free(l);
         return mc_no_memory(err);
     }
-    /* a pipe's or a device's other end may not be read */
+    /* do not open a pipe or device for reading: that would steal its data */
     l->regular = stat(path, &st) ? errno == ENOENT : S_ISREG(st.st_mode);
     l->fd = open(path, (l->regular ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY,
                  0666);
@@ -79,7 +79,7 @@ int mc_log_open(struct mc_log **out, const char *path, int resumed, struct mc_er
         rc = mc_fail(err, MC_EFAIL, "cannot open '%s': %s", path, strerror(errno));
     } else if (l->regular && flock(l->fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) {
         rc = mc_fail(err, MC_EFAIL,
-                     "another program is writing the log '%s': name another file, or wait", path);
+                     "another program is writing the log '%s': choose another file or wait", path);
     } else if (l->regular && resumed) {
         int e = read_old(l, (size_t)st.st_size);
         if (e)
@@ -103,7 +103,7 @@ void mc_log_live(struct mc_log *l)
 {
     if (!l || !l->old)
         return;
-    if (!l->failed && l->kept < l->held)
+    if (!l->failed && l->kept < l->old_size)
         cut(l, (off_t)l->kept);
     free(l->old);
     l->old = NULL;
@@ -138,7 +138,7 @@ void mc_log_num(struct mc_log *l, const char *key, double value)
         fputs("null", l->line.f); /* JSON has no NaN */
 }
 
-/* A line, or NULL where it is none. */
+/* The line as an object, or NULL if it is not JSON. */
 static json_t *parse(struct mc_log *l, const char *line, size_t n)
 {
     static const struct mc_json_limits limits = {.values = 4096, .depth = 8};
@@ -149,29 +149,29 @@ static json_t *parse(struct mc_log *l, const char *line, size_t n)
     return out;
 }
 
-/* Is the line the next old one, but for fields that the old one has more? */
-static int is_old(struct mc_log *l)
+/* True if the new line repeats the next old one, which may have more fields. */
+static int is_repeated(struct mc_log *l)
 {
     const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
-    json_t *was = end ? parse(l, at, (size_t)(end - at)) : NULL;
-    json_t *is = parse(l, l->line.text, l->line.bytes), *value; /* with its numbers rounded */
-    int same = was && is;
+    json_t *before = end ? parse(l, at, (size_t)(end - at)) : NULL;
+    json_t *now = parse(l, l->line.text, l->line.bytes), *value; /* its numbers are rounded too */
+    int same = before && now;
 
-    json_object_foreach(is, key, value)
+    json_object_foreach(now, key, value)
     {
-        const json_t *other = json_object_get(was, key);
+        const json_t *other = json_object_get(before, key);
         if (json_is_number(value) && json_is_number(other))
             same &= !(json_number_value(value) < json_number_value(other) ||
                       json_number_value(value) > json_number_value(other));
         else
             same &= json_equal(value, other);
     }
-    json_decref(was);
-    json_decref(is);
+    json_decref(before);
+    json_decref(now);
     return same;
 }
 
-/* In one piece, unless the disk is full: what that leaves of it is taken back. */
+/* Appends the line in one piece. If the disk is full, the part that was written is removed. */
 static void append(struct mc_log *l)
 {
     struct stat st = {0};
@@ -193,11 +193,11 @@ void mc_log_end(struct mc_log *l)
     fputs("}\n", l->line.f);
     if (mc_text_end(&l->line, 0, NULL)) {
         fail(l, ENOMEM);
-    } else if (l->old && is_old(l)) {
+    } else if (l->old && is_repeated(l)) {
         l->kept = (size_t)(strchr(l->old + l->kept, '\n') + 1 - l->old);
     } else {
         mc_log_live(l);
-        if (!l->failed) /* a log with a gap would look whole */
+        if (!l->failed) /* a log with a gap would look complete */
             append(l);
     }
     free(l->line.text);

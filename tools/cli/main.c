@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The steps of every program. */
+ * The main function of every program. */
 #include "formats/stream/history.h"
 #include "kernels/backend.h"
 #include "tools/cli/cli.h"
@@ -21,6 +21,7 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
     mc_cli_parse(cli, p->operands, p->doc, argc, argv);
     if (p->check)
         p->check(o);
+    mc_cli_check_required();
     if (!(cli->history = mc_history_new(cli->tool)))
         rc = mc_no_memory(&err);
     else if (cli->no_history)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What memory there is. */
+ * Limits of the memory that a process may use. */
 #include "tools/cli/memory.h"
 
 #include <limits.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
-/* The number that a file holds; -1 where it holds none, such as "max". */
+/* The number in a file, or -1 if it contains none, such as "max". */
 static double number_in(const char *path)
 {
     FILE *f = fopen(path, "re");
@@ -22,16 +22,16 @@ static double number_in(const char *path)
     return value;
 }
 
-static void lower(double *most, double limit)
+static void lower(double *max, double limit)
 {
-    if (*most < 0 || limit < *most)
-        *most = limit;
+    if (*max < 0 || limit < *max)
+        *max = limit;
 }
 
-/* What the memory and the swap of the control groups of a container, a job or a service allow
- * (cgroups(7), both versions, where distributions mount them; a container may see its own group as
- * the root alone). */
-static void lower_to_groups(double *most, double swap)
+/* Applies the memory limits of the control groups of a container, job or service, plus the swap
+ * (cgroups(7), both versions, at the usual mount points). The loop goes up to the root, because a
+ * container may see its own group only as the root. */
+static void lower_to_groups(double *max, double swap)
 {
     FILE *f = fopen("/proc/self/cgroup", "re");
     char line[PATH_MAX], file[PATH_MAX + 64];
@@ -42,17 +42,16 @@ static void lower_to_groups(double *most, double swap)
         if (!path)
             continue;
         *path++ = 0;
-        const int first =
-            !strcmp(controllers, "memory"); /* of the versions; the second has no name */
-        if (!first && *controllers)
+        const int v1 = !strcmp(controllers, "memory"); /* version 2 has an empty name */
+        if (!v1 && *controllers)
             continue;
         for (char *end = path + strcspn(path, "\n"); end; end = strrchr(path, '/')) {
             double limit = -1;
             *end = 0;
-            snprintf(file, sizeof file, "/sys/fs/cgroup%s%s/%s", first ? "/memory" : "", path,
-                     first ? "memory.limit_in_bytes" : "memory.max");
+            snprintf(file, sizeof file, "/sys/fs/cgroup%s%s/%s", v1 ? "/memory" : "", path,
+                     v1 ? "memory.limit_in_bytes" : "memory.max");
             if ((limit = number_in(file)) >= 0)
-                lower(most, limit + swap);
+                lower(max, limit + swap);
         }
     }
     if (f)
@@ -63,15 +62,15 @@ int mc_memory_fits(double bytes, struct mc_error *err)
 {
     struct sysinfo s = {0};
     struct rlimit limit;
-    double most = -1;
+    double max = -1;
 
     if (!sysinfo(&s))
-        most = ((double)s.totalram + (double)s.totalswap) * s.mem_unit;
+        max = ((double)s.totalram + (double)s.totalswap) * s.mem_unit;
     if (!getrlimit(RLIMIT_AS, &limit) && limit.rlim_cur != RLIM_INFINITY)
-        lower(&most, (double)limit.rlim_cur);
-    lower_to_groups(&most, (double)s.totalswap * s.mem_unit);
-    return most < 0 || bytes <= most
+        lower(&max, (double)limit.rlim_cur);
+    lower_to_groups(&max, (double)s.totalswap * s.mem_unit);
+    return max < 0 || bytes <= max
                ? 0
-               : mc_fail(err, MC_ENOMEM, "out of memory: %.1f MB are needed, there are %.1f MB",
-                         bytes / 1e6, most / 1e6);
+               : mc_fail(err, MC_ENOMEM, "out of memory: %.1f MB required, %.1f MB available",
+                         bytes / 1e6, max / 1e6);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a program says on stderr: messages, and the line of its progress. */
+ * Messages and the progress line, on stderr. */
 #include "tools/cli/cli.h"
 
 #include "formats/codecs/matrices.h"
@@ -17,12 +17,13 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#define MOST_DEAD_LINES 8 /* groups with units that hardly vary, one line each */
+#define MAX_DEAD_LINES 8 /* groups with dead units that get one line each */
 
 static const char *program = "mc";
 
-static int in_progress;                      /* a line of it stands on the terminal */
-static char ending[sizeof(struct mc_error)]; /* the line that stays, or "" */
+static int in_progress;                      /* the terminal shows a progress line */
+static char ending[sizeof(struct mc_error)]; /* the final line, or "" */
+static char missing[512];                    /* required options and operands that are missing */
 
 void mc_set_program_name(const char *name)
 {
@@ -34,7 +35,7 @@ const char *mc_program_name(void)
     return program;
 }
 
-void mc_tell(const char *text)
+void mc_message(const char *text)
 {
     fprintf(stderr, "%s%s: ", in_progress ? "\r\033[K" : "", program);
     mc_plain(stderr, text);
@@ -50,26 +51,59 @@ void mc_cli_usage(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
-    mc_tell(text);
+    mc_message(text);
     exit(2);
 }
 
-/* Several networks can have one thing to be warned of. */
+void mc_cli_require(int present, const char *text)
+{
+    const size_t used = strlen(missing);
+
+    if (!present)
+        snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "", text);
+}
+
+int mc_cli_operands(const struct mc_cli *cli, const char *words)
+{
+    size_t n = 0;
+    int complete = 1;
+
+    for (const char *at = words, *end; *at; at = end + (*end == ' '), n++) {
+        char operand[64];
+        end = at + strcspn(at, " ");
+        snprintf(operand, sizeof operand, "operand %.*s", (int)(end - at), at);
+        if (n >= cli->n_operands && *at != '[') {
+            mc_cli_require(0, operand);
+            complete = 0;
+        }
+    }
+    if (cli->n_operands > n)
+        mc_cli_usage("unexpected argument '%s' (see --help)", cli->operands[n]);
+    return complete;
+}
+
+void mc_cli_check_required(void)
+{
+    if (*missing)
+        mc_cli_usage("missing: %s (see --help)", missing);
+}
+
+/* Several networks can cause the same warning. */
 static int is_new(const char *text)
 {
-    static uint64_t seen[64];
+    static uint64_t printed[64];
     static size_t n;
     const uint64_t hash = XXH3_64bits(text, strlen(text));
 
     for (size_t i = 0; i < n; i++)
-        if (seen[i] == hash)
+        if (printed[i] == hash)
             return 0;
-    if (n < sizeof seen / sizeof *seen)
-        seen[n++] = hash;
+    if (n < sizeof printed / sizeof *printed)
+        printed[n++] = hash;
     return 1;
 }
 
-void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
+void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 {
     char text[sizeof(struct mc_error)];
     va_list ap;
@@ -80,18 +114,18 @@ void mc_say(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     if (level != MC_LEVEL_WARN || is_new(text))
-        mc_tell(text);
+        mc_message(text);
 }
 
 void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
                              const char *a, const char *b)
 {
     if (mc_perm_found_elsewhere(p, a, b))
-        mc_warn(cli, "%s was found between other networks than %s and %s", mc_file_called(path),
+        mc_warn(cli, "%s was computed for other networks than %s and %s", mc_file_called(path),
                 mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
 }
 
-int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *what)
+int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *result)
 {
     size_t dead_a = 0, dead_b = 0, groups = 0;
 
@@ -100,20 +134,20 @@ int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, co
         dead_b += m->matrices[k].n_dead_b;
         groups += m->matrices[k].n_dead_a || m->matrices[k].n_dead_b;
     }
-    if (groups <= MOST_DEAD_LINES || cli->verbose)
+    if (groups <= MAX_DEAD_LINES || cli->verbose)
         return 0;
-    mc_note(cli, "%zu units of a and %zu of b, in %zu groups, %s", dead_a, dead_b, groups, what);
+    mc_note(cli, "%zu units of a and %zu of b, in %zu groups, %s", dead_a, dead_b, groups, result);
     return 1;
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
 
-void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *what,
+void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *action,
                        const char *unit, uint64_t total)
 {
     memset(p, 0, sizeof *p);
     p->cli = cli;
-    p->what = what;
+    p->action = action;
     p->unit = unit;
     p->total = total;
     p->start = mc_now();
@@ -138,8 +172,8 @@ static const char *span(double seconds, char out[32])
     return out;
 }
 
-/* A line that reached the terminal's last column would go on in the next one, and "\r" return to
- * that alone. */
+/* Length of a line that leaves the terminal's last column free: a longer line would wrap, and "\r"
+ * returns only to the start of the wrapped part. */
 static size_t room(void)
 {
     struct winsize w;
@@ -149,8 +183,9 @@ static size_t room(void)
 
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
 {
-    const size_t most = room();
-    double now = mc_now(), took = now - p->start, rate = took > 0 ? (double)done / took : 0;
+    const size_t max = room();
+    double now = mc_now(), elapsed = now - p->start;
+    double rate = elapsed > 0 ? (double)done / elapsed : 0;
     char line[400], left[32];
     int used = 0;
 
@@ -158,10 +193,10 @@ void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
     if (!p->shown || now - p->last < .1)
         return;
     p->last = now;
-    /* fewer words where that is too long; what is least wanted stands last */
-    for (int words = 1; words >= 0 && (words || (size_t)used > most); words--) {
-        used = snprintf(line, sizeof line, "%s: %s", program, words ? p->what : "");
-        used -= !words; /* the blank */
+    /* without words if that is too long; less important parts are last */
+    for (int words = 1; words >= 0 && (words || (size_t)used > max); words--) {
+        used = snprintf(line, sizeof line, "%s: %s", program, words ? p->action : "");
+        used -= !words; /* the space */
         if (p->total)
             used += snprintf(line + used, sizeof line - (size_t)used, " %3.0f%%  %s left",
                              100. * (double)done / (double)p->total,
@@ -173,7 +208,7 @@ void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
                          extra ? extra : "", extra ? "  " : "", rate, words ? " " : "",
                          words ? p->unit : "");
     }
-    line[most < sizeof line ? most : sizeof line - 1] = 0;
+    line[max < sizeof line ? max : sizeof line - 1] = 0;
     fprintf(stderr, "\r%s\033[K", line);
     fflush(stderr);
     in_progress = 1;
@@ -182,7 +217,7 @@ void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
 void mc_progress_end(struct mc_progress *p)
 {
     const char *file = p->cli->output;
-    char units[64], took[32];
+    char units[64], elapsed[32];
 
     if (in_progress)
         fputs("\r\033[K", stderr);
@@ -191,14 +226,14 @@ void mc_progress_end(struct mc_progress *p)
     snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->done, p->unit);
     if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))
         snprintf(ending, sizeof ending, "%s in %s: %s", *p->result ? p->result : units,
-                 span(mc_now() - p->start, took), file);
+                 span(mc_now() - p->start, elapsed), file);
     p->shown = 0;
 }
 
-void mc_tell_ending(void)
+void mc_print_ending(void)
 {
     if (*ending)
-        mc_tell(ending);
+        mc_message(ending);
 }
 
 void mc_progress_count(void *arg, uint64_t done)
@@ -206,11 +241,11 @@ void mc_progress_count(void *arg, uint64_t done)
     mc_progress_update(arg, done, NULL);
 }
 
-void mc_progress_count_of(void *arg, uint64_t done, uint64_t in_all)
+void mc_progress_count_of(void *arg, uint64_t done, uint64_t total)
 {
     struct mc_progress *p = arg;
 
     if (!p->total)
-        p->total = in_all;
+        p->total = total;
     mc_progress_update(p, done, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Two networks of one graph. */
+ * Reading two networks of the same graph. */
 #include "tools/cli/networks.h"
 
 #include "libcommon/base/file.h"
@@ -13,7 +13,7 @@ int mc_expect_same_network(const struct mc_cli *cli, const struct mc_graph *a,
     int rc = mc_graph_expect_same(a, b, mc_file_called(path_a), mc_file_called(path_b), err);
 
     if (!rc && mc_graph_training_differs(a, b, text, sizeof text))
-        mc_warn(cli, "%s and %s: differ in training alone: %s (the first one's is used)",
+        mc_warn(cli, "%s and %s differ only in training settings: %s (using the first network's)",
                 mc_file_called(path_a), mc_file_called(path_b), text);
     return rc;
 }

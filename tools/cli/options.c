@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Values of options: from text, to histories and checkpoints. */
+ * Values of options: parsing them, and recording them in histories and checkpoints. */
 #include "formats/codecs/checkpoint.h"
 #include "formats/stream/history.h"
 #include "libcommon/base/near.h"
@@ -27,7 +27,7 @@ uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_
     return v;
 }
 
-/* strtod takes hexadecimal, "inf" and leading blanks; users' numbers have none of these. */
+/* Unlike strtod, rejects hexadecimal numbers, "inf" and leading blanks. */
 static int plain_real(const char *s, const char **end, double *out)
 {
     size_t n = strspn(s, "0123456789+-.eE");
@@ -63,18 +63,18 @@ void mc_parse_range(const char *option, const char *arg, double min, double max,
     size_t n = strcspn(arg, ":");
 
     if (!arg[n] || n >= sizeof from)
-        mc_cli_usage("%s: '%s' is not FROM:TO", option, arg);
+        mc_cli_usage("%s: FROM:TO expected, got '%s'", option, arg);
     memcpy(from, arg, n);
     from[n] = 0;
     range[0] = mc_parse_real(option, from, min, max);
     range[1] = mc_parse_real(option, arg + n + 1, min, max);
     if (!(range[0] < range[1]))
-        mc_cli_usage("%s: '%s' does not grow", option, arg);
+        mc_cli_usage("%s: FROM must be less than TO (got '%s')", option, arg);
 }
 
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices)
 {
-    char list[512] = "", meant[MC_NEAR_TEXT];
+    char list[512] = "", suggestion[MC_NEAR_TEXT];
     struct mc_near near = mc_near(arg, strlen(arg));
 
     for (int i = 0; choices[i]; i++) {
@@ -84,23 +84,23 @@ int mc_parse_choice(const char *option, const char *arg, const char *const *choi
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", choices[i]);
     }
-    mc_cli_usage("%s: there is no '%s'%s (there are: %s)", option, arg, mc_near_text(&near, meant),
-                 list);
+    mc_cli_usage("%s: unknown value '%s'%s (one of: %s)", option, arg,
+                 mc_near_text(&near, suggestion), list);
 }
 
 void mc_option_set(const struct mc_option *row, const char *option, const char *arg, void *value)
 {
-    const uint64_t least = (uint64_t)row->min, most = (uint64_t)row->max;
+    const uint64_t min = (uint64_t)row->min, max = (uint64_t)row->max;
 
     switch (row->type) {
     case MC_OPT_FLAG:
         *(int *)value = !(row->flags & MC_OPT_CLEARS);
         break;
     case MC_OPT_U64:
-        *(uint64_t *)value = mc_parse_u64(option, arg, least, most);
+        *(uint64_t *)value = mc_parse_u64(option, arg, min, max);
         break;
     case MC_OPT_INT:
-        *(int *)value = (int)mc_parse_u64(option, arg, least, most);
+        *(int *)value = (int)mc_parse_u64(option, arg, min, max);
         break;
     case MC_OPT_REAL:
         *(double *)value = mc_parse_real(option, arg, (double)row->min, (double)row->max);
@@ -127,10 +127,11 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
         *(int *)value = 1;
 }
 
-/* ---- which rows there are, and were given ---- */
+/* ---- rows, and which of them were given ---- */
 
-/* Does keep() write a value of that type to a history, and to a checkpoint? */
-static int is_kept(const struct mc_option *o)
+/* True if record() supports the row's type for the history and checkpoint that its flags ask for.
+ */
+static int can_record(const struct mc_option *o)
 {
     const int both = o->type == MC_OPT_FLAG || o->type == MC_OPT_U64 || o->type == MC_OPT_REAL ||
                      o->type == MC_OPT_CHOICE || o->type == MC_OPT_OTHER;
@@ -144,13 +145,13 @@ void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base
     struct mc_options *all = &cli->options;
 
     for (; rows->name; rows++) {
-        assert(all->n < MC_MAX_OPTIONS && is_kept(rows));
+        assert(all->n < MC_MAX_OPTIONS && can_record(rows));
         all->use[all->n++] = (struct mc_option_use){
             .row = rows, .base = base, .value = (char *)base + rows->at, .def = rows->def};
     }
 }
 
-/* The row of that value, or NULL. */
+/* The row that sets this value, or NULL. */
 static const struct mc_option_use *find(const struct mc_cli *cli, const void *value)
 {
     const struct mc_options *all = &cli->options;
@@ -183,10 +184,10 @@ const char *mc_option_idle(const struct mc_cli *cli, unsigned uses)
     return NULL;
 }
 
-/* ---- what is kept of them ---- */
+/* ---- histories and checkpoints ---- */
 
-/* A number without a default is noted only where it was given. */
-static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_checkpoint *s)
+/* A value without a default is recorded in a history only if it was given. */
+static void record(const struct mc_option_use *u, struct mc_history *h, struct mc_checkpoint *s)
 {
     static const char *const off_on[] = {"off", "on", NULL};
     const struct mc_option *o = u->row;
@@ -215,9 +216,9 @@ static void keep(const struct mc_option_use *u, struct mc_history *h, struct mc_
         mc_checkpoint_set(s, name, "%.17g:%.17g", real[0], real[1]);
         break;
     case MC_OPT_OTHER:
-        o->keep(u->value, h, s);
+        o->record(u->value, h, s);
         break;
-    default: /* a file: its content id is kept */
+    default: /* a file: its content id is recorded by its reader */
         break;
     }
 }
@@ -226,22 +227,22 @@ void mc_options_note(const struct mc_cli *cli, const void *base, struct mc_histo
 {
     for (size_t i = 0; i < cli->options.n; i++)
         if (cli->options.use[i].base == base && cli->options.use[i].row->flags & MC_OPT_HISTORY)
-            keep(&cli->options.use[i], h, NULL);
+            record(&cli->options.use[i], h, NULL);
 }
 
 void mc_options_save(const struct mc_cli *cli, const void *base, struct mc_checkpoint *s)
 {
     for (size_t i = 0; i < cli->options.n; i++)
         if (cli->options.use[i].base == base && cli->options.use[i].row->flags & MC_OPT_IDENTITY)
-            keep(&cli->options.use[i], NULL, s);
+            record(&cli->options.use[i], NULL, s);
 }
 
 void mc_option_note(const struct mc_cli *cli, const void *value, struct mc_history *h)
 {
-    keep(find(cli, value), h, NULL);
+    record(find(cli, value), h, NULL);
 }
 
 void mc_option_save(const struct mc_cli *cli, const void *value, struct mc_checkpoint *s)
 {
-    keep(find(cli, value), NULL, s);
+    record(find(cli, value), NULL, s);
 }

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How every program of the suite begins and ends: options, --help, files, exit status. */
+ * The start and end of every program: options, --help, files, exit status. */
 #include "tools/cli/cli.h"
 
 #include "formats/stream/output.h"
 #include "formats/stream/reader.h"
 #include "formats/stream/history.h"
 #include "kernels/open/backends.h"
-#include "libcommon/base/near.h"
+#include "tools/cli/exceptions.h"
 #include "tools/cli/streams.h"
-#include "tools/cli/thrown.h"
+#include "tools/cli/unknown_option.h"
 
-#include <argp.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +19,22 @@
 
 /* ---- options ---- */
 
-/* Whether all of stdout could be written, told unless something worse was. */
-static int close_stdout(int tell)
+/* Returns 0 if everything was written to stdout. report: print an error. */
+static int close_stdout(int report)
 {
     const int code = mc_cli_close_stdout();
 
-    if (code && tell) {
+    if (code && report) {
         char text[128];
         snprintf(text, sizeof text, "cannot write stdout: %s", strerror(code));
-        mc_tell(text);
+        mc_message(text);
     }
     return code ? -1 : 0;
 }
 
-static const char *operands, *doc; /* mc_cli_parse's */
+static const char *operands, *doc; /* arguments of mc_cli_parse */
 
-/* Words folded to 79 columns, the lines behind the first indented as it is. */
+/* Prints words, folded to 79 columns; further lines are indented like the first. */
 static void fold(const char *text, const char *end, int indent)
 {
     int col = indent, first = 1;
@@ -66,7 +65,7 @@ static void print_option(const struct mc_option_use *u)
         col += printf("=%s", o->arg ? o->arg : "");
     for (size_t i = 0; !o->arg && o->names && o->names[i]; i++)
         col += printf("%s%s", i ? "|" : "", o->names[i]);
-    if (col > 27) { /* help2man wants two blanks before the text */
+    if (col > 27) { /* help2man needs two blanks before the text */
         putchar('\n');
         col = 0;
     }
@@ -81,8 +80,8 @@ static void help(const char *option, const char *arg, void *value)
 {
     const struct mc_options *all = &((const struct mc_cli *)value)->options;
     const char *more = strchr(doc, '\v') + 1, *examples = strstr(more, "Examples:\n");
-    const char *use = operands, *statuses = "Exit status: 0 done, 1 failed, 2 usage, 3 input "
-                                            "damaged or not what it should be.";
+    const char *use = operands, *statuses = "Exit status: 0 success, 1 failure, 2 usage error, 3 "
+                                            "input damaged or of the wrong kind.";
 
     (void)option, (void)arg;
     printf("%.*s\n\n%s\n\nUsage:", (int)(more - 1 - doc), doc, examples);
@@ -116,75 +115,20 @@ static void version(const char *option, const char *arg, void *value)
 
 #define AT(member) offsetof(struct mc_cli, member)
 static const struct mc_option common[] = {
-    {"quiet", 'q', MC_OPT_FLAG, AT(quiet), .help = "errors only", .group = 94},
-    {"verbose", 'v', MC_OPT_FLAG, AT(verbose), .help = "say more", .group = 94},
-    {"help", 'h', MC_OPT_OTHER, 0, .parse = help, .help = "print this and exit", .group = 99},
+    {"quiet", 'q', MC_OPT_FLAG, AT(quiet), .help = "print only errors and warnings", .group = 94},
+    {"verbose", 'v', MC_OPT_FLAG, AT(verbose), .help = "print more detail", .group = 94},
+    {"help", 'h', MC_OPT_OTHER, 0, .parse = help, .help = "print this help and exit", .group = 99},
     {"version", 0, MC_OPT_OTHER, 0, .parse = version, .help = "print the version and exit",
      .group = 99},
     {0}};
 
 const char *const mc_yes_no[] = {"yes", "no", NULL};
 
-enum { KEY = 0x4000 }; /* of the first row that has no letter */
+enum { KEY = 0x4000 }; /* argp's key of the first row, if the row has no letter */
 
 static int key(const struct mc_options *all, size_t i)
 {
     return all->use[i].row->letter ? all->use[i].row->letter : KEY + (int)i;
-}
-
-/* The option with this letter, or NULL. */
-static const struct argp_option *find(const struct argp_option *o, int letter)
-{
-    while (o->name && o->key != letter)
-        o++;
-    return o->name ? o : NULL;
-}
-
-/* argp refused this long option, n bytes behind "--". */
-static void __attribute__((noreturn))
-refuse_long(const struct argp_option *options, const char *name, size_t n)
-{
-    const struct argp_option *o = NULL;
-    struct mc_near near = mc_near(name, n);
-    size_t begin = 0; /* so many begin with it */
-
-    for (const struct argp_option *i = options; i->name; i++) {
-        mc_near_try(&near, i->name);
-        if (strncmp(i->name, name, n))
-            continue;
-        begin++;
-        o = i;
-        if (strlen(i->name) == n) {
-            begin = 1;
-            break;
-        }
-    }
-    if (begin == 1)
-        mc_cli_usage("option '--%.*s' %s (see --help)", (int)n, name,
-                     o->arg ? "needs a value" : "takes no value");
-    if (begin)
-        mc_cli_usage("option '--%.*s' may be one of %zu, '--%s' among them (see --help)", (int)n,
-                     name, begin, o->name);
-    if (near.best)
-        mc_cli_usage("there is no option '--%.*s', did you mean '--%s'? (see --help)", (int)n, name,
-                     near.best);
-    mc_cli_usage("there is no option '--%.*s' (see --help)", (int)n, name);
-}
-
-/* The one line about an option that argp refused; argp's own are two, and name --usage. */
-static void __attribute__((noreturn)) refuse(const struct argp_option *options, const char *arg)
-{
-    const struct argp_option *o = NULL;
-
-    if (!strncmp(arg, "--", 2))
-        refuse_long(options, arg + 2, strcspn(arg + 2, "="));
-    /* letters: the first that is none, or that wants a value */
-    do
-        o = find(options, *++arg);
-    while (o && !o->arg && arg[1]);
-    mc_cli_usage(o && o->arg ? "option '-%c' needs a value (see --help)"
-                             : "there is no option '-%c' (see --help)",
-                 *arg);
 }
 
 static error_t set_value(struct mc_options *all, int which, const char *arg)
@@ -205,23 +149,26 @@ static error_t set_value(struct mc_options *all, int which, const char *arg)
 static error_t parse(int which, char *arg, struct argp_state *state)
 {
     struct mc_cli *cli = state->input;
+    const char *word = state->next > 0 ? state->argv[state->next - 1] : NULL;
 
     switch (which) {
     case ARGP_KEY_ERROR:
-        /* within a cluster of short options getopt has not yet gone on to the next word */
-        refuse(state->root_argp->options,
-               state->argv[*state->argv[state->next - 1] == '-' ? state->next - 1 : state->next]);
+        /* within a cluster of short options getopt has not yet moved to the next word */
+        mc_cli_refuse_option(state->root_argp->options,
+                             *word == '-' ? word : state->argv[state->next]);
     case ARGP_KEY_ARG:
         if (cli->n_operands == MC_MAX_OPERANDS)
             mc_cli_usage("more than %d operands", MC_MAX_OPERANDS);
         cli->operands[cli->n_operands++] = arg;
         return 0;
     default:
+        if (word && arg == word + 2) /* "-net": the value "et" of -n */
+            mc_cli_check_single_dash(state->root_argp->options, word);
         return set_value(&cli->options, which, arg);
     }
 }
 
-static int named(const struct mc_options *all, const char *name)
+static int is_given(const struct mc_options *all, const char *name)
 {
     for (size_t i = 0; i < all->n; i++)
         if (all->use[i].given && !strcmp(all->use[i].row->name, name))
@@ -229,17 +176,17 @@ static int named(const struct mc_options *all, const char *name)
     return 0;
 }
 
-/* An option whose others are not there. */
+/* A usage error if an option is given without an option that it needs. */
 static void check_needs(const struct mc_options *all)
 {
     for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
         for (size_t k = 0; k < 2 && u->given && u->row->needs[k]; k++)
-            if (!named(all, u->row->needs[k]))
+            if (!is_given(all, u->row->needs[k]))
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-/* The name it was called by; "mc" where that is not of printable ASCII. */
-static const char *called(int argc, char **argv)
+/* The name that the program was called by; "mc" if that is not printable ASCII. */
+static const char *program_name(int argc, char **argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
     const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
@@ -255,10 +202,10 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     struct mc_options *all = &cli->options;
     struct argp_option list[MC_MAX_OPTIONS + 1] = {0};
     const struct argp argp = {.options = list, .parser = parse};
-    /* in order: else POSIXLY_CORRECT would end the options at the first operand */
+    /* IN_ORDER: otherwise POSIXLY_CORRECT would end the options at the first operand */
     const unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | ARGP_IN_ORDER;
 
-    cli->tool = called(argc, argv);
+    cli->tool = program_name(argc, argv);
     mc_set_program_name(cli->tool);
     operands = args;
     doc = text;
@@ -272,12 +219,12 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
                                               : o->names ? ""
                                                          : NULL};
     }
-    mc_catch_thrown(mc_tell);
+    mc_catch_exceptions(mc_message);
     mc_stream_catch_signals();
     cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
     error_t e = cli->operands ? argp_parse(&argp, argc, argv, flags, NULL, cli) : ENOMEM;
     if (e == ENOMEM) {
-        mc_tell("out of memory");
+        mc_message("out of memory");
         exit(1);
     }
     if (e)
@@ -291,9 +238,9 @@ void mc_cli_default_stdin(struct mc_cli *cli)
         cli->operands[cli->n_operands++] = "-";
 }
 
-/* In a pipe of which nothing comes, the last program says so: the programs between do not repeat
- * it. */
-static int passes_on(const struct mc_cli *cli, const struct mc_error *err)
+/* True if the next program of the pipe reports that its input is empty: only the last program
+ * prints that. */
+static int is_reported_later(const struct mc_cli *cli, const struct mc_error *err)
 {
     struct stat st;
 
@@ -306,13 +253,30 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     mc_history_free(cli->history);
     free(cli->operands);
     mc_files_release(&cli->files);
-    if (code && !passes_on(cli, err))
-        mc_tell(err->text);
+    if (code && !is_reported_later(cli, err))
+        mc_message(err->text);
     if (close_stdout(!code))
         code = code ? code : MC_EFAIL;
     if (!code)
-        mc_tell_ending();
+        mc_print_ending();
     return mc_exit_status(code);
+}
+
+/* A usage error if a stream would get the name of another format's file. */
+static int check_name(const struct mc_cli *cli, const char *output, struct mc_error *err)
+{
+    static const char *const endings[] = {".pt", ".pth", ".pkl", ".safetensors", ".npz", NULL};
+    const char *dot = strrchr(output, '.');
+    size_t i = 0;
+
+    while (dot && endings[i] && strcmp(dot, endings[i]) != 0)
+        i++;
+    return !dot || !endings[i] || cli->text || cli->foreign
+               ? 0
+               : mc_fail(err, MC_EUSAGE,
+                         "--output: '%s': the output is an mcz stream (use -o %.*s.mcz; "
+                         "mc-convert then writes weights to .safetensors for PyTorch)",
+                         output, (int)(dot - output), output);
 }
 
 int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
@@ -328,6 +292,7 @@ int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
     mc_files_add(&cli->files, MC_FILE_MAIN, "output", output);
     mc_files_add(&cli->files, MC_FILE_LOG, "log-json", cli->log_path);
     if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
-        return mc_fail(err, MC_EUSAGE, "will not write a binary stream to a terminal (use -o)");
-    return mc_files_check(&cli->files, err);
+        return mc_fail(err, MC_EUSAGE, "cannot write a binary stream to a terminal (use -o FILE)");
+    int rc = check_name(cli, output, err);
+    return rc ? rc : mc_files_check(&cli->files, err);
 }

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int stdout_failed; /* the errno of its first write that did */
+static int stdout_failed; /* the errno of stdout's first failed write, or 0 */
 
-/* cookie: the descriptor's stream */
+/* cookie: &stdout_failed for stdout, NULL for stderr */
 static ssize_t write_waiting(void *cookie, const char *text, size_t n)
 {
     const int is_stdout = cookie == &stdout_failed;
@@ -34,19 +34,19 @@ void mc_cli_streams(void)
     static char line[BUFSIZ];
     const cookie_io_functions_t results = {.write = write_waiting, .close = close_waiting},
                                 messages = {.write = write_waiting};
-    FILE *out = NULL, *told = NULL;
+    FILE *out = NULL, *msg = NULL;
 
     for (int fd = 0; fd < 3; fd++)
         if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
             exit(1);
     if (!(out = fopencookie(&stdout_failed, "w", results)) ||
-        !(told = fopencookie(NULL, "w", messages)))
-        return; /* as they are, then */
+        !(msg = fopencookie(NULL, "w", messages)))
+        return; /* out of memory: keep the C library's streams */
     setvbuf(out, NULL, isatty(STDOUT_FILENO) ? _IOLBF : _IOFBF, BUFSIZ);
-    /* a message is one write: other programs of a pipe tell theirs on the same terminal */
-    setvbuf(told, line, _IOLBF, sizeof line);
+    /* one write per message: other programs of a pipe print to the same terminal */
+    setvbuf(msg, line, _IOLBF, sizeof line);
     stdout = out;
-    stderr = told;
+    stderr = msg;
 }
 
 int mc_cli_close_stdout(void)

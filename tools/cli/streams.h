@@ -4,11 +4,11 @@
 #ifndef MC_STREAMS_H
 #define MC_STREAMS_H
 
-/* First of all: a descriptor of the three that is closed is taken, so that no file that is opened
- * becomes the output, and what is read or written there fails; stdout and stderr wait where they do
- * not. */
+/* Call first. Occupies each of the three descriptors that is closed, so that no file opened later
+ * becomes the output; reads from it and writes to it fail. stdout and stderr wait if their
+ * descriptor is non-blocking. */
 void mc_cli_streams(void);
-/* Close stdout: 0 where all of it could be written, else the errno of what could not. */
+/* Closes stdout. Returns 0 if everything was written, else the errno of the failure. */
 int mc_cli_close_stdout(void);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A text held in memory until it is complete. */
+ * Writing of texts that are kept in memory until they are complete. */
 #include "tools/cli/text.h"
 
 #include "formats/stream/output.h"

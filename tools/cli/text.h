@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A text for a file of its own, written in one piece once it is complete:
+ * A text that is written to its own file in one piece, once it is complete:
  *
  *     struct mc_text t = {0};
  *     int rc = mc_text_open(&t, err);
@@ -12,12 +12,14 @@
 
 #include "libcommon/base/text.h"
 
-/* Write a text in one piece: to stdout for NULL or "-", else to a file as mc_output does. */
+/* Writes a text in one piece: to stdout if path is NULL or "-", else to a file as mc_output does.
+ */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);
 
-/* Write it to a file, or to stdout for NULL or "-"; nothing where rc, the caller's so far, tells of
- * an error. Frees it, also when it was not opened; returns rc or what failed. */
+/* Writes the text to a file, or to stdout if path is NULL or "-". Writes nothing if rc, the
+ * caller's result so far, is an error. Frees the text even if it was never opened; returns rc or
+ * the new error. */
 MC_USE_RESULT int mc_text_close(struct mc_text *t, const char *path, int rc, struct mc_error *err);
 
 #endif

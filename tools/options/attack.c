@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attacks at the command line. */
+ * Command-line options of attacks. */
 #include "tools/options/attack.h"
 
 #include "formats/codecs/checkpoint.h"
@@ -25,24 +25,24 @@ static const char *const norms[] = {"linf", "l2", NULL}, *const starts[] = {"ran
 #define AT(member) offsetof(struct mc_attack_options, member)
 static const struct mc_option rows[] = {
     {"eps", 0, MC_OPT_REAL, AT(eps), .arg = "R", .max = 1e6, .group = 2,
-     .help = "radius of the ball around an image that its example stays in, as 8/255 or .03: "
-     "pixels are from 0 to 1 (default 8/255, for Tiny ImageNet 4/255; with l2 0.5)"},
+     .help = "radius of the ball around each image, as 8/255 or .03; pixels are in [0,1] "
+     "(default 8/255, for Tiny ImageNet 4/255; with l2 0.5)"},
     {"step", 0, MC_OPT_REAL, AT(step), .arg = "R", .max = 1e6, .group = 2,
-     .help = "length of a step in the same norm, along the sign of the loss's gradient, "
-     "with l2 along the gradient (default eps/4)"},
+     .help = "length of a step in the same norm; it follows the sign of the loss's gradient, "
+     "with l2 the gradient (default eps/4)"},
     {"steps", 0, MC_OPT_U64, AT(steps), .arg = "N", .min = 1, .max = 100000, .def = "5", .group = 2,
-     .help = "steps from each start"},
+     .help = "steps per restart"},
     {"restarts", 0, MC_OPT_U64, AT(restarts), .arg = "N", .min = 1, .max = MC_ATTACK_MAX_RESTARTS, .def = "1",
-     .group = 2, .help = "attack so many times from starts of their own and keep, for each "
-     "image, the one of greatest loss, or to a target of least"},
+     .group = 2, .help = "attack N times from different starts; keep, for each image, the example "
+     "with the highest loss (with --target, the lowest)"},
     {"norm", 0, MC_OPT_CHOICE, AT(norm), .names = norms, .def = "linf", .group = 2,
-     .help = "what the radius measures: the largest change of a pixel's channel, "
-     "or the Euclidean length of the whole image's change"},
+     .help = "norm of the radius: linf limits the change of every value, l2 the Euclidean length "
+     "of the whole change"},
     {"start", 0, MC_OPT_CHOICE, AT(clean_start), .names = starts, .def = "random", .group = 2,
-     .help = "begin anywhere in the ball, or at the image"},
+     .help = "start at a random point of the ball, or at the clean image"},
     {"target", 0, MC_OPT_OTHER, 0, .arg = "CLASS|+N", .parse = parse_target, .group = 2,
-     .help = "go down the loss of that class, counted from 0, or of the image's "
-     "own plus N, instead of up the loss of the image's own"},
+     .help = "targeted attack: descend the loss of CLASS (from 0), or of the image's class plus "
+     "N, instead of ascending the loss of the image's class"},
     {0}};
 /* clang-format on */
 enum { KEYS = sizeof rows / sizeof *rows - 1 };
@@ -56,7 +56,7 @@ void mc_attack_cli_options(struct mc_attack_options *o, struct mc_cli *cli)
 void mc_attack_parse(const char *option, const char *arg, void *value)
 {
     const char *names[KEYS + 1] = {0};
-    char copy[256], called[64], *save = NULL;
+    char copy[256], key_option[64], *save = NULL;
 
     *(struct mc_attack_options *)value = (struct mc_attack_options){.eps = NAN, .step = NAN};
     for (size_t i = 0; i < KEYS; i++) {
@@ -64,8 +64,8 @@ void mc_attack_parse(const char *option, const char *arg, void *value)
         mc_option_set_default(&rows[i], rows[i].def, (char *)value + rows[i].at);
     }
     if (strncmp(arg, "pgd", 3) || (arg[3] && arg[3] != ':'))
-        mc_cli_usage("%s: there is no '%.*s' (there are: pgd)", option, (int)strcspn(arg, ":"),
-                     arg);
+        mc_cli_usage("%s: unknown attack '%.*s' (pgd is the only one)", option,
+                     (int)strcspn(arg, ":"), arg);
     if (!arg[3])
         return;
     if (strlen(arg) >= sizeof copy)
@@ -74,15 +74,15 @@ void mc_attack_parse(const char *option, const char *arg, void *value)
     for (char *key = strtok_r(copy, ",", &save); key; key = strtok_r(NULL, ",", &save)) {
         char *set = strchr(key, '=');
         if (!set)
-            mc_cli_usage("%s: '%s' is not KEY=VALUE", option, key);
+            mc_cli_usage("%s: KEY=VALUE expected, got '%s'", option, key);
         *set++ = 0;
         const struct mc_option *row = &rows[mc_parse_choice(option, key, names)];
-        snprintf(called, sizeof called, "%s %s", option, row->name);
-        mc_option_set(row, called, set, (char *)value + row->at);
+        snprintf(key_option, sizeof key_option, "%s %s", option, row->name);
+        mc_option_set(row, key_option, set, (char *)value + row->at);
     }
 }
 
-void mc_attack_keep(const void *value, struct mc_history *h, struct mc_checkpoint *s)
+void mc_attack_record(const void *value, struct mc_history *h, struct mc_checkpoint *s)
 {
     char text[MC_ATTACK_TEXT];
 

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Evaluation at the command line. */
+ * Command-line options of evaluation. */
 #include "tools/options/eval.h"
 
 #include "tools/cli/memory.h"
 #include "tools/load/loader.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* [NAME=]FILE; without a name the split names it, once the stream is open. */
+/* Parses [NAME=]FILE. The default name is the split's, set when the stream is open. */
 static void add_data(const char *option, const char *arg, void *value)
 {
     struct mc_eval_cli *e = value;
     size_t n = 0;
 
     if (e->sweep.n_data == MC_BATCHED_MAX_DATA)
-        mc_cli_usage("%s: at most %d", option, MC_BATCHED_MAX_DATA);
+        mc_cli_usage("%s: at most %d data sets", option, MC_BATCHED_MAX_DATA);
     struct mc_batched_data *d = &e->sweep.data[e->sweep.n_data++];
     while (isalnum((unsigned char)arg[n]) || arg[n] == '_' || arg[n] == '-')
         n++;
@@ -33,34 +33,35 @@ static void add_data(const char *option, const char *arg, void *value)
 /* clang-format off */
 #define AT(member) offsetof(struct mc_eval_cli, member)
 static const struct mc_option rows[] = {
-    {"data", 'd', MC_OPT_OTHER, 0, .arg = "[NAME=]FILE", .parse = add_data, .group = 10,
-     .help = "measure on this dataset stream; NAME (letters, digits, _ and -; default: "
-             "its split) heads its columns; repeatable"},
-    {"bn-data", 0, MC_OPT_INPUT, AT(sweep.bn.path), .arg = "FILE", .group = 20,
-     .help = "re-estimate batch norm on this at each point"},
+    {"data", 'd', MC_OPT_OTHER, 0, .arg = "[NAME=]FILE.mcz", .parse = add_data, .group = 10,
+     .help = "measure on this data set; NAME (letters, digits, _ and -; default: its split) starts the names "
+             "of its columns; repeatable"},
+    {"bn-data", 0, MC_OPT_INPUT, AT(sweep.bn.path), .arg = "FILE.mcz", .group = 20,
+     .help = "re-estimate batch norm on this data set at each point"},
     {"bn-samples", 0, MC_OPT_U64, AT(sweep.bn.samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 20,
      .needs = {"bn-data"}, .help = "first N images of --bn-data"},
     {"bn-plain", 0, MC_OPT_FLAG, AT(bn_plain), .group = 20, .needs = {"bn-data"},
      .help = MC_HELP_BN_PLAIN},
-    MC_OPTION_ATTACK(AT(attack), 25, "measure adversarial examples too, made at each point under its statistics: "
-                     "columns NAME.robust.loss, NAME.robust.accuracy; eps and step are those of the first --data",
+    MC_OPTION_ATTACK(AT(attack), 25, "also measure adversarial examples, created at each point with its batch-norm "
+                     "statistics: columns NAME.robust.loss and NAME.robust.accuracy; the first --data decides the "
+                     "defaults of eps and step",
                      .flags = MC_OPT_IDENTITY),
     {"bn-attack", 0, MC_OPT_FLAG, AT(sweep.bn_attack), .group = 25, .needs = {"attack", "bn-data"},
-     .help = "re-estimate batch norm on adversarial examples too, not clean images"},
+     .help = "re-estimate batch norm on adversarial examples instead of clean images"},
     {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .def = "10000", .group = 30,
-     .help = "first N images of a data set whose split is train"},
+     .help = "use the first N images of data sets whose split is train"},
     {"test-samples", 0, MC_OPT_U64, AT(test_samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 30,
-     .help = "first N images of every other data set (default all)"},
-    {"full", 0, MC_OPT_FLAG, AT(full), .group = 30, .help = "all images, of training data and for batch norm too"},
+     .help = "use the first N images of all other data sets (default: all images)"},
+    {"full", 0, MC_OPT_FLAG, AT(full), .group = 30, .help = "use all images, also of training data and for batch norm"},
     {"batch", 0, MC_OPT_U64, AT(sweep.pass.batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 30,
-     .flags = MC_OPT_IDENTITY, .help = "images at a time"},
+     .flags = MC_OPT_IDENTITY, .help = "images per batch"},
     {"checkpoint", 0, MC_OPT_RESULT, AT(sweep.checkpoint), .arg = "FILE", .group = 35,
-     .help = "of a curve or plane: save the points that are done there; the data sets are read once more "
-     "first, for their ids; a file that is there is refused without --resume"},
+     .help = "curve or plane: save the finished points to FILE; reads the data sets once more at the start, for "
+     "their ids; an existing FILE is an error without --resume"},
     {"checkpoint-every", 0, MC_OPT_U64, AT(sweep.checkpoint_every), .arg = "N", .min = 1, .max = 1000000, .def = "16", .group = 35,
-     .needs = {"checkpoint"}, .help = "save it after each N points"},
+     .needs = {"checkpoint"}, .help = "save the checkpoint after every N points"},
     {"resume", 0, MC_OPT_FLAG, AT(sweep.resume), .group = 35, .needs = {"checkpoint"},
-     .help = "go on from the checkpoint, if it is there"},
+     .help = "resume from the checkpoint if it exists"},
     MC_OPTION_SEED(AT(sweep.pass.seed), .flags = MC_OPT_IDENTITY),
     {0}};
 /* clang-format on */
@@ -74,13 +75,12 @@ void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli)
 
 void mc_eval_cli_check(const struct mc_eval_cli *e)
 {
-    const uint64_t *const some[] = {&e->samples, &e->sweep.bn.samples, &e->test_samples};
+    const uint64_t *const counts[] = {&e->samples, &e->sweep.bn.samples, &e->test_samples};
 
-    if (!e->sweep.n_data)
-        mc_cli_usage("needs --data [NAME=]FILE (see --help)");
+    mc_cli_require(e->sweep.n_data > 0, "--data FILE.mcz");
     for (size_t i = 0; e->full && i < 3; i++)
-        if (mc_option_given(e->cli, some[i]))
-            mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, some[i]));
+        if (mc_option_given(e->cli, counts[i]))
+            mc_cli_usage("--%s has no effect with --full", mc_option_given(e->cli, counts[i]));
     if (mc_option_given(e->cli, &e->sweep.pass.seed) && !mc_option_given(e->cli, &e->attack) &&
         (!e->sweep.bn.path || e->bn_plain))
         mc_cli_usage("--seed has no effect without --attack or augmented --bn-data");
@@ -88,15 +88,15 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
         mc_files_add(&e->cli->files, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }
 
-/* No two columns have one name. */
+/* MC_EUSAGE if column i has the name of an earlier one. */
 static int check_name(const struct mc_eval_cli *e, size_t i, struct mc_error *err)
 {
     const struct mc_report_columns c = mc_report_column(&e->report, i);
 
     for (size_t k = 0; k < i; k++)
         if (!strcmp(mc_report_column(&e->report, k).name, c.name))
-            return mc_fail(err, MC_EUSAGE, "two data sets are called '%s' (use --data NAME=FILE)",
-                           c.name);
+            return mc_fail(err, MC_EUSAGE,
+                           "two data sets have the name '%s' (use --data NAME=FILE)", c.name);
     return 0;
 }
 
@@ -127,7 +127,7 @@ int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err)
         if ((rc = mc_dataset_open(&d->reader, d->path, err)))
             return rc;
         const char *split = mc_dataset_get_info(d->reader)->split;
-        if (!*d->name) /* the user gave none */
+        if (!*d->name) /* no NAME= on the command line */
             snprintf(d->name, sizeof d->name, "%s", *split ? split : "data");
         rc = check_name(e, i, err);
     }
@@ -150,7 +150,7 @@ void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augment
     e->subjects[e->n_subjects++] = (struct mc_eval_subject){dataset, augmented};
 }
 
-/* Data, all open, that are not those of the networks. */
+/* Warns about data that do not match the networks. All data sets are open. */
 static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject *subject)
 {
     const struct mc_batched *s = &e->sweep;
@@ -195,8 +195,8 @@ static void progress(void *arg, uint64_t images, uint64_t in_all)
     mc_progress_update(&e->progress, images, NULL);
 }
 
-/* Of a subset, how far its means may be from the whole's. */
-static void tell_subsets(const struct mc_eval_cli *e)
+/* Notes the standard errors of means over a subset of a data set. */
+static void note_subsets(const struct mc_eval_cli *e)
 {
     for (size_t i = 0; i < mc_report_n(&e->report); i++) {
         const struct mc_report_columns c = mc_report_column(&e->report, i);
@@ -226,7 +226,7 @@ static void release_found(struct mc_batched_data *d)
     d->out = d->robust = (struct mc_eval_output){0};
 }
 
-/* The data sets, open, and room for what is measured on them. */
+/* Opens the data sets and allocates the results. */
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
     const size_t T = e->sweep.span->T;
@@ -248,7 +248,7 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
     return 0;
 }
 
-/* What a checkpoint must share of the options: those of statistics where they decide something. */
+/* Saves the options that a checkpoint must share; those of batch norm only if they matter. */
 static void save_options(struct mc_eval_cli *e)
 {
     struct mc_batched *s = &e->sweep;
@@ -263,13 +263,13 @@ static void save_options(struct mc_eval_cli *e)
 
 int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struct mc_error *err)
 {
-    static const char *const what[] = {"a network", "a curve", "a plane"};
+    static const char *const subjects[] = {"a network", "a curve", "a plane"};
     struct mc_batched *s = &e->sweep;
 
     if (span->graph->S && !s->bn.path && !s->stats)
         return mc_fail(err, MC_EUSAGE,
-                       "%s needs --bn-data FILE: it carries no batch-norm statistics",
-                       what[e->report.n_at]);
+                       "%s with batch norm requires --bn-data FILE.mcz: it has no statistics",
+                       subjects[e->report.n_at]);
     e->span = *span;
     s->span = &e->span;
     if (s->checkpoint)
@@ -290,7 +290,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
     if (!rc && e->report.n_at)
         rc = mc_report_check(&e->report, err);
     if (!rc && !mc_report_check(&e->report, NULL))
-        tell_subsets(e);
+        note_subsets(e);
     return rc;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Evaluation at the command line: which data to measure on and to re-estimate batch norm on, how
- * many images, checkpoint and progress; shared by networks, curves and planes. */
+ * Command-line options of evaluation, shared by networks, curves and planes: data to measure on,
+ * data for batch norm, numbers of images, checkpoint and progress. */
 #ifndef MC_EVAL_CLI_H
 #define MC_EVAL_CLI_H
 
@@ -11,13 +11,14 @@
 #include "tools/eval/report.h"
 
 struct mc_eval_cli {
-    struct mc_cli *cli; /* whose backend is open before anything is measured */
-    /* As the options are; a data set's reader is open before the work begins, NULL once read. */
+    struct mc_cli *cli; /* its backend is open before anything is measured */
+    /* Set from the options. A data set's reader is open before the work starts and NULL once it has
+     * been read. */
     struct mc_batched sweep;
-    struct mc_span span;             /* as mc_eval_cli_measure was given it; sweep's */
-    struct mc_report report;         /* of sweep, whose vectors it does not look at */
+    struct mc_span span;             /* sweep's copy of mc_eval_cli_measure's argument */
+    struct mc_report report;         /* reads sweep, except its vectors */
     struct mc_attack_options attack; /* sweep.attack points here */
-    /* networks, or a curve, of which the span's points are (mc_eval_cli_subject) */
+    /* the networks or the curve that the span consists of (mc_eval_cli_subject) */
     struct mc_eval_subject {
         const char *dataset;
         int augmented;
@@ -28,23 +29,26 @@ struct mc_eval_cli {
     struct mc_progress progress;
 };
 
-/* The options of evaluation. Before mc_cli_parse. */
+/* Adds the options of evaluation. Call before mc_cli_parse. */
 void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli);
-/* Options that contradict each other are usage errors; registers the data. Call after parsing. */
+/* Finds options that contradict each other (usage errors); registers the data. Call after parsing.
+ */
 void mc_eval_cli_check(const struct mc_eval_cli *e);
-/* What is missing is told before anything is measured: the checkpoint, and the data sets. Settles
- * the attack by the first of them, and begins sweep.state with the tool and the version. */
+/* Opens the data sets and checks the checkpoint's path, so that missing files are reported before
+ * anything is measured. Completes the attack from the first data set; starts sweep.state with the
+ * tool and the version. */
 MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err);
-/* After it: does a network of this graph take these data sets? MC_EINPUT if not. */
+/* Call after mc_eval_cli_open_data: MC_EINPUT if a network of this graph does not accept the data
+ * sets. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
-/* Before it: one more network, or curve, of which the span is; what its stream says of its training
- * (struct mc_weights), for warnings. dataset is kept by pointer. */
+/* Call before mc_eval_cli_measure, for each network or curve of the span: its data set and
+ * augmentation as in struct mc_weights, for warnings. dataset is kept by pointer. */
 void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augmented);
-/* Measure the span's points into sweep.data; a curve's or a plane's are finite (MC_EFAIL), for
- * networks the caller asks mc_report_check. Where --bn-data is none and sweep.stats are
- * not there, networks with batch norm are MC_EUSAGE "a curve needs --bn-data". What
- * else a checkpoint must share is in sweep.state already. */
+/* Measures the span's points into sweep.data. MC_EFAIL if a result of a curve or plane is not
+ * finite; for networks the caller calls mc_report_check. MC_EUSAGE if the graph has batch norm but
+ * neither --bn-data nor sweep.stats is set. sweep.state must already contain the other settings
+ * that a checkpoint compares. */
 MC_USE_RESULT int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span,
                                       struct mc_error *err);
 void mc_eval_cli_release(struct mc_eval_cli *e);

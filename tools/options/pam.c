@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation at the command line. */
+ * Command-line options of proximal alternating minimisation. */
 #include "tools/options/pam.h"
 
 #include <math.h>
@@ -10,59 +10,59 @@ static const char *const stages[] = {"both", "permutation", "curve", NULL};
 static const char *const acceptances[] = {"groups", "joint", NULL};
 static const char *const selections[] = {"loss", "objective", NULL};
 
-enum { MOST_EPOCHS = 1000000, MOST_DRAWS = 4096 }; /* each draw is compared with all before it */
+enum { MAX_EPOCHS = 1000000, MAX_DRAWS = 4096 }; /* each draw is compared with all previous ones */
 
 /* clang-format off */
 #define AT(member) offsetof(struct mc_pam_cli, member)
 static const struct mc_option rows[] = {
     {"stage", 0, MC_OPT_CHOICE, AT(stage), .names = stages, .def = "both", .group = 10,
-     .help = "only the permutation step, or only the curve step"},
+     .help = "do both steps, or only the permutation step, or only the curve step"},
     {"outer", 0, MC_OPT_U64, AT(pam.outer), .arg = "N", .min = 1, .max = 10000, .def = "1", .group = 11,
-     .flags = MC_OPT_HISTORY, .help = "go round N times: a permutation step, then a curve step"},
-    {"permutation-epochs", 0, MC_OPT_U64, AT(pam.permutation_epochs), .arg = "N", .max = MOST_EPOCHS, .def = "20",
+     .flags = MC_OPT_HISTORY, .help = "outer iterations: a permutation step, then a curve step"},
+    {"permutation-epochs", 0, MC_OPT_U64, AT(pam.permutation_epochs), .arg = "N", .max = MAX_EPOCHS, .def = "20",
      .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP | MC_USE_BOTH_STEPS,
-     .help = "epochs of a permutation step; --epochs are those of a curve step"},
+     .help = "epochs per permutation step; --epochs sets those of a curve step"},
     {"permutation-lr", 0, MC_OPT_REAL, AT(pam.permutation_lr), .arg = "X", .max = 1e6, .def = "0.5", .group = 11,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "learning rate of a permutation step; what it moves grows with it and with the epochs"},
+     .help = "learning rate of a permutation step; more units move with a higher rate and more epochs"},
     {"nu-permutation", 0, MC_OPT_REAL, AT(pam.nu_permutation), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000",
      .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "moving from permutation P_k to P costs |P - P_k|^2 / 2X: units moved, divided by X"},
+     .help = "moving from permutation P_k to P costs |P - P_k|^2 / 2X, the number of moved units divided by X"},
     {"nu-curve", 0, MC_OPT_REAL, AT(pam.nu_curve), .arg = "X", .min = 1e-12, .max = 1e300, .def = "10000", .group = 11,
      .flags = MC_OPT_HISTORY, .only = MC_USE_CURVE_STEP, .help = "moving the control point by d costs |d|^2 / 2X"},
     {"sweeps", 0, MC_OPT_U64, AT(pam.sweeps), .arg = "N", .min = 1, .max = 1000000, .def = "20", .group = 11,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "after each batch of a permutation step, project to doubly stochastic matrices by N sweeps over rows "
+     .help = "after each batch of a permutation step, project to doubly stochastic matrices with N sweeps over rows "
      "and columns"},
-    {"draws", 0, MC_OPT_U64, AT(pam.draws), .arg = "N", .max = MOST_DRAWS, .def = "32", .group = 12,
+    {"draws", 0, MC_OPT_U64, AT(pam.draws), .arg = "N", .max = MAX_DRAWS, .def = "32", .group = 12,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "at the end of a permutation step, try N permutations drawn from the matrices' Birkhoff-von Neumann "
-     "decomposition, at most 4096"},
+     .help = "after a permutation step, try N permutations drawn from the Birkhoff-von Neumann decomposition of its "
+     "matrices (at most 4096)"},
     {"prune-below", 0, MC_OPT_REAL, AT(pam.drop), .arg = "X", .max = 1, .def = "5e-4", .group = 12,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "take matrix entries under X for 0 in that decomposition"},
+     .help = "treat matrix entries below X as 0 in that decomposition"},
     {"terms", 0, MC_OPT_U64, AT(pam.terms), .arg = "N", .max = 1000000, .def = "10", .group = 12,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "draw from the decomposition's N heaviest terms; 0: from all"},
+     .help = "draw from the N heaviest terms of the decomposition; 0: from all"},
     {"select-images", 0, MC_OPT_U64, AT(pam.images), .arg = "N", .min = 1, .max = INT32_MAX, .def = "5000", .group = 12,
      .flags = MC_OPT_HISTORY,
-     .help = "the permutations tried are judged on the first N images, in whole batches where there is one"},
+     .help = "compare candidate permutations on the first N images, in complete batches if there is one"},
     {"select-points", 0, MC_OPT_U64, AT(pam.points), .arg = "N", .min = 1, .max = 1000, .def = "5", .group = 12,
-     .flags = MC_OPT_HISTORY, .help = "they are judged at N points along the curve"},
+     .flags = MC_OPT_HISTORY, .help = "compare them at N points along the curve"},
     {"accept", 0, MC_OPT_CHOICE, AT(pam.jointly), .names = acceptances, .def = "groups", .group = 12,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "groups: try each permutation group's candidates alone, then take the groups' best one after the other, "
-     "greatest gain first, and keep those that still help; joint: a candidate permutes all groups at once"},
+     .help = "groups: try the candidates of each permutation group alone, then add the best one of each group, "
+     "highest gain first, if it still helps; joint: a candidate permutes all groups at once"},
     {"select-by", 0, MC_OPT_CHOICE, AT(pam.by_objective), .names = selections, .def = "loss", .group = 12,
      .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
-     .help = "judge permutations by their loss, or by the objective, which is the loss and what moving costs"},
+     .help = "compare permutations by loss, or by the objective (loss plus the cost of moving)"},
     {"as-paper", 0, MC_OPT_FLAG, AT(as_paper), .group = 12, .only = MC_USE_PERMUTATION_STEP,
-     .help = "the permutation step of the paper and its authors' code: --permutation-lr half of --lr, "
-     "--accept joint, --select-by objective, where these are not given"},
+     .help = "use the permutation step of the paper and its authors' code; changes the defaults: --permutation-lr "
+     "half of --lr, --accept joint, --select-by objective"},
     {"spectral", 0, MC_OPT_REAL, AT(pam.spectral), .arg = "K", .min = 1e-12, .max = 1e6, .group = 12,
      .flags = MC_OPT_HISTORY,
-     .help = "project the control point's weights to spectral norm K, and stop by the paper's second theorem; for mlp "
-     "without batch norm, with --huber"},
+     .help = "project the control point's weights to spectral norm K, and stop as in the paper's second theorem; "
+     "requires mlp without batch norm and --huber"},
     {0}};
 /* clang-format on */
 
@@ -73,7 +73,7 @@ void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_
     mc_train_cli_options(f, cli, "0.01");
 }
 
-/* One of the two steps may not be done: what was given for it alone is refused. */
+/* A usage error if an option was given only for a step that does not run. */
 static void check_idle(const struct mc_pam_cli *p)
 {
     const int both = p->stage == MC_PAM_BOTH;
@@ -83,7 +83,7 @@ static void check_idle(const struct mc_pam_cli *p)
     const char *option = mc_option_idle(p->train->cli, uses);
 
     if (option && both)
-        mc_cli_usage("--%s has no effect without a %s step, which 0 epochs leave out", option,
+        mc_cli_usage("--%s has no effect without a %s step (its epochs are 0)", option,
                      stages[p->pam.curve_epochs ? MC_PAM_PERMUTATION : MC_PAM_CURVE]);
     if (option)
         mc_cli_usage("--%s has no effect with --stage %s", option, stages[p->stage]);
@@ -98,20 +98,20 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
         o->permutation_epochs = 0;
     f->train.epochs = mc_pam_epochs(o);
     if (!f->train.epochs)
-        mc_cli_usage("has no epoch to train: see --permutation-epochs and --epochs");
-    if (f->train.epochs > MOST_EPOCHS)
-        mc_cli_usage("has %llu epochs to train in all, more than %d",
-                     (unsigned long long)f->train.epochs, MOST_EPOCHS);
+        mc_cli_usage("no epochs to train: set --permutation-epochs or --epochs");
+    if (f->train.epochs > MAX_EPOCHS)
+        mc_cli_usage("total number of epochs must be at most %d (got %llu)", MAX_EPOCHS,
+                     (unsigned long long)f->train.epochs);
     check_idle(p);
-    mc_train_cli_check(f); /* an attack is for permutation steps too */
+    mc_train_cli_check(f); /* before the next line: permutation steps use an attack too */
     f->train.epochs = o->curve_epochs;
     if (o->curve_epochs && f->train.momentum >= 1)
-        mc_cli_usage("--momentum %g: must be less than 1 for a curve step", f->train.momentum);
+        mc_cli_usage("--momentum must be less than 1 for a curve step (got %g)", f->train.momentum);
     if (!o->draws && (mc_option_given(f->cli, &o->drop) || mc_option_given(f->cli, &o->terms)))
         mc_cli_usage("--%s has no effect with --draws 0",
                      mc_option_given(f->cli, &o->drop) ? "prune-below" : "terms");
     if (o->spectral > 0 && f->train.huber <= 0)
-        mc_cli_usage("--spectral needs --huber DELTA");
+        mc_cli_usage("--spectral requires --huber DELTA");
     if (!p->as_paper)
         return;
     if (!mc_option_given(f->cli, &o->permutation_lr))
@@ -122,8 +122,8 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
         o->by_objective = 1;
 }
 
-/* Two settings of all rows' values: as checkpoints have always had them, so that older ones
- * resume. */
+/* Two settings hold the values of all rows. Their format is fixed so that old checkpoints resume.
+ */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity)
 {
     const struct mc_pam_options *o = &p->pam;
@@ -138,7 +138,7 @@ void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *ident
                       o->permutation_lr, o->nu_permutation, o->nu_curve, o->drop, o->spectral);
 }
 
-/* ---- what is told ---- */
+/* ---- messages and log ---- */
 
 static void log_finite(struct mc_log *log, const char *key, double value)
 {
@@ -146,14 +146,14 @@ static void log_finite(struct mc_log *log, const char *key, double value)
         mc_log_num(log, key, value);
 }
 
-/* How many images of a set there are. */
+/* Number of images in a set. */
 static uint64_t images(const struct mc_pam_cli *p, enum mc_pam_set_name set)
 {
     return p->run->sets[set].images;
 }
 
-static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
-                             const struct mc_pam_report *r)
+static void print_permutation(const struct mc_pam_cli *p, uint64_t outer,
+                              const struct mc_pam_report *r)
 {
     const char *const kinds[] = {"the previous permutation", "the projection",
                                  p->pam.jointly ? "a draw" : "a combination of them"};
@@ -161,59 +161,59 @@ static void tell_permutation(const struct mc_pam_cli *p, uint64_t outer,
     mc_detail(
         p->train->cli,
         "permutation step %llu: loss %.4f, relaxed %.4f (residual %.1e), projected %.4f; of %.0f "
-        "permutations%s, judged on %llu images, %s is kept: loss %.4f, %.0f units moved, proximal "
-        "term %.4f",
+        "permutations%s, compared on %llu images, %s is kept: loss %.4f, %.0f units moved, "
+        "proximal term %.4f",
         (unsigned long long)outer + 1, r->before.loss, r->relaxed.loss, r->residual,
         r->projection.loss, r->candidates, p->pam.jointly ? "" : " of single groups",
         (unsigned long long)images(p, MC_PAM_SELECTION), kinds[r->kept < 2 ? (int)r->kept : 2],
         r->permutation.loss, r->moved, r->proximal_permutation);
     if (isfinite(r->loss_others))
         mc_detail(p->train->cli,
-                  "permutation step %llu: on %llu other images loss %.4f before, %.4f kept",
+                  "permutation step %llu: loss on %llu other images %.4f before, %.4f after",
                   (unsigned long long)outer + 1, (unsigned long long)images(p, MC_PAM_OTHERS),
                   r->loss_others_before, r->loss_others);
 }
 
-/* A step that kept the previous permutation: what to do about it depends on whether there was
- * another to choose. */
-static void tell_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struct mc_pam_report *r)
+/* Notes that a step kept the previous permutation. The advice depends on the number of candidates.
+ */
+static void note_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struct mc_pam_report *r)
 {
     if (r->moved != 0)
         return;
     if (r->candidates < 2)
         mc_note(p->train->cli,
-                "permutation step %llu moved no unit: its matrices hardly left the previous "
-                "permutation (a greater --permutation-lr or --permutation-epochs may help)",
+                "permutation step %llu moved no unit: its matrices stayed near the previous "
+                "permutation (a higher --permutation-lr or --permutation-epochs may help)",
                 (unsigned long long)outer + 1);
     else
         mc_note(p->train->cli,
-                "permutation step %llu moved no unit: none of %.0f others was better than the "
-                "previous permutation%s may help)",
+                "permutation step %llu moved no unit: none of %.0f other candidates was better "
+                "than the previous permutation%s may help)",
                 (unsigned long long)outer + 1, r->candidates - 1,
-                p->pam.by_objective ? " by more than its proximal term (a greater --nu-permutation "
+                p->pam.by_objective ? " by more than its proximal term (a higher --nu-permutation "
                                       "or --permutation-epochs"
                                     : " (more --permutation-epochs");
 }
 
-/* An iteration ends with its curve step, where it has one. */
+/* The value after the iteration's last step: the curve step if there is one. */
 static struct mc_pam_value value_after(const struct mc_pam_report *r)
 {
     return isfinite(r->curve.loss) ? r->curve : r->permutation;
 }
 
-static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
-                           const struct mc_pam_report *r)
+static void print_iteration(const struct mc_pam_cli *p, uint64_t outer,
+                            const struct mc_pam_report *r)
 {
-    const char *const decrease = r->decrease > 0    ? "it decreases by more than these"
-                                 : r->decrease == 0 ? "nothing has changed"
-                                                    : "it does not decrease by as much as these";
-    /* only then are its conditions met: no batch norm, bounded weights, a smooth activation */
+    const char *const decrease = r->decrease > 0    ? "Q decreased by more than their sum"
+                                 : r->decrease == 0 ? "Q did not change"
+                                                    : "Q decreased by less than their sum";
+    /* --spectral ensures the theorem's conditions: no batch norm, bounded weights, smooth ReLU */
     const struct mc_pam_value after = value_after(r);
     const int theorem = r->decrease > 0 && p->pam.spectral > 0 && r->rejected == 0;
     char relu[80] = "";
 
     if (isfinite(r->relu))
-        snprintf(relu, sizeof relu, " (with the ReLU itself %.4f to %.4f)",
+        snprintf(relu, sizeof relu, " (with exact ReLU %.4f to %.4f)",
                  r->relu_before + r->before.decay, r->relu + after.decay);
     mc_detail(p->train->cli,
               "iteration %llu: Q on %llu images %.4f to %.4f%s, proximal terms %.4f and %.4f: %s%s",
@@ -221,7 +221,7 @@ static void tell_iteration(const struct mc_pam_cli *p, uint64_t outer,
               r->before.loss + r->before.decay, after.loss + after.decay, relu,
               isfinite(r->proximal_permutation) ? r->proximal_permutation : 0,
               isfinite(r->proximal_curve) ? r->proximal_curve : 0, decrease,
-              theorem ? ", as the theorem has it" : "");
+              theorem ? ", as the theorem requires" : "");
 }
 
 static void log_permutation(const struct mc_pam_cli *p, struct mc_log *log, uint64_t outer,
@@ -272,7 +272,7 @@ static void log_iteration(const struct mc_pam_cli *p, struct mc_log *log, uint64
     mc_log_end(log);
 }
 
-static void tell_steps(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
+static void report_epoch(void *arg, struct mc_log *log, const struct mc_train_epoch *e)
 {
     const struct mc_pam_cli *p = arg;
     const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
@@ -282,31 +282,31 @@ static void tell_steps(void *arg, struct mc_log *log, const struct mc_train_epoc
     if (at == p->pam.permutation_epochs) {
         log_permutation(p, log, outer, r);
         if (e->seconds > 0) {
-            tell_permutation(p, outer, r);
-            tell_unmoved(p, outer, r);
+            print_permutation(p, outer, r);
+            note_unmoved(p, outer, r);
         }
     }
     if (at == length) {
         log_iteration(p, log, outer, r);
         if (e->seconds > 0)
-            tell_iteration(p, outer, r);
-        if (r->rejected == 1) /* a checkpoint's too, which is why nothing is trained */
+            print_iteration(p, outer, r);
+        if (r->rejected == 1) /* also if a checkpoint was rejected, because nothing is trained */
             mc_note(p->train->cli,
-                    "iteration %llu moved by less than %g, the theorem's least: given up, the run "
-                    "ends",
+                    "iteration %llu moved by less than %g, the theorem's minimum: rejected, the "
+                    "run ends",
                     (unsigned long long)outer + 1, r->least_move);
     }
     if (e->epoch == p->train->train.stop_after && at < p->pam.permutation_epochs)
         mc_note(p->train->cli,
-                "stopped inside a permutation step: its matrices are %s, and the curve has the "
-                "permutation of before",
-                p->train->train.checkpoint ? "in the checkpoint only"
-                                           : "lost without --checkpoint");
+                "stopped within a permutation step: its matrices are %s, and the curve has the "
+                "previous permutation",
+                p->train->train.checkpoint ? "only in the checkpoint"
+                                           : "lost (--checkpoint would save them)");
 }
 
 void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run)
 {
     p->run = run;
-    f->told = tell_steps;
-    f->told_arg = p;
+    f->on_epoch = report_epoch;
+    f->on_epoch_arg = p;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation at the command line: its options, which are no part of the
- * training loop's (tools/options/train.h); what is told and logged after each step; what the
- * history and a checkpoint hold of them. */
+ * Command-line options of proximal alternating minimisation, in addition to those of the training
+ * loop (tools/options/train.h); the messages and log lines after each step; the settings in
+ * histories and checkpoints. */
 #ifndef MC_PAM_CLI_H
 #define MC_PAM_CLI_H
 
@@ -19,15 +19,14 @@ struct mc_pam_cli {
     const struct mc_pam *run;
 };
 
-/* Its options, and those of training beside them. Before mc_cli_parse. */
+/* Adds its options and those of training. Call before mc_cli_parse. */
 void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli);
-/* Options that contradict each other are usage errors. Settles the steps' epochs by the stage and
- * --epochs, and what --as-paper decides. Call after parsing. */
+/* Finds options that contradict each other (usage errors). Sets the epochs of the steps from
+ * --stage and --epochs, and applies --as-paper. Call after parsing. */
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
-/* What a checkpoint must share of the options: every one of them, reals exactly. */
+/* Saves all options as settings that a checkpoint must share; reals exactly. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity);
-/* Has the run log each step and iteration, and tell it with -v. `run` is read while training
- * lasts. */
+/* Logs every step and iteration, and prints them with -v. `run` is read during the training. */
 void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run);
 
 #endif

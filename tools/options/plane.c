@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Planes at the command line. */
+ * Command-line options of planes. */
 #include "tools/options/plane.h"
 
 #include "formats/codecs/curve.h"
@@ -11,11 +11,11 @@
 
 #include <stdlib.h>
 
-/* What a plane is of. */
+/* Networks or a curve that define a plane. */
 struct subject {
     struct mc_span span;
     struct mc_plane plane;    /* k, three, names */
-    const struct mc_curve *c; /* that lies in it, or NULL */
+    const struct mc_curve *c; /* a curve to mark in the plane, or NULL */
 };
 
 static int write_marks(const struct mc_report *r, const char *path, struct mc_error *err)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The training loop at the command line. */
+ * Command-line options of the training loop. */
 #include "tools/options/train.h"
 
 #include "tools/cli/memory.h"
-#include "tools/cli/belongs.h"
+#include "tools/cli/data_warnings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void parse_schedule(const char *option, const char *arg, void *value)
         o->step_factor = mc_parse_real("--schedule step:N", factor + 1, 1e-6, 1);
 }
 
-static void keep_schedule(const void *value, struct mc_history *h, struct mc_checkpoint *s)
+static void record_schedule(const void *value, struct mc_history *h, struct mc_checkpoint *s)
 {
     const struct mc_train_options *o = value;
 
@@ -58,42 +58,42 @@ static void keep_schedule(const void *value, struct mc_history *h, struct mc_che
 #define AT(member) offsetof(struct mc_train_cli, member)
 enum { KEPT = MC_OPT_HISTORY | MC_OPT_IDENTITY };
 static const struct mc_option rows[] = {
-    {"data", 'd', MC_OPT_INPUT, AT(data), .arg = "FILE", .group = 10, .only = MC_USE_TRAINING,
-     .help = "dataset stream to train on (- for standard input)"},
+    {"data", 'd', MC_OPT_INPUT, AT(data), .arg = "FILE.mcz", .group = 10, .only = MC_USE_TRAINING,
+     .help = "data set to train on (-: standard input)"},
     {"epochs", 0, MC_OPT_U64, AT(train.epochs), .arg = "N", .max = 1000000, .def = "250", .group = 20, .flags = KEPT,
-     .only = MC_USE_CURVE_STEP | MC_USE_BOTH_STEPS, .help = "epochs"},
+     .only = MC_USE_CURVE_STEP | MC_USE_BOTH_STEPS, .help = "number of epochs"},
     {"stop-after", 0, MC_OPT_U64, AT(train.stop_after), .arg = "N", .min = 1, .max = 1000000, .group = 20,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "stop after N epochs, the schedule unchanged"},
+     .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "stop after N epochs; does not change the schedule"},
     {"batch", 0, MC_OPT_U64, AT(train.batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 20,
-     .flags = KEPT, .help = "images a step"},
+     .flags = KEPT, .help = "images per step"},
     {"lr", 0, MC_OPT_REAL, AT(train.lr), .arg = "X", .max = 1e6, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
      .help = "learning rate"},
     {"momentum", 0, MC_OPT_REAL, AT(train.momentum), .arg = "X", .max = 1, .def = "0.9", .group = 20, .flags = KEPT,
-     .only = MC_USE_CURVE_STEP, .help = "Nesterov's momentum"},
+     .only = MC_USE_CURVE_STEP, .help = "Nesterov momentum"},
     {"no-nesterov", 0, MC_OPT_FLAG, AT(train.nesterov), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "nesterov",
-     .only = MC_USE_CURVE_STEP, .help = "plain momentum"},
+     .only = MC_USE_CURVE_STEP, .help = "use plain momentum"},
     {"weight-decay", 0, MC_OPT_REAL, AT(train.decay), .arg = "X", .max = 1e6, .def = "5e-4", .group = 20, .flags = KEPT,
-     .only = MC_USE_TRAINING, .help = "on all parameters"},
+     .only = MC_USE_TRAINING, .help = "weight decay of all parameters"},
     {"schedule", 0, MC_OPT_OTHER, AT(train), .arg = "step[:N[:F]]|linear|cosine|onecycle", .def = "step:20",
-     .parse = parse_schedule, .keep = keep_schedule, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
-     .help = "of the learning rate: step (the paper's: halved every N epochs, which may be a "
-     "fraction, times F, .9996, each), linear (its "
-     "for robust networks: held to half of the epochs, then evenly down to 1% of it at 90%), cosine, onecycle"},
+     .parse = parse_schedule, .record = record_schedule, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
+     .help = "schedule of the learning rate. step (the paper's): multiply by F (.9996) every epoch and halve every N "
+     "epochs (20; may be a fraction). linear (the paper's for robust networks): constant for half of the epochs, then "
+     "linear to 1% at 90% of them. cosine: to 0. onecycle: as in PyTorch"},
     {"no-augment", 0, MC_OPT_FLAG, AT(train.augment), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "augment",
-     .only = MC_USE_TRAINING, .help = "train on the images as they are"},
+     .only = MC_USE_TRAINING, .help = "train on unaugmented images"},
     {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 20,
      .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "train on the first N images"},
     {"huber", 0, MC_OPT_REAL, AT(train.huber), .arg = "DELTA", .max = 1e6, .group = 20, .flags = KEPT,
-     .only = MC_USE_TRAINING, .help = "while training, smooth every ReLU within DELTA of 0"},
+     .only = MC_USE_TRAINING, .help = "smooth every ReLU within DELTA of 0 during training"},
     MC_OPTION_ATTACK(AT(attack), 20, "train on the adversarial examples of every batch", .flags = KEPT,
                      .only = MC_USE_TRAINING),
     MC_OPTION_SEED(AT(train.seed), .flags = KEPT),
     {"checkpoint", 0, MC_OPT_RESULT, AT(train.checkpoint), .arg = "FILE", .group = 30, .only = MC_USE_TRAINING,
-     .help = "save the run's state there after each epoch; a file that is there is refused without --resume"},
+     .help = "save the state of the run to FILE after every epoch; an existing FILE is an error without --resume"},
     {"checkpoint-every", 0, MC_OPT_U64, AT(train.checkpoint_every), .arg = "N", .min = 1, .max = 1000000, .def = "1",
-     .group = 30, .needs = {"checkpoint"}, .help = "save it after each N epochs only"},
+     .group = 30, .needs = {"checkpoint"}, .help = "save the checkpoint after every N epochs"},
     {"resume", 0, MC_OPT_FLAG, AT(train.resume), .group = 30, .needs = {"checkpoint"},
-     .help = "go on from the checkpoint, if it is there"},
+     .help = "resume from the checkpoint if it exists"},
     {0}};
 /* clang-format on */
 
@@ -118,10 +118,10 @@ int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)
     return mc_in_memory_open(&f->images, f->data, f->samples, f->cli->history, err);
 }
 
-/* How much memory the images, the vectors and the plan will take: with -v told; what does not fit
- * is refused. */
-static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
-                       const struct mc_objective *objective, struct mc_error *err)
+/* Computes the memory for the images, the vectors and the plan; prints it with -v. MC_ENOMEM if it
+ * does not fit. */
+static int check_memory(const struct mc_train_cli *f, const struct mc_graph *g,
+                        const struct mc_objective *objective, struct mc_error *err)
 {
     const struct mc_dataset_info *info = &f->images.info;
     struct mc_train_memory m = {.plans = 1};
@@ -135,19 +135,19 @@ static int tell_memory(const struct mc_train_cli *f, const struct mc_graph *g,
 
     objective->memory(objective, &f->train, &m);
     const double vectors = (double)m.vectors * (double)g->P * sizeof(float);
-    const int judged = !strcmp(f->cli->be->name, "cpu"); /* a device has memory of its own */
-    const int planned = f->train.epochs > 0 && (judged || f->cli->verbose);
+    const int on_cpu = !strcmp(f->cli->be->name, "cpu"); /* a device has its own memory */
+    const int planned = f->train.epochs > 0 && (on_cpu || f->cli->verbose);
     int rc = planned ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
     const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
     const double bytes = m.plans * (double)plan + (double)attack;
     const double matrices = (double)m.matrices * sizeof(float);
     const double others = images + vectors + matrices;
     int by_batch = rc != 0;
-    if (!rc && judged) {
+    if (!rc && on_cpu) {
         rc = mc_memory_fits(others + bytes, err);
         by_batch = others < bytes;
     }
-    if (rc == MC_ENOMEM && judged && by_batch)
+    if (rc == MC_ENOMEM && on_cpu && by_batch)
         return mc_fail_in(rc, err, "--batch %zu", o.batch);
     if (rc)
         return rc;
@@ -166,7 +166,7 @@ void mc_train_cli_check(struct mc_train_cli *f)
     if (mc_option_given(f->cli, &f->attack))
         f->train.attack = &f->attack;
     if (f->train.nesterov && f->train.momentum == 0)
-        mc_cli_usage("--momentum 0 needs --no-nesterov");
+        mc_cli_usage("--momentum 0 requires --no-nesterov");
     if (f->train.attack && !f->train.epochs)
         mc_cli_usage("--attack has no effect with --epochs 0");
 }
@@ -215,7 +215,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
     snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
              (unsigned long long)epoch + 1, (unsigned long long)f->train.epochs, loss,
              100 * accuracy);
-    f->progress.total = in_all - before; /* the rate is this run's alone */
+    f->progress.total = in_all - before; /* without the earlier run, for the rate */
     mc_progress_update(&f->progress, images - before, extra);
 }
 
@@ -245,20 +245,20 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
         mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%, lr %.4g, %.0f images/s",
                   (unsigned long long)e->epoch, (unsigned long long)e->epochs, e->loss,
                   100 * e->accuracy, e->lr, rate);
-    if (f->told)
-        f->told(f->told_arg, f->log, e);
+    if (f->on_epoch)
+        f->on_epoch(f->on_epoch_arg, f->log, e);
 }
 
-/* In its first steps mlp:2000 has 13 times the loss of guessing, and learns; a training that
- * diverges soon has thousands of times it. */
+/* mlp:2000 starts at 13 times the loss of guessing and learns; a diverging training soon reaches
+ * thousands of times that loss. */
 static void warn_diverged(const struct mc_train_cli *f, const struct mc_graph *g)
 {
     const double chance = log(g->classes);
 
     if (f->loss > 100 * chance)
         mc_warn(f->cli,
-                "the loss of the last epoch is %.4g, that of guessing one of %d classes %.4g: the "
-                "training may have diverged (a smaller learning rate may help)",
+                "the last epoch's loss is %.4g (guessing one of %d classes: %.4g): the training "
+                "may have diverged (a lower --lr may help)",
                 f->loss, g->classes, chance);
 }
 
@@ -278,7 +278,7 @@ int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
                                                .epoch = epoch_done,
                                                .arg = f}};
     char described[sizeof be->describe];
-    int rc = tell_memory(f, g, objective, err);
+    int rc = check_memory(f, g, objective, err);
 
     if (rc || (rc = mc_in_memory_read(&f->images, be, err)) || !f->train.epochs)
         return rc;
@@ -292,8 +292,8 @@ int mc_train_cli_run(struct mc_train_cli *f, const struct mc_graph *g,
     mc_in_memory_release(&f->images, be);
     if (!rc)
         warn_diverged(f, g);
-    if (strcmp(described, be->describe)) /* the device could not do what it should */
-        mc_warn(f->cli, "slower than it could be: %s", be->describe);
+    if (strcmp(described, be->describe)) /* the device fell back to slower code */
+        mc_warn(f->cli, "slower than possible: %s", be->describe);
     return rc;
 }
 

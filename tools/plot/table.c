@@ -52,7 +52,10 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
     if (!n)
         return mc_fail_in(mc_file_empty(fileno(f), "is empty", err), err, "%s", t->name);
     if (memchr(t->text, 0, n))
-        return mc_fail(err, MC_EINPUT, "%s: text expected, got binary data", t->name);
+        return mc_fail(err, MC_EINPUT, "%s: text expected, got %s", t->name,
+                       strncmp(t->text, "\x28\xb5\x2f\xfd", 4)
+                           ? "binary data"
+                           : "an mcz stream: measure it with mc-eval first");
     if (t->text[n - 1] != '\n')
         return mc_fail(err, MC_EINPUT, "%s: truncated: the last line has no newline", t->name);
     t->text[without_empty_lines(t->text, n)] = 0;
@@ -191,6 +194,11 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
         *col = (size_t)index;
         return 0;
     }
+    if (!name[1] && mc_table_find(t, "network") >= 0)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: a table of networks, without '%s': measure a curve, or --line between "
+                       "two networks, with mc-eval",
+                       t->name, name);
     for (size_t i = 0; i < t->cols; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", t->names[i]);

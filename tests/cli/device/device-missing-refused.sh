@@ -12,7 +12,7 @@ fails 2 "unknown device 'cudas'" $t --device cudas
 for p in tf32 bf16 f16; do
     fails 2 "--precision $p: the CPU supports only f32" $t --precision $p --device cpu
 done
-fails 2 "there is no 'f64' (there are: f32, tf32, bf16, f16)" $t --precision f64
+fails 2 "unknown value 'f64' (one of: f32, tf32, bf16, f16)" $t --precision f64
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32.mcz
 
 # a library by name: missing, and another one

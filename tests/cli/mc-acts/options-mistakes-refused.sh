@@ -4,11 +4,11 @@ samples=$MC_ROOT/formats/samples
 acts() { mc-acts --data "$samples/good-dataset.mcz" "$@"; }
 w=$samples/good-weights.mcz
 
-fails 2 "--data is needed" mc-acts $w $w
-fails 2 "two networks are needed, 1 are given" acts $w
-fails 2 "--raw takes one network, 2 are given" acts --raw $w $w
-fails 2 "--raw has no shards" acts --raw --shard 1/2 $w
-fails 2 "there is no 'middle' (there are: post, pre)" acts --at middle $w $w
+fails 2 "missing: --data FILE.mcz (see --help)" mc-acts $w $w
+fails 2 "missing: operand B.mcz (see --help)" acts $w
+fails 2 "unexpected argument" acts --raw $w $w
+fails 2 "--shard has no effect with --raw" acts --raw --shard 1/2 $w
+fails 2 "unknown value 'middle' (one of: post, pre)" acts --at middle $w $w
 for shard in 0/2 3/2 1 1/ /2 1/x 1/2/3 -1/2; do
     fails 2 "--shard: " acts --shard=$shard $w $w
 done

@@ -6,13 +6,13 @@ d=$samples/good-dataset.mcz w=$samples/good-weights.mcz
 t="mc-train -q --data $d --no-augment --epochs 0"
 $t --net mlp:bn,4 -o n.mcz
 mc-bezier -q --epochs 0 n.mcz n.mcz -o c.mcz
-fails 2 'needs --bn-data' mc-bezier --point .5 c.mcz
+fails 2 'requires --bn-data FILE.mcz' mc-bezier --point .5 c.mcz
 fails 2 'not a number' mc-bezier --point 1.5 --bn-data $d c.mcz
 fails 2 'has no effect with --point' mc-bezier --point .5 --control-points 2 --bn-data $d c.mcz
 fails 2 '--bn-data has no effect without --point' mc-bezier --epochs 0 --bn-data $d $w $w
 fails 3 'expected, got weights' mc-bezier --point .5 --bn-data $d $w
-fails 2 'two weights' mc-bezier --data $d $w
-fails 2 'needs --data' mc-bezier $w $w
+fails 2 'missing: operand B.mcz' mc-bezier --data $d $w
+fails 2 'missing: --data FILE.mcz' mc-bezier $w $w
 $t --net mlp:8 -o a.mcz
 $t --net mlp:9 -o other.mcz
 $t --net mlp:8 --no-normalise -o raw.mcz

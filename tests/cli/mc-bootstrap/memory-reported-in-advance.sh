@@ -7,9 +7,9 @@ mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
 mc-eval -v -t 1 --points 3 --data d.mcz --losses d.losses line.mcz -o t.tsv 2>errors
 grep -q "memory: every image's loss at 3 points 0.0 MB, 3 points at a time" errors || die "$(cat errors)"
 mc-bootstrap -v -t 1 --resamples 1000 d.losses -o i.tsv 2>errors
-grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.3 MB' errors || die "$(cat errors)"
+grep -qx 'mc-bootstrap: memory: losses and 1000 resamples 0.3 MB' errors || die "$(cat errors)"
 mc-bootstrap -v -t 3 --resamples 1000 d.losses d.losses 2>errors >i.tsv
-grep -qx 'mc-bootstrap: memory: losses and 1000 resamples of them 0.6 MB' errors || die "$(cat errors)"
+grep -qx 'mc-bootstrap: memory: losses and 1000 resamples 0.6 MB' errors || die "$(cat errors)"
 
 [ -z "$MC_UNDER" ] || exit 0 # sanitizers need their own memory
 ulimit -v 900000

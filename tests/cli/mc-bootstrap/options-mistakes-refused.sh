@@ -12,24 +12,24 @@ measure --data d.mcz --samples 30 --losses less.losses
 measure --data train=e.mcz --losses e.losses
 measure --data other=d.mcz --losses other.losses
 
-fails 2 'the losses of one or two paths, 0 are given' mc-bootstrap
-fails 2 '3 are given' mc-bootstrap d.losses d.losses d.losses
+fails 2 'missing: operand FIRST.mcz (see --help)' mc-bootstrap
+fails 2 "unexpected argument 'd.losses'" mc-bootstrap d.losses d.losses d.losses
 fails 2 "--resamples: '99'" mc-bootstrap --resamples 99 d.losses
 fails 2 "--level: '1'" mc-bootstrap --level 1 d.losses
 fails 3 'losses expected, got matrices' mc-bootstrap "$MC_ROOT/formats/samples/good-matrices.mcz"
-fails 3 "less.losses was measured on other images than d.losses: \"train\"" mc-bootstrap d.losses less.losses
-fails 3 "e.losses was measured on other images than d.losses" mc-bootstrap d.losses e.losses
+fails 3 "d.losses and less.losses: \"train\" was measured on different images" mc-bootstrap d.losses less.losses
+fails 3 'd.losses and e.losses: "train" was measured on different images' mc-bootstrap d.losses e.losses
 fails 3 'd.losses and other.losses have no data set in common' mc-bootstrap d.losses other.losses
 fails_unchanged 3 'no data set in common' mc-bootstrap d.losses "$losses" -o table.tsv
 
-usage_error 'for curves' mc-eval --data d.mcz --losses x n1.mcz
-usage_error 'not their planes' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz n1.mcz
-usage_error 'a checkpoint does not hold' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
+usage_error '--losses requires a curve, got weights' mc-eval --data d.mcz --losses x n1.mcz
+usage_error '--losses has no effect with --plane' mc-eval --data d.mcz --plane --losses x n1.mcz n2.mcz n1.mcz
+usage_error 'a checkpoint does not contain' mc-eval --data d.mcz --losses x --checkpoint ck line.mcz
 usage_error '--no-history has no effect without --losses' mc-eval --data d.mcz --no-history line.mcz
 usage_error 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
 # different points, and data sets of only one path, are reported
 measure --data d.mcz --data other=e.mcz --points 5 --losses more.losses
 mc-bootstrap --resamples 100 d.losses more.losses 2>errors >table
-expect_equal "$(cat errors)" 'mc-bootstrap: 3 points against 5: min, max and barrier are of other points
-mc-bootstrap: other is in the second alone'
+expect_equal "$(cat errors)" 'mc-bootstrap: the paths have 3 and 5 points: min, max and barrier compare different points
+mc-bootstrap: other is only in the second path'
 expect_equal "$(cut -f 1 table | sort -u | paste -sd ,)" data,train

@@ -2,8 +2,8 @@
 # mc-bound refuses wrong operands and options before it reads anything; a failed run writes no table.
 fixture bounded
 
-fails 2 'needs two networks, the moments of both and maybe a permutation, 2 operands are given' mc-bound n1.mcz n2.mcz
-fails 2 '5 operands are given' mc-bound n1.mcz n2.mcz m.mcz p.mcz p.mcz
+fails 2 'missing: operand MOMENTS.mcz (see --help)' mc-bound n1.mcz n2.mcz
+fails 2 "unexpected argument 'p.mcz'" mc-bound n1.mcz n2.mcz m.mcz p.mcz p.mcz
 fails 2 "--points: '2'" mc-bound --points 2 n1.mcz n2.mcz m.mcz
 fails 1 "cannot write 'none/b.tsv'" mc-bound nosuch.mcz n2.mcz m.mcz -o none/b.tsv
 fails 2 'standard input' mc-bound - n2.mcz - </dev/null

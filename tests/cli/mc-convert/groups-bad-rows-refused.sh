@@ -60,9 +60,9 @@ fails_unchanged 3 "bad.tsv: not a text" mc-convert net.safetensors --groups bad.
 head -c 2000000 /dev/zero | tr '\0' '#' >bad.tsv
 fails_unchanged 3 "bad.tsv: not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
 fails_unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
-usage_error "needs one of --like WEIGHTS, --groups FILE and --net NAME" mc-convert net.safetensors -o x.mcz
-usage_error "needs one of" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
-usage_error "holds its network: no --net, --data, --like, --groups" mc-convert net.mcz --groups good.tsv -o x.npz
+usage_error "one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data FILE.mcz is required" mc-convert net.safetensors -o x.mcz
+usage_error "is required" mc-convert net.safetensors --groups good.tsv --like net.mcz -o x.mcz
+usage_error "--groups has no effect: net.mcz contains its network" mc-convert net.mcz --groups good.tsv -o x.npz
 py <<'END'
 import msgpack
 rows = mcz.read("net.mcz").meta["symmetry"]

@@ -2,13 +2,13 @@
 # mc-convert refuses wrong options, damaged inputs and a failed upstream program.
 fixture converted
 
-fails 2 'needs an -o or IN' mc-convert a.mcz -o no.mcz
-fails 2 'needs one of --like' mc-convert a.npz -o no.mcz
-fails 2 'needs one of --like' mc-convert a.npz --like a.mcz --net tinyten -o no.mcz
-fails 2 'go together' mc-convert a.npz --net tinyten -o no.mcz
-fails 2 'holds its network' mc-convert a.mcz --like a.mcz -o no.npz
+fails 2 'an input or output named *.safetensors or *.npz is required' mc-convert a.mcz -o no.mcz
+fails 2 'one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data FILE.mcz is required' mc-convert a.npz -o no.mcz
+fails 2 'one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data FILE.mcz is required' mc-convert a.npz --like a.mcz --net tinyten -o no.mcz
+fails 2 '--net and --data require each other' mc-convert a.npz --net tinyten -o no.mcz
+fails 2 '--like has no effect: a.mcz contains its network' mc-convert a.mcz --like a.mcz -o no.npz
 fails 2 'safetensors' mc-convert a.mcz --to pickle -o no.npz
-fails 2 'is another' mc-convert a.mcz b.mcz -o no.npz
+fails 2 "unexpected argument 'b.mcz'" mc-convert a.mcz b.mcz -o no.npz
 fails 2 'standard input' mc-convert --from safetensors --like -
 fails 1 "cannot open 'nothing.safetensors'" mc-convert nothing.safetensors --like a.mcz
 head -c 9000 data.mcz >cut.mcz

@@ -2,7 +2,7 @@
 # mc-corr accepts raw streams only in pairs, of the same images in the same batches, and complete.
 fixture moments
 
-fails 3 "those of one other" mc-corr a.acts
+fails 3 "a.acts: the activations of two networks are required" mc-corr a.acts
 fails 3 "activations expected, got moments: run mc-acts with --raw" mc-corr a.acts m.mcz
 fails 3 "activations expected, got moments" mc-corr --raw m.mcz m.mcz
 fails 3 "moments expected, got activations" mc-corr m.mcz a.acts

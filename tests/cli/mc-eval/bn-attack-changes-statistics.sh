@@ -6,7 +6,7 @@ e="mc-eval -q --data d.mcz --data held=test.mcz --bn-data d.mcz --points 3 --bat
 $e line.mcz | cut -f 2-5 >clean
 $e --attack $attack --bn-attack line.mcz | cut -f 2-5 >bn
 ! cmp -s bn clean || die '--bn-attack changes nothing'
-fails 2 'there are: pgd' $e --attack fgsm line.mcz
+fails 2 "unknown attack 'fgsm'" $e --attack fgsm line.mcz
 fails 2 "'eps'" $e --attack pgd:eps line.mcz
 fails 2 'target 10 is not a class' $e --attack pgd:target=10 line.mcz
 fails 2 '--bn-attack has no effect without --attack' $e --bn-attack line.mcz

@@ -20,7 +20,7 @@ mc-bezier -q --epochs 0 plain1.mcz augmented3.mcz -o line.mcz
 mc-bezier -q -t 1 --data d.mcz --batch 16 --epochs 1 plain1.mcz plain2.mcz -o curve.mcz
 mc-bezier -q -t 1 --data d.mcz --batch 16 --epochs 1 --no-augment plain1.mcz plain2.mcz -o plain-curve.mcz
 
-warning='--bn-plain: the network was trained on augmented images; statistics of plain ones may cost several points of accuracy'
+warning='--bn-plain: the network was trained on augmented images; statistics from plain images may cost several points of accuracy'
 plain='mc-eval -q -t 1 --data d.mcz --bn-data d.mcz --bn-plain'
 for of in augmented3 'plain1.mcz augmented3' 'augmented3.mcz augmented4' further '--points 3 line' '--points 3 curve' \
     '--points 3 --line plain1.mcz augmented3' '--grid 2 --plane plain1.mcz plain2.mcz augmented3'; do

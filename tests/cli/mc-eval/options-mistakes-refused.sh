@@ -2,12 +2,12 @@
 # mc-eval refuses wrong options and inputs for networks, curves and planes.
 fixture three
 
-fails 2 'needs --data' mc-eval n1.mcz
-fails 2 "called 'test'" mc-eval --data test.mcz --data test.mcz n1.mcz
-fails 2 'needs --bn-data' mc-eval --data test.mcz line.mcz
+fails 2 'missing: --data FILE.mcz' mc-eval n1.mcz
+fails 2 "two data sets have the name 'test'" mc-eval --data test.mcz --data test.mcz n1.mcz
+fails 2 'a curve with batch norm requires --bn-data FILE.mcz' mc-eval --data test.mcz line.mcz
 fails 2 'one curve' mc-eval --data test.mcz --bn-data d.mcz line.mcz line.mcz
-fails 2 'for curves' mc-eval --points 5 --data d.mcz n1.mcz
-fails 2 'for curves' mc-eval --data test.mcz --summary s n1.mcz
+fails 2 '--points requires a curve, got weights' mc-eval --points 5 --data d.mcz n1.mcz
+fails 2 '--summary requires a curve, got weights' mc-eval --data test.mcz --summary s n1.mcz
 fails 2 'from 2' mc-eval --data test.mcz --points 1 line.mcz
 fails 2 'standard input' mc-eval --data - -
 fails 3 'weights' mc-eval --data test.mcz test.mcz
@@ -22,8 +22,8 @@ fails 3 'are the same point' $plane n1.mcz n1.mcz n2.mcz
 fails 3 't = 0.5 is on the line through t = 0 and t = 1' $plane line.mcz
 fails 2 'three networks or one curve' $plane n1.mcz n2.mcz
 fails 2 'three networks or one curve' $plane n1.mcz
-fails 2 'needs --bn-data' mc-eval --plane --data test.mcz n1.mcz n2.mcz n3.mcz
-fails 2 'not their planes' $plane curve.mcz --summary s.tsv
+fails 2 'a plane with batch norm requires --bn-data FILE.mcz' mc-eval --plane --data test.mcz n1.mcz n2.mcz n3.mcz
+fails 2 '--summary has no effect with --plane' $plane curve.mcz --summary s.tsv
 fails 2 'from 2' $plane --grid 1 curve.mcz
 for range in 1 1:0 1: :1 0:0 a:b 0:1:2; do fails 2 '--x-range' $plane --x-range=$range curve.mcz; done
 fails 2 '--resume has no effect without --checkpoint' $plane --resume curve.mcz

@@ -3,9 +3,9 @@
 samples=$MC_ROOT/formats/samples
 a=$samples/good-weights.mcz
 
-usage_error "mc-match: two networks are needed, 1 is given" mc-match "$a"
-usage_error "mc-match: two networks are needed, 3 are given" mc-match "$a" "$a" "$a"
-usage_error "mc-match: two networks are needed, 0 are given" mc-match
+usage_error "mc-match: missing: operand B.mcz (see --help)" mc-match "$a"
+usage_error "mc-match: unexpected argument" mc-match "$a" "$a" "$a"
+usage_error "mc-match: missing: operand A.mcz, operand B.mcz (see --help)" mc-match
 usage_error "only one input can be standard input" mc-match --init - "$a" - </dev/null
 usage_error "mc-match: --seed: " mc-match --seed x "$a" "$a"
 fails_unchanged 3 "good-dataset.mcz: weights expected, got dataset" mc-match "$a" "$samples/good-dataset.mcz" -o x.mcz

@@ -12,31 +12,31 @@ fails 3 'got weights' one --perm n1.mcz n1.mcz n2.mcz
 fails 3 'got weights' one --init n1.mcz n1.mcz n2.mcz
 fails 3 'is not a curve from n2.mcz' one --init curve.mcz n2.mcz n1.mcz
 fails 3 'different networks' one n1.mcz other.mcz
-fails 2 '--perm and --init exclude each other' one --perm p.mcz --init curve.mcz n1.mcz n2.mcz
-fails 2 '--spectral needs --huber' one --spectral 3 n1.mcz n2.mcz
+fails 2 '--perm and --init cannot be combined' one --perm p.mcz --init curve.mcz n1.mcz n2.mcz
+fails 2 '--spectral requires --huber DELTA' one --spectral 3 n1.mcz n2.mcz
 fails 2 '--draws has no effect with --stage curve' pam --stage curve --draws 3 n1.mcz n2.mcz
 fails 2 '--nu-curve has no effect with --stage permutation' pam --stage permutation --nu-curve 3 n1.mcz n2.mcz
 fails 2 '--epochs has no effect with --stage permutation' pam --stage permutation --epochs 3 n1.mcz n2.mcz
-fails 2 'no epoch' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz
-fails 2 'no epoch' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz
-fails 2 'no epoch' pam --stage curve --epochs 0 n1.mcz n2.mcz
+fails 2 'no epochs to train: ' pam --permutation-epochs 0 --epochs 0 n1.mcz n2.mcz
+fails 2 'no epochs to train: ' pam --stage permutation --permutation-epochs 0 n1.mcz n2.mcz
+fails 2 'no epochs to train: ' pam --stage curve --epochs 0 n1.mcz n2.mcz
 fails 2 '--draws has no effect without a permutation step' pam --permutation-epochs 0 --epochs 1 --draws 3 n1.mcz n2.mcz
 fails 2 '--nu-curve has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --nu-curve 3 n1.mcz n2.mcz
 fails 2 '--momentum has no effect without a curve step' pam --permutation-epochs 1 --epochs 0 --momentum .5 n1.mcz n2.mcz
 fails 2 '--no-nesterov has no effect with --stage permutation' pam --stage permutation --no-nesterov n1.mcz n2.mcz
-fails 2 '--momentum 1: ' one --momentum 1 n1.mcz n2.mcz
+fails 2 '--momentum must be less than 1 for a curve step (got 1)' one --momentum 1 n1.mcz n2.mcz
 fails 2 '--prune-below has no effect with --draws 0' one --draws 0 --prune-below .1 n1.mcz n2.mcz
 fails 2 '--terms has no effect with --draws 0' one --draws 0 --terms 3 n1.mcz n2.mcz
 fails 2 "'4097'" one --draws 4097 n1.mcz n2.mcz
-fails 2 '1010000 epochs to train in all' pam --outer 10000 --permutation-epochs 1 --epochs 100 n1.mcz n2.mcz
+fails 2 'total number of epochs must be at most 1000000 (got 1010000)' pam --outer 10000 --permutation-epochs 1 --epochs 100 n1.mcz n2.mcz
 fails 2 'permutation' one --stage neither n1.mcz n2.mcz
 fails 2 "'0'" one --outer 0 n1.mcz n2.mcz
 fails 2 "'-1'" one --nu-curve -1 n1.mcz n2.mcz
-fails 2 'two weights' one n1.mcz
-fails 2 'needs --data' mc-pam n1.mcz n2.mcz
+fails 2 'missing: operand B.mcz' one n1.mcz
+fails 2 'missing: --data FILE.mcz' mc-pam n1.mcz n2.mcz
 fails 2 'batch' one --spectral 3 --huber .1 n1.mcz n2.mcz
 fails 2 'must be at most 0.001' one --spectral .001 --huber .1 plain.mcz plain.mcz
 fails 1 "not finite" pam --stage curve --epochs 3 --lr 1e6 --weight-decay 1 plain.mcz plain.mcz
 fails 1 'nowhere' one --checkpoint nowhere/ck n1.mcz n2.mcz
-fails 3 '--select-images: 401 are asked for, there are 400 images to train on' one --select-images 401 n1.mcz n2.mcz
-fails 3 '--select-images: 128 are asked for, there are 100 images to train on' one --samples 100 n1.mcz n2.mcz
+fails 3 '--select-images must be at most 400, the number of training images (got 401)' one --select-images 401 n1.mcz n2.mcz
+fails 3 '--select-images must be at most 100, the number of training images (got 128)' one --samples 100 n1.mcz n2.mcz

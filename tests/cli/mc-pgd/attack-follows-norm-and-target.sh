@@ -6,7 +6,7 @@ $p -q --norm l2 --eps .5 1.mcz >l2.mcz
 $p -q --steps 3 --log-json one.json 1.mcz >x.mcz
 $p -q --steps 3 --restarts 3 --log-json three.json 1.mcz >x.mcz
 $p -v --target 3 --log-json three-to.json 1.mcz 2>note >to.mcz
-grep -q '% are taken for the target' note
+grep -q '% classified as the target' note
 $p -q --target=+1 --log-json next.json 1.mcz >next.mcz
 $p -q --start clean --eps 0 1.mcz >same.mcz
 py <<'END'

@@ -26,9 +26,9 @@ mc-plot log log.json --log-loss -o log.svg
 printf '{"event":"epoch","epoch":%d,"loss":%g,"accuracy":%d}\n' 1 2.1 30 2 .3 44 3 .004 60 >decades.json
 mc-plot log decades.json --log-loss -o decades.svg
 for f in svg png pdf; do mc-plot path line.tsv --size 12.7x5.08cm -o cm.$f; done
-usage_error "'12in' is neither WIDTHxHEIGHT nor WIDTHxHEIGHTcm" mc-plot path line.tsv --size 12in -o x.svg
+usage_error "WIDTHxHEIGHT or WIDTHxHEIGHTcm expected, got '12in'" mc-plot path line.tsv --size 12in -o x.svg
 usage_error "'1' is not a number from 5 to 60" mc-plot path line.tsv --size 1x7cm -o x.svg
-usage_error "--log-loss has no effect in a picture of kind signature" mc-plot signature flat.tsv --log-loss -o x.svg
+usage_error "--log-loss has no effect on signature" mc-plot signature flat.tsv --log-loss -o x.svg
 py <<'P' || die 'wrong layout'
 import re, struct, xml.etree.ElementTree as x
 def texts_and_transforms(name):

@@ -12,15 +12,15 @@ warns() { # TEXT PICTURE ARGUMENT...
     mc-plot "${@:3}" -o "$2" 2>errors
     expect_equal "$(<errors)" "${1:+mc-plot: $1}"
 }
-rule="drawn below the logarithmic axis's numbers, at '0'"
+rule="drawn below the logarithmic axis, at '0'"
 warns "some: 2 of 5 losses are 0: $rule" some.svg path --log-loss some.tsv
 warns "a: 1 of 5 losses are 0: $rule" mean.svg path --log-loss a=some.tsv,other.tsv none.tsv
 warns "log: 1 of 3 losses are 0: $rule" log.svg log --log-loss log.json
 warns '' none.svg path --log-loss none.tsv
 warns '' linear.svg path some.tsv
 warns '' fit.svg path --log-loss none.tsv --fit all.tsv
-fails 3 "all.tsv: every loss is 0, which a logarithmic axis cannot show (draw without --log-loss)" mc-plot path --log-loss all.tsv
-fails 3 "below.tsv: a loss of -0.2 has no place on a logarithmic axis" mc-plot path --log-loss below.tsv
+fails 3 "all.tsv: --log-loss requires losses above 0 (all are 0)" mc-plot path --log-loss all.tsv
+fails 3 "below.tsv: --log-loss requires losses above 0 (got -0.2)" mc-plot path --log-loss below.tsv
 py <<'P'
 from picture import *
 def places(name):

@@ -2,14 +2,14 @@
 # mc-plot refuses wrong options, truncated and other tables, and a gnuplot that fails; an old picture stays.
 fixture tables
 
-fails 2 "needs one of path, signature, log, plane" mc-plot
-fails 2 "there is no 'map' (there are: path, signature, log, plane)" mc-plot map line.tsv
-fails 2 "ends in none of .svg, .png and .pdf" mc-plot path line.tsv -o line.jpg
-fails 2 "there is no 'gif'" mc-plot path line.tsv --format gif
+fails 2 "missing: operand path, signature, log or plane, and tables" mc-plot
+fails 2 "unknown value 'map' (one of: path, signature, log, plane)" mc-plot map line.tsv
+fails 2 "--output: name ending in .svg, .png or .pdf expected, got 'line.jpg'" mc-plot path line.tsv -o line.jpg
+fails 2 "unknown value 'gif'" mc-plot path line.tsv --format gif
 for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do
     fails 2 "--size: " mc-plot path line.tsv --size=$size
 done
-fails 2 "--data has no effect in a picture of kind log" mc-plot log log.json --data test
+fails 2 "--data has no effect on log" mc-plot log log.json --data test
 : >empty.tsv
 fails 3 "empty.tsv: is empty" mc-plot path empty.tsv
 fails 3 "stdin: is empty" mc-plot path
@@ -26,6 +26,10 @@ sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
 fails 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
 fails 3 "unknown column 'robust.loss'" mc-plot path line.tsv --data robust
 fails 3 "unknown column 't'" mc-plot path sig.tsv
+printf 'network\ttest.loss\ttest.accuracy\na.mcz\t1\t50\n' >networks.tsv
+fails 3 "networks.tsv: a table of networks, without 't': measure a curve, or --line" mc-plot path networks.tsv
+fails 3 "networks.tsv: a table of networks, without 'x'" mc-plot plane networks.tsv
+fails 3 "good-curve.mcz: text expected, got an mcz stream: measure it with mc-eval first" mc-plot path "$MC_ROOT/formats/samples/good-curve.mcz"
 fails 3 "unknown column 'identity'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv
 fails 3 "fewer.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv fewer.tsv

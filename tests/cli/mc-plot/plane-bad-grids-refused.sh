@@ -19,9 +19,9 @@ fails 3 "two.tsv: at least 3 marks are required, the networks (got 2)" mc-plot p
 sed '4d' path.tsv >early.tsv
 fails 3 "early.tsv: line 4: mark 'network' expected, got 'path'" mc-plot plane plane.tsv early.tsv
 fails 3 "unknown column 'mark'" mc-plot plane plane.tsv plane.tsv
-fails 2 "at most 2 tables" mc-plot plane plane.tsv marks.tsv marks.tsv
+fails 2 "plane: at most 2 tables expected, got 3" mc-plot plane plane.tsv marks.tsv marks.tsv
 fails 2 "three names" mc-plot plane plane.tsv --names a,b
 fails 2 "three names" mc-plot plane plane.tsv --names a,b,c,d
-fails 2 "is not FROM:TO" mc-plot plane plane.tsv --loss-range 3
-fails 2 "does not grow" mc-plot plane plane.tsv --accuracy-range 90:10
-fails 2 "--names has no effect in a picture of kind path" mc-plot path line.tsv --names a,b,c
+fails 2 "FROM:TO expected, got '3'" mc-plot plane plane.tsv --loss-range 3
+fails 2 "FROM must be less than TO" mc-plot plane plane.tsv --accuracy-range 90:10
+fails 2 "--names has no effect on path" mc-plot path line.tsv --names a,b,c

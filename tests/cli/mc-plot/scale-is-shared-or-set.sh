@@ -32,12 +32,12 @@ mc-plot path high.tsv high2.tsv far.tsv -o same.svg
 sed '2s/0\.0[0-9]/0/' sig.tsv >edge.tsv
 tail -n 1 sig.tsv | sed 's/layers.3/layers.4/' >>edge.tsv
 mc-plot signature edge.tsv again=edge.tsv -o edge.svg
-usage_error "'5' is not FROM:TO" mc-plot path low.tsv --y-range 5 -o x.svg
-usage_error "'3:2' does not grow" mc-plot path low.tsv --y-range ,3:2 -o x.svg
-usage_error "is not FROM:TO or FROM:TO,FROM:TO" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
-usage_error "a signature has one axis" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
-usage_error "a logarithmic axis of losses starts above 0" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
-usage_error "--y-range has no effect in a picture of kind plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
+usage_error "FROM:TO expected, got '5'" mc-plot path low.tsv --y-range 5 -o x.svg
+usage_error "FROM must be less than TO (got '3:2')" mc-plot path low.tsv --y-range ,3:2 -o x.svg
+usage_error "FROM:TO or FROM:TO,FROM:TO expected" mc-plot path low.tsv --y-range 0:1,0:1,0:1 -o x.svg
+usage_error "--y-range: one range expected for signature, got two" mc-plot signature sig.tsv --y-range 0:1,0:1 -o x.svg
+usage_error "--y-range: with --log-loss it must start above 0 (got 0)" mc-plot path low.tsv --log-loss --y-range 0:1 -o x.svg
+usage_error "--y-range has no effect on plane" mc-plot plane plane.tsv --y-range 0:1 -o x.svg
 fails 3 "unknown column 'x.loss'" mc-plot path low.tsv --fit-data x
 fails 1 "cannot open 'none.tsv'" mc-plot path low.tsv --fit none.tsv
 py <<'P'

@@ -21,7 +21,7 @@ ASSIGN=false bash "$align" -d data.mcz a.mcz q.mcz -o back.mcz 2>err && die "sta
 same old.mcz back.mcz
 rm back.mcz
 MEASURE=cosine bash "$align" -d data.mcz a.mcz q.mcz -o back.mcz 2>err && die "status 0"
-grep -q "there is no 'cosine'" err
+grep -q "unknown value 'cosine'" err
 gone
 bash "$align" -h | head -n 1 | grep -q '^Usage: '
 fails 2 "-d is needed" bash "$align" a.mcz b.mcz

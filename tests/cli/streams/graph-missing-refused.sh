@@ -19,5 +19,5 @@ no net.mcz mc-bezier --data data.mcz --epochs 1 net.mcz net.mcz -o x.mcz
 no net.mcz mc-train --data data.mcz --init net.mcz --epochs 1 -o x.mcz
 no net.mcz mc-permute --verify data.mcz --random 1 net.mcz -o x.mcz
 no net.mcz mc-bound net.mcz net.mcz "$MC_ROOT/formats/samples/good-moments.mcz" -o x.tsv
-fails_unchanged 3 "net.mcz: is a weights stream, without a graph" mc-info --graph net.mcz
+fails_unchanged 3 "net.mcz: weights or curve with a graph expected, got weights" mc-info --graph net.mcz
 fails_unchanged 3 "net.mcz and a.mcz: different networks (groups, tinyten): one has no graph" mc-match net.mcz a.mcz -o x.mcz

@@ -23,7 +23,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     case $(head -n 1 help) in [A-Z]*.) ;; *) complain "--help begins with '$(head -n 1 help)'" ;; esac
     [ "$(sed -n '2,3p' help | paste -sd '|')" = '|Examples:' ] || complain "no examples after the purpose"
     grep -q "^Usage: $name " help || complain "--help lacks the usage"
-    grep -q '^Exit status: 0 done, 1 failed, 2 usage, 3 input' help || complain "--help lacks the exit statuses"
+    grep -q '^Exit status: 0 success, 1 failure, 2 usage error, 3' help || complain "--help lacks the exit statuses"
     sed -n '/^Examples:/,/^$/p' help | sed '1d;$d' >examples
     [ "$(grep -c "^  .*\b$name\b" examples)" -ge 2 ] || complain "--help lacks two examples"
     ! grep -v '^  ' examples || complain "an example is too long for a line"

@@ -56,7 +56,7 @@ uses() {
 }
 
 other() { echo "$1: images of $2, but the network was trained on $3"; }
-grey() { echo "$1: channel 0 has mean 0.5 and deviation 0.25, but the network normalises by 0.252 and 0.183"; }
+grey() { echo "$1: channel 0 has mean 0.5 and deviation 0.25, but the network normalises with 0.252 and 0.183"; }
 for set in shapes shapes-pgd; do uses $set.mcz "$(other $set.mcz $set synth)" ''; done
 uses grey.mcz "$(grey grey.mcz)" ''
 uses both.mcz "$(other both.mcz shapes synth && grey both.mcz)" ''
@@ -73,7 +73,7 @@ warns "$two" mc-eval -q -t 1 --data synth.mcz --line --bn average --points 3 1.m
 warns "$two" mc-eval -q -t 1 --data synth.mcz --bn-data synth.mcz --grid 2 --plane {1,2,shapes-net}.mcz
 warns "$two" mc-eval -q -t 1 --data synth.mcz --bn-data synth.mcz {1,2,shapes-net}.mcz
 $train --data grey.mcz -o grey-net.mcz
-warns 'synth.mcz: channel 0 has mean 0.252 and deviation 0.183, but the network normalises by 0.5 and 0.25' \
+warns 'synth.mcz: channel 0 has mean 0.252 and deviation 0.183, but the network normalises with 0.5 and 0.25' \
     mc-eval -q -t 1 --data synth.mcz {1,grey-net}.mcz
 # adversarial examples of the network's own set, only those, and a network without normalisation
 mc-pgd -q -t 1 --steps 1 --eps 4/255 --data synth.mcz 1.mcz -o adv.mcz

@@ -25,7 +25,7 @@ for version in 1 2; do
     grep -q "^[0-9]*:$([ $version = 2 ] || echo memory):" /proc/self/cgroup || continue
     tried=$((tried + 1))
     for limit in max 30000000; do inside $version $limit mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o $limit.mcz; done
-    fails_unchanged 1 'out of memory: 25.4 MB are needed, there are 20.0 MB' \
+    fails_unchanged 1 'out of memory: 25.4 MB required, 20.0 MB available' \
         inside $version 20000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o max.mcz
     fails_unchanged 1 '--batch 2000: out of memory: ' \
         inside $version 60000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 1 --batch 2000 -o max.mcz

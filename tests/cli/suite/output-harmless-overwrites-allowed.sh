@@ -26,9 +26,9 @@ $train --log-json /dev/stdout 2>errors | cat >y.mcz
 [ "${PIPESTATUS[0]}" = 2 ] || die 'the log is in the result'
 grep -q -- "--log-json and standard output are the same file" errors || die "$(cat errors)"
 echo 'chapter one' >thesis.txt
-usage_error "--log-json: 'thesis.txt' is there and is no log" $train --log-json thesis.txt -o x.mcz
+usage_error "--log-json: 'thesis.txt' exists and is not a log" $train --log-json thesis.txt -o x.mcz
 echo '{"layers": []}' >net.json
-usage_error "--log-json: 'net.json' is there and is no log" $train --log-json net.json -o x.mcz
+usage_error "--log-json: 'net.json' exists and is not a log" $train --log-json net.json -o x.mcz
 echo '{"event":"epoch"}' >all.jsonl
 (usage_error "--log-json and standard output are the same file" $train --log-json /dev/stdout -o x.mcz) >>all.jsonl
 [ "$(cat all.jsonl)" = '{"event":"epoch"}' ] || die "$(cat all.jsonl)"

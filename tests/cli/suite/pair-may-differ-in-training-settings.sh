@@ -32,12 +32,12 @@ END
 # warns TEXT COMMAND...: the command prints only this warning
 warns() {
     "${@:2}" >out 2>err || die "${*:2}: $(cat err)"
-    expect_equal "$(cat err)" "$(basename "$2"): n1.mcz and $1 (the first one's is used)"
+    expect_equal "$(cat err)" "$(basename "$2"): n1.mcz and $1 (using the first network's)"
 }
-p='p.mcz: differ in training alone: "p" of node "drop1" is 0.5 and 0.25, and 1 more'
-both='both.mcz: differ in training alone: "momentum" of node "bn1" is 0.1 and 1, and 3 more'
+p='p.mcz differ only in training settings: "p" of node "drop1" is 0.5 and 0.25, and 1 more'
+both='both.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 1, and 3 more'
 warns "$p" mc-acts -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
-warns 'momentum.mcz: differ in training alone: "momentum" of node "bn1" is 0.1 and 0, and 1 more' \
+warns 'momentum.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 0, and 1 more' \
     mc-match n1.mcz momentum.mcz -o perm.mcz
 mc-acts -q -t 1 -d d.mcz n1.mcz n2.mcz | same_content - m.mcz
 warns "$both" mc-bezier -t 1 --epochs 0 n1.mcz both.mcz -o line.mcz

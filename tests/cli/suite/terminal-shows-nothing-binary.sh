@@ -36,7 +36,7 @@ on_terminal "mc-bezier --epochs 0 1.mcz 2.mcz"
 on_terminal "mc-acts --data data.mcz 1.mcz 2.mcz"
 on_terminal "mc-pgd --data data.mcz 1.mcz"
 on_terminal "mc-pgd --data data.mcz -o x.mcz"
-grep -q 'needs the network to attack' shown
+grep -q 'missing: operand WEIGHTS.mcz' shown
 mc-acts -q --data data.mcz 1.mcz 2.mcz -o m.mcz
 on_terminal "mc-corr m.mcz"
 mc-corr -q m.mcz -o c.mcz

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations that fail while a resumed run goes through the lines of its log: none is lost. */
+ * Allocations that fail while a resumed run reads its log: no line is lost. */
 #include "tests/unit/failing.h"
 #include "tools/cli/log.h"
 
@@ -29,10 +29,10 @@ static int resume(void)
     return mc_log_close(l, rc, &why);
 }
 
-TEST(lines_outlive_a_lack_of_memory)
+TEST(lines_survive_failed_allocations)
 {
     for (int way = 0; way < 4; way++) {
-        uint64_t n = 0, there = 0, failed = 0;
+        uint64_t n = 0, calls = 0, failed = 0;
         do {
             char text[2 * sizeof lines] = "";
             int rc = 0;
@@ -40,7 +40,7 @@ TEST(lines_outlive_a_lack_of_memory)
             forget();
             failing(way & 1, ++n, way >> 1);
             rc = resume();
-            there = failing(way & 1, 0, 0);
+            calls = failing(way & 1, 0, 0);
             if (rc ? !is_reported(rc, OWN) : *why.text)
                 fail_msg("way %d, allocation %llu: %d \"%s\"", way, (unsigned long long)n, rc,
                          why.text);
@@ -50,8 +50,8 @@ TEST(lines_outlive_a_lack_of_memory)
             fclose(f);
             assert_string_equal(text, lines);
             failed += rc != 0;
-        } while (n <= there);
-        assert_true(failed || way & 1); /* Jansson asks us for its memory */
+        } while (n <= calls);
+        assert_true(failed || way & 1); /* Jansson uses our allocator */
     }
 }
 

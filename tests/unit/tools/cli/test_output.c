@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What programs print to a file: whole or not at all, through symbolic links, with the mode the
- * file had, and nothing left where a signal comes at the last moment. And the table of options:
- * defaults, what was given, what a checkpoint compares, what is refused. */
+ * Texts written to files: complete or not at all, through symbolic links, with the file's old mode,
+ * and without temporary files if a signal arrives at the last moment. The table of options:
+ * defaults, given options, settings of a checkpoint, refused values. */
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
 
@@ -19,8 +19,8 @@
 
 static int interrupted, folder_fails;
 
-/* Stands before the C library's: the moment when the text is written and not yet renamed, and the
- * one when its folder is to be flushed. */
+/* Replaces the C library's fsync: called when the text is written but not yet renamed, and when its
+ * folder is flushed. */
 int fsync(int fd)
 {
     struct stat st;
@@ -46,17 +46,17 @@ static void put(const char *path, const char *text)
     must(mc_cli_write(path, text, strlen(text), &why));
 }
 
-static void holds(const char *path, const char *want)
+static void expect_text(const char *path, const char *expected)
 {
-    char got[64] = "";
+    char text[64] = "";
     int fd = open(path, O_RDONLY);
 
-    assert_true(fd >= 0 && read(fd, got, sizeof got - 1) >= 0);
+    assert_true(fd >= 0 && read(fd, text, sizeof text - 1) >= 0);
     close(fd);
-    assert_string_equal(got, want);
+    assert_string_equal(text, expected);
 }
 
-static size_t files(void)
+static size_t count_files(void)
 {
     DIR *d = opendir(".");
     size_t n = 0;
@@ -68,25 +68,25 @@ static size_t files(void)
     return n - 2;
 }
 
-TEST(a_text_keeps_links_and_modes)
+TEST(text_keeps_links_and_modes)
 {
     struct stat st;
 
     put("text", "one\n");
-    holds("text", "one\n");
+    expect_text("text", "one\n");
     assert_int_equal(chmod("text", 0600), 0);
     assert_int_equal(symlink("text", "link"), 0);
     put("link", "two\n");
-    holds("text", "two\n");
+    expect_text("text", "two\n");
     assert_int_equal(lstat("link", &st), 0);
     assert_true(S_ISLNK(st.st_mode));
     assert_int_equal(stat("text", &st), 0);
     assert_int_equal(st.st_mode & 0777, 0600);
-    assert_int_equal(files(), 2);
+    assert_int_equal(count_files(), 2);
     remove("link");
 }
 
-TEST(an_interrupt_at_the_end_leaves_the_old_text)
+TEST(interrupt_before_rename_keeps_the_old_text)
 {
     int status = 0;
 
@@ -94,18 +94,18 @@ TEST(an_interrupt_at_the_end_leaves_the_old_text)
     pid_t child = fork();
     assert_true(child >= 0);
     if (!child) {
-        signal(SIGINT, SIG_DFL); /* what a shell may have had ignored */
+        signal(SIGINT, SIG_DFL); /* a shell may have ignored it */
         mc_stream_catch_signals();
         interrupted = 1;
         _exit(mc_cli_write("text", "new\n", 4, &why) ? 1 : 0);
     }
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGINT);
-    holds("text", "old\n");
-    assert_int_equal(files(), 1);
+    expect_text("text", "old\n");
+    assert_int_equal(count_files(), 1);
 }
 
-TEST(a_folder_that_cannot_be_flushed_is_told_beside_the_new_text)
+TEST(failed_flush_of_the_folder_is_reported_after_writing)
 {
     put("text", "old\n");
     folder_fails = 1;
@@ -114,11 +114,11 @@ TEST(a_folder_that_cannot_be_flushed_is_told_beside_the_new_text)
     assert_int_equal(rc, MC_EFAIL);
     assert_string_equal(why.text,
                         "'text' is written, but a loss of power may undo it: Input/output error");
-    holds("text", "new\n");
-    assert_int_equal(files(), 1);
+    expect_text("text", "new\n");
+    assert_int_equal(count_files(), 1);
 }
 
-TEST(what_cannot_be_written_is_told)
+TEST(write_errors_are_reported)
 {
     must_fail(mc_cli_write("none/text", "x", 1, &why), MC_EFAIL, "none/text");
     must_fail(mc_cli_write(".", "x", 1, &why), MC_EFAIL, "");
@@ -135,7 +135,7 @@ struct group {
 struct options {
     struct mc_cli cli;
     struct group group;
-    uint64_t n, most;
+    uint64_t n, limit;
     int kind;
     double range[2];
     const char *text;
@@ -144,7 +144,7 @@ struct options {
 static const char *const kinds[] = {"one", "other", NULL};
 static const struct mc_option rows[] = {
     {"n", 'n', MC_OPT_U64, MC_AT(n), .arg = "N", .min = 1, .max = 9, .def = "3", .only = 2},
-    {"most", 0, MC_OPT_U64, MC_AT(most), .arg = "N", .max = UINT64_MAX, .flags = MC_OPT_IDENTITY},
+    {"limit", 0, MC_OPT_U64, MC_AT(limit), .arg = "N", .max = UINT64_MAX, .flags = MC_OPT_IDENTITY},
     {"kind", 0, MC_OPT_CHOICE, MC_AT(kind), .names = kinds, .flags = MC_OPT_IDENTITY},
     {"range", 0, MC_OPT_RANGE, MC_AT(range), .arg = "R", .max = 1, .def = "0:.5",
      .needs = {"text"}},
@@ -157,8 +157,8 @@ static const struct mc_option shared[] = {
      .flags = MC_OPT_IDENTITY | MC_OPT_CLEARS},
     {0}};
 
-/* A command line of so many words behind the program's name. */
-static void parsed(struct options *o, int n, const char *const words[])
+/* Parses a command line of n words after the program's name. */
+static void parse(struct options *o, int n, const char *const words[])
 {
     char *argv[8] = {(char *)"mc-test"};
 
@@ -172,16 +172,16 @@ static void parsed(struct options *o, int n, const char *const words[])
     free(o->cli.operands);
 }
 
-TEST(a_row_is_all_of_an_option)
+TEST(row_defines_an_option_completely)
 {
     struct mc_checkpoint s = {0};
     struct options o;
-    const volatile uint64_t greatest = UINT64_MAX;
-    const volatile long double limit = UINT64_MAX;
+    const volatile uint64_t max = UINT64_MAX;
+    const volatile long double row_max = UINT64_MAX;
 
-    if ((long double)greatest != limit)
-        skip(); /* valgrind's long double, which a row's limits are, has 53 bits */
-    parsed(&o, 0, NULL);
+    if ((long double)max != row_max)
+        skip(); /* valgrind's long double, the type of a row's limits, has 53 bits */
+    parse(&o, 0, NULL);
     assert_int_equal(o.n, 3);
     assert_int_equal(o.group.smooth, 1);
     assert_true(o.group.rate == .125 && o.range[1] == .5);
@@ -189,34 +189,34 @@ TEST(a_row_is_all_of_an_option)
     assert_null(mc_option_given(&o.cli, &o.n));
     assert_null(mc_option_idle(&o.cli, 1));
 
-    parsed(
+    parse(
         &o, 5,
-        (const char *const[]){"-n4", "--kind=other", "--rough", "--most", "18446744073709551615"});
+        (const char *const[]){"-n4", "--kind=other", "--rough", "--limit", "18446744073709551615"});
     assert_int_equal(o.n, 4);
-    assert_true(o.most == UINT64_MAX);
+    assert_true(o.limit == UINT64_MAX);
     assert_string_equal(mc_option_given(&o.cli, &o.n), "n");
     assert_string_equal(mc_option_idle(&o.cli, 1), "n");
     assert_null(mc_option_idle(&o.cli, 1 | 2));
     mc_options_save(&o.cli, &o, &s);
     mc_options_save(&o.cli, &o.group, &s);
-    const char *const want[][2] = {
-        {"most", "18446744073709551615"}, {"kind", "1"}, {"rate", "0.125"}, {"smooth", "0"}};
+    const char *const expected[][2] = {
+        {"limit", "18446744073709551615"}, {"kind", "1"}, {"rate", "0.125"}, {"smooth", "0"}};
     assert_int_equal(s.n_settings, 4);
     for (size_t i = 0; i < 4; i++) {
-        assert_string_equal(s.settings[i].name, want[i][0]);
-        assert_string_equal(s.settings[i].value, want[i][1]);
+        assert_string_equal(s.settings[i].name, expected[i][0]);
+        assert_string_equal(s.settings[i].value, expected[i][1]);
     }
 }
 
-TEST(what_a_row_refuses_is_told)
+TEST(refused_values_are_reported)
 {
     static const char *const cases[][2] = {
         {"--n=10", "--n: '10' is not a whole number from 1 to 9"},
         {"--rate=2", "--rate: '2' is not a number from 0 to 1"},
-        {"--kind=neither", "--kind: there is no 'neither' (there are: one, other)"},
-        {"--range=.5:.5", "--range: '.5:.5' does not grow"},
+        {"--kind=neither", "--kind: unknown value 'neither' (one of: one, other)"},
+        {"--range=.5:.5", "--range: FROM must be less than TO (got '.5:.5')"},
         {"--range=0:1", "--range has no effect without --text"},
-        {"--none", "there is no option '--none'"},
+        {"--none", "unknown option '--none'"},
     };
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -228,7 +228,7 @@ TEST(what_a_row_refuses_is_told)
         if (!child) {
             struct options o;
             dup2(fd[1], STDERR_FILENO);
-            parsed(&o, 1, cases[i]);
+            parse(&o, 1, cases[i]);
             _exit(0);
         }
         close(fd[1]);

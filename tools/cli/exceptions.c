@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The end of a program in which a C++ library has thrown. C catches nothing: where no frame does,
- * the C++ runtime calls std::terminate's handler. The runtime's own prints two lines and aborts; it
- * is replaced by ours.
+ * Exit after an uncaught C++ exception. C code catches none, so the C++ runtime calls the terminate
+ * handler. Its default prints two lines and aborts; it is replaced here.
  *
- * The runtime is there only with a library that needs it, and has no interface for C. So its
- * functions are looked up by their names in the Itanium C++ ABI, which every C++ compiler of Linux
- * keeps; that ABI also says that a std::type_info is a pointer to functions and one to the type's
- * name. */
-#include "tools/cli/thrown.h"
+ * The C++ runtime is loaded only with a library that needs it, and has no C interface. Its
+ * functions are looked up by their names in the Itanium C++ ABI, which all C++ compilers on Linux
+ * follow. In that ABI a std::type_info is a pointer to functions and a pointer to the type's name.
+ */
+#include "tools/cli/exceptions.h"
 
 #include "formats/stream/output.h"
 
@@ -20,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NULL_PAGE 4096u /* addresses of null pointers and their members are below */
+#define NULL_PAGE 4096u /* null pointers and their members have addresses below this */
 
 struct type_info {
     const void *functions;
@@ -30,35 +29,36 @@ typedef struct type_info *current_type(void);
 typedef void handler(void);
 typedef handler *set_terminate(handler *);
 
-static void (*tell_user)(const char *text);
-static current_type *thrown;
+static void (*print_message)(const char *text);
+static current_type *exception_type;
 
-/* In any thread, while the others run: nothing is freed. */
+/* Runs in any thread while the others continue, so it frees nothing. */
 static void end(const char *text)
 {
     mc_stream_remove_temporaries();
-    tell_user(text);
+    print_message(text);
     _exit(1);
 }
 
 static void on_terminate(void)
 {
-    const struct type_info *type = thrown ? thrown() : NULL;
+    const struct type_info *type = exception_type ? exception_type() : NULL;
     char text[256] = "out of memory";
 
     if (!type || strcmp(type->name, "St9bad_alloc") != 0)
-        snprintf(text, sizeof text, "a library failed: it threw %s", type ? type->name : "nothing");
+        snprintf(text, sizeof text, "a library failed: uncaught C++ exception %s",
+                 type ? type->name : "(unknown)");
     end(text);
 }
 
-/* oneDNN 2.6 uses the null pointer of an allocation that failed; malloc() set errno. */
+/* oneDNN 2.6 uses the null pointer of a failed allocation; malloc() has set errno. */
 static void on_segv(int sig, siginfo_t *info, void *context)
 {
     (void)context;
     if (errno == ENOMEM && info->si_code == SEGV_MAPERR && (uintptr_t)info->si_addr < NULL_PAGE)
         end("out of memory");
     mc_stream_remove_temporaries();
-    raise(sig); /* its action is the default again */
+    raise(sig); /* SA_RESETHAND restored the default action */
 }
 
 static void catch_segv(void)
@@ -73,18 +73,18 @@ static void catch_segv(void)
         sigaction(SIGSEGV, &now, NULL);
 }
 
-void mc_catch_thrown(void (*tell)(const char *text))
+void mc_catch_exceptions(void (*print)(const char *text))
 {
     void *set = dlsym(RTLD_DEFAULT, "_ZSt13set_terminatePFvvE"); /* std::set_terminate */
     void *type = dlsym(RTLD_DEFAULT, "__cxa_current_exception_type");
     set_terminate *put = NULL;
 
-    tell_user = tell;
+    print_message = print;
     catch_segv();
     if (!set)
         return;
-    /* ISO C converts no object's address to a function's */
+    /* ISO C does not convert object pointers to function pointers */
     memcpy(&put, &set, sizeof put);
-    memcpy(&thrown, &type, sizeof thrown);
+    memcpy(&exception_type, &type, sizeof exception_type);
     put(on_terminate);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Comparing data with what a network was trained on. */
-#include "tools/cli/belongs.h"
+ * Comparison of data with the data that a network was trained on. */
+#include "tools/cli/data_warnings.h"
 
 #include "kernels/augment.h"
 #include "libcommon/base/file.h"
@@ -9,12 +9,12 @@
 #include <math.h>
 #include <string.h>
 
-/* The name's bytes without the end that adversarial examples of a data set have. */
+/* Length of the name without the suffix of adversarial examples. */
 static size_t set_length(const char *name)
 {
-    const size_t n = strlen(name), more = strlen(MC_DATASET_EXAMPLES);
+    const size_t n = strlen(name), end = strlen(MC_DATASET_EXAMPLES);
 
-    return n > more && !strcmp(name + n - more, MC_DATASET_EXAMPLES) ? n - more : n;
+    return n > end && !strcmp(name + n - end, MC_DATASET_EXAMPLES) ? n - end : n;
 }
 
 static int is_other_set(const char *a, const char *b)
@@ -25,7 +25,7 @@ static int is_other_set(const char *a, const char *b)
            (n != m || memcmp(a, b, n) != 0);
 }
 
-/* Mean 0 and deviation 1: pixels unchanged, which says nothing about a data set. */
+/* Mean 0 and deviation 1: unchanged pixels, which do not identify a data set. */
 static int is_identity(const float *mean, const float *std, int channels)
 {
     int identity = 1;
@@ -35,9 +35,8 @@ static int is_identity(const float *mean, const float *std, int channels)
     return identity;
 }
 
-/* The first channel whose normalisation differs, or -1. Each split of a user's own images can have
- * its own pixels' normalisation, as mc-data npz measures it: those differ by chance, like means of
- * n images, whose deviation is half of their pixels' or less. */
+/* The first channel whose normalisation differs, or -1. mc-data npz measures the normalisation on
+ * each split, so splits of one data set differ by chance, like means of n images. */
 static int other_channel(const struct mc_node *n, const struct mc_dataset_info *info)
 {
     const struct mc_net_spec *s = &info->spec;
@@ -66,7 +65,7 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
                 dataset);
     if (c >= 0)
         mc_warn(cli,
-                "%s: channel %d has mean %.4g and deviation %.4g, but the network normalises by "
+                "%s: channel %d has mean %.4g and deviation %.4g, but the network normalises with "
                 "%.4g and %.4g",
                 file, c, (double)info->spec.mean[c], (double)info->spec.std[c], (double)n->mean[c],
                 (double)n->std[c]);
@@ -77,6 +76,6 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
 void mc_data_warn_plain(const struct mc_cli *cli, int augmented, const struct mc_dataset_info *info)
 {
     if (augmented && mc_augment_any(&info->augment))
-        mc_warn(cli, "--bn-plain: the network was trained on augmented images; statistics of plain "
-                     "ones may cost several points of accuracy");
+        mc_warn(cli, "--bn-plain: the network was trained on augmented images; statistics from "
+                     "plain images may cost several points of accuracy");
 }
