@@ -42,7 +42,7 @@ struct mc_dataset_reader {
     struct mc_reader *r;
     struct mc_dataset_info info;
     size_t image_bytes;
-    size_t images_index; /* of "images" */
+    size_t images_index; /* index of the tensor "images" */
     void *slab;          /* memory of the lent record */
     size_t slab_size;
     const void *images; /* (have) images of the current block */

@@ -26,7 +26,7 @@ MC_USE_RESULT int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_objec
 void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out);
 
 struct mc_tap_info {
-    char name[MC_NAME_MAX]; /* of the observed node */
+    char name[MC_NAME_MAX]; /* the observed node's */
     size_t group, start, count;
     uint64_t samples;
 };

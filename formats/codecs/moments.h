@@ -39,8 +39,8 @@ struct mc_moments {
     uint32_t *merged;  /* (n_merged) other shards that were added, or NULL */
     size_t n_merged;
     char attack[MC_NAME_MAX];    /* argument of --attack; "": clean images */
-    uint64_t seed;               /* of the attack's random starts */
-    enum mc_precision precision; /* of the networks' computation */
+    uint64_t seed;               /* seed of the attack's random starts */
+    enum mc_precision precision; /* precision of the networks' computation */
     double **sums; /* per tap: MC_MOMENTS_SIZE(count) doubles (libcommon/base/joint_moments.h) */
     char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" if unknown */

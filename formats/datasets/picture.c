@@ -69,7 +69,7 @@ static int damaged(const char *name, const char *why, struct mc_error *err)
 
 #define JPEG_FLAGS (TJFLAG_STOPONWARNING | TJFLAG_LIMITSCANS | TJFLAG_ACCURATEDCT)
 
-/* Adobe's programs store the complement, and readers expect it: 255 is no ink. */
+/* Adobe's programs store the complement, and readers expect it: 255 means without ink. */
 static void from_cmyk(const uint8_t *cmyk, size_t pixels, uint8_t *rgb)
 {
     for (size_t i = 0; i < pixels; i++)

@@ -12,7 +12,7 @@
 
 enum mc_convert_format { MC_CONVERT_MCZ, MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ };
 
-/* What changed besides copying: tensors of each dtype that became float32. */
+/* Changes made while copying: tensors of each dtype that became float32. */
 struct mc_convert_notes {
     size_t converted[MC_N_DTYPES];
     size_t left_out; /* left out by the map, and batch counters */

@@ -17,7 +17,7 @@ struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
     zip_t *zip;
     zip_file_t *entry;
-    const char *name; /* of the current tensor */
+    const char *name; /* the current tensor's */
     uint64_t left;    /* its remaining bytes */
     size_t next;      /* next tensor to read or skip */
     uint64_t room;    /* bytes of the file not used by earlier entries */

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make the samples good-stream.mcz, good-blocks.mcz and bad-*.mcz, and bad.txt: for each bad one, a tab, and a part
-of the sentence that refuses it. The bytes depend on libzstd's version, what they say does not.
+"""Make the samples good-stream.mcz, good-blocks.mcz and bad-*.mcz, and bad.txt: the name of each bad one, a tab, and a
+part of the message that refuses it. The bytes depend on libzstd's version, the contents do not.
 
-    /usr/bin/python3 formats/samples/make.py     # writes beside itself
+    /usr/bin/python3 formats/samples/make.py     # writes into its own folder
 """
 import os
 import struct
@@ -59,7 +59,7 @@ HISTORY = pack([])
 
 
 def whole(head=None, records=None, hist=HISTORY, **over):
-    """A stream whose end record is right unless `over` says otherwise."""
+    """A stream with a correct end record, except the keys in `over`."""
     head = header() if head is None else head
     records = [record()] if records is None else records
     return head + hist + b"".join(records) + end([head] + records, len(records), **over)
@@ -84,7 +84,7 @@ def put_tensors(name, why, *tensors):
 
 
 def put_meta(name, meta, why):
-    """`meta`: packed bytes in the place of the header's map."""
+    """`meta`: packed bytes that replace the header's map."""
     head = header().replace(pack("meta") + b"\x80", pack("meta") + meta)
     put_raw(name, whole(head=head), why)
 
@@ -224,7 +224,7 @@ mcz.write(good_stream, "test",
           history=[entry, {**entry, "args": [["seed", 1], ["rate", 0.5]], "parents": [0]}],
           inputs=["0123456789abcdef" * 2], dtypes={"bfloat16": "bfloat16"})
 
-# the same, flushed after every object, so that each lies in a zstd block of its own
+# the same, flushed after every object, so that each is in a separate zstd block
 with open(good_stream, "rb") as f:
     objects = list(stream.objects(f))
 z = zstandard.ZstdCompressor(compression_params=zstandard.ZstdCompressionParameters.from_level(

@@ -1,11 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a stream holds, as text: kind, content id, inputs, meta and history as JSON, then a line a tensor, its bytes in
-hexadecimal, as they lie in the stream. good-NAME.txt are these of good-NAME.mcz: a later version that reads
-the streams otherwise fails its tests, in C (tests/unit/formats/stream/test_golden.c) and in Python.
+"""Print a stream as text: kind, content id, inputs, meta and history as JSON, then one line per tensor with its bytes in
+hexadecimal. good-NAME.txt is the text of good-NAME.mcz. A later version that reads the streams differently fails its
+tests, in C (tests/unit/formats/stream/test_golden.c) and in Python.
 
-    /usr/bin/python3 formats/samples/text.py         # writes good-*.txt where there is none; after a deliberate
-                                                     # change, remove the old ones first
+    /usr/bin/python3 formats/samples/text.py         # writes missing good-*.txt; after a deliberate change, remove
+                                                     # the old ones first
 """
 import glob
 import json
@@ -39,7 +39,7 @@ def text(path):
 
 if __name__ == "__main__":
     for path in sorted(glob.glob(os.path.join(here, "good-*.mcz"))):
-        beside = path[:-4] + ".txt"
-        if not os.path.exists(beside):
-            with open(beside, "w", encoding="utf-8") as f:
+        output = path[:-4] + ".txt"
+        if not os.path.exists(output):
+            with open(output, "w", encoding="utf-8") as f:
                 f.write(text(path))

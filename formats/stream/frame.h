@@ -18,8 +18,7 @@ struct mc_reader;
 #define MC_ZSTD_LEVEL 1
 #define MC_KIND_MAX 32
 
-/* Records and the end record share limits: a reader cannot tell them apart before it unpacks
- * them. */
+/* Records and the end record share limits: a reader can distinguish them only after unpacking. */
 extern const struct mc_bounds_limits mc_limits_header, mc_limits_history, mc_limits_record;
 
 /* Content id of a stream that is being read, shared by its reader and the histories that list it as

@@ -20,7 +20,7 @@ struct mc_history {
     size_t n_args;
     const struct mc_fact *facts; /* appended to args; borrowed */
     size_t n_facts;
-    struct entry **entries; /* of the inputs; owned */
+    struct entry **entries; /* entries of the inputs; owned */
     size_t n_entries;
     size_t *parents; /* indices into entries, of this run */
     size_t n_parents;

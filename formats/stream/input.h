@@ -14,9 +14,10 @@
 #define MC_INPUT_FROM_TORCH                                                                        \
     "convert it with safetensors.torch.save_file(net.state_dict(), FILE), or with "                \
     "python -m mcz.torch export"
-/* What to do with an index of safetensors shards. */
+/* Advice for an index of safetensors shards. */
 #define MC_INPUT_SHARDS                                                                            \
-    "sharded safetensors are not supported yet: merge the shards with safetensors.torch.load_file " \
+    "sharded safetensors are not supported yet: merge the shards with "                            \
+    "safetensors.torch.load_file "                                                                 \
     "and save_file"
 
 struct mc_input;

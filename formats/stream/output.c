@@ -106,8 +106,8 @@ static int cannot(const struct mc_output *o, const char *verb, int code, struct 
 
 /* Remove the temporary file at `path` unless its writer holds a lock on it. The process number in
  * its name proves nothing: machines or containers may share the directory, numbers are reused, and
- * zombies keep theirs. `dead`, 1 if no such process runs, counts only on file systems without
- * locks. Returns 0 if there is no writer, 1 if there is one, -1 and errno if unknown. */
+ * zombies keep theirs. `dead`, 1 if the process does not run, counts only on file systems without
+ * locks. Returns 0 if it has no writer, 1 if it has one, -1 and errno if unknown. */
 static int remove_unlocked(const char *path, int dead)
 {
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK), rc = 0;
