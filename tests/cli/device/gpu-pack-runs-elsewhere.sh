@@ -27,15 +27,15 @@ fails 1 'MiB' env PACK_MIB=10 "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"
 
 # the parts arrive in two calls; after the first one there is nothing to run yet
 run() { "$MC_ROOT/tests/gpu/device-run" "$@" >output 2>&1; }
-status() { awk -F '\t' -v step="$2" '$1 == step { print $2 }' "out/$1.tsv"; }
+step_status() { awk -F '\t' -v step="$2" '$1 == step { print $2 }' "out/$1.tsv"; }
 mv pack/1 first
 run unpack || die "$(cat output)"
 expect_equal "$(cat work/cifar-10-batches-bin/data_batch_*.bin | cksum)" "$(cat data/data_batch_*.bin | cksum)"
 ! run device || die 'ran without programs'
-expect_equal "$(status device programs)" failed
+expect_equal "$(step_status device programs)" failed
 mv pack/2 second && mv first pack/1
 ONLY=unit/kernels/test_dropout STEPS='unpack about unit-f32 flat' run gate || die "$(cat output)"
-for step in unpack about unit-f32; do expect_equal "$(status gate $step)" passed; done
+for step in unpack about unit-f32; do expect_equal "$(step_status gate $step)" passed; done
 expect_equal "$(<work/state/net.checkpoint)" kept
 tar -tzf out/gate.tar.gz | grep -qx gate/unit-f32.log || die 'the archive has no log'
 
@@ -48,15 +48,15 @@ unset LD_LIBRARY_PATH
 
 # failed, skipped and interrupted steps are reported, and the other steps run; other packs accept the device too
 ONLY=none STEPS='unit-bf16 unit-f16' run device && die 'no test ran'
-expect_equal "$(status device unit-bf16) $(status device unit-f16)" 'failed failed'
+expect_equal "$(step_status device unit-bf16) $(step_status device unit-f16)" 'failed failed'
 STEPS=dropout-f32 ONLY=unit/kernels/test_dropout run memcheck || die "$(cat output)"
-[[ $(status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat output)"
+[[ $(step_status memcheck dropout-f32) == @(skipped|passed) ]] || die "$(cat output)"
 NETS=mlp:8 SECS=100 PRECISION=f32 STEPS=mlp:8 run bench 3 && die 'measured without time'
-expect_equal "$(status bench mlp:8)" unfinished
+expect_equal "$(step_status bench mlp:8)" unfinished
 NETS=mlp:8 BATCH=4 MC_EMULATION_IDLE=1 STEPS=kernels-f32 run bench || die "$(cat output)"
 grep -q '^mlp:8	all	' work/results/bench/kernels-f32.log || die "$(cat work/results/bench/kernels-f32.log)"
 rm -r work
 # a part that was damaged in transit is refused
 printf x >>"$(echo pack/1/test.*)"
 run device && die 'a damaged part was accepted'
-expect_equal "$(status device unpack)" failed
+expect_equal "$(step_status device unpack)" failed

@@ -56,7 +56,7 @@ table=$MC_ROOT/tests/cli/device/own-kernels.tsv
 [ "$(grep -c . "$table")" = 11 ] || die "$table has not ten kernels"
 expect_equal "$(check "$table")" ''
 # the last block reads what the others wrote: every such counter needs a fence on both sides
-unfenced() {
+list_unfenced() {
     cat "$@" | awk '
         /\.entry/ { name = $0; fences = 0 }
         /membar\.gl|fence\.[a-z_]*\.gpu/ { fences++; if (open) open = 0 }
@@ -64,9 +64,9 @@ unfenced() {
         /^}/ { if (open) print name; open = 0 }
         END { if (counters < 2) print counters + 0 " counters" }'
 }
-expect_equal "$(unfenced "$kept"/*.cu.ptx)" ''
+expect_equal "$(list_unfenced "$kept"/*.cu.ptx)" ''
 sed '/membar\.gl/d; /fence\..*gpu/d' "$kept/norm.cu.ptx" >without.ptx
-unfenced without.ptx | grep -q entry || die 'found no missing fence'
+list_unfenced without.ptx | grep -q entry || die 'found no missing fence'
 # each bound can fail
 awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
 expect_equal "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'

@@ -165,7 +165,7 @@ kill_graph() {
                 [ -z "$(find "$out" -name "$1")" ] && kill -0 $! || break
                 sleep .02
             done
-            ! kill -9 -- -$! || exit 0
+            ! kill -9 -- -$! || { wait $! || exit 0; }
             find "$out" -name "${1%checkpoint}" -delete
         done
         die 'ended before it was killed'

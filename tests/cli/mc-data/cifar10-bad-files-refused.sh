@@ -20,16 +20,16 @@ rm $bin; damaged "test_batch.bin"
 mkdir $bin; damaged "test_batch.bin: not a regular file"
 rmdir $bin
 # a FIFO without a writer
-waits() { # FILE
+refuses_fifo() { # FILE
     mkfifo "set/cifar-10-batches-bin/$1"
     fails 3 "$1: not a regular file" timeout 60 mc-data cifar10 set --split test -o old.mcz
     rm "set/cifar-10-batches-bin/$1"
     same a.mcz old.mcz
 }
-waits test_batch.bin
+refuses_fifo test_batch.bin
 mv keep.bin $bin
 rm set/cifar-10-batches-bin/batches.meta.txt
-waits batches.meta.txt
+refuses_fifo batches.meta.txt
 printf 'cat\ndog\n' >set/cifar-10-batches-bin/batches.meta.txt
 damaged "10 class names expected, got 2"
 for bytes in 100 1000000; do

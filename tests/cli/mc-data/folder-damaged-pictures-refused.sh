@@ -4,25 +4,25 @@ pictures=$MC_ROOT/tests/pictures
 mkdir -p split/train/a split/train/b
 for c in a b; do cp "$pictures/rgb.jpg" split/train/$c/x.jpg; done
 mc-data folder split -o old.mcz
-bad() { # TEXT: split/train/a/y.jpg, just made, is refused with it
+refuses() { # TEXT: split/train/a/y.jpg, just made, is refused with it
     mc_data_fails 3 "split/train/a/y.jpg: $1" folder split --size 16
 }
 jpeg=$pictures/rgb.jpg bytes=$(stat -c %s "$pictures/rgb.jpg") out=split/train/a/y.jpg
 for cut in 1 2 3 20 $((bytes / 2)) $((bytes - 40)) $((bytes - 2)); do
-    head -c $cut "$jpeg" >$out; bad ""
+    head -c $cut "$jpeg" >$out; refuses ""
 done
-head -c $((bytes / 2)) "$jpeg" >$out; bad "damaged: Premature end of JPEG file"
+head -c $((bytes / 2)) "$jpeg" >$out; refuses "damaged: Premature end of JPEG file"
 # two changed bytes put a restart marker within the data
 cp "$jpeg" $out && printf '\377\322' | dd of=$out bs=1 seek=$((bytes - 60)) conv=notrunc status=none
-bad "damaged: "
+refuses "damaged: "
 # a bit in the length of the tables
-cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; bad "damaged: "
-cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; bad "damaged: "
-head -c 80 "$pictures/rgb.png" >$out; bad "damaged: the PNG is truncated"
-: >$out; bad "neither a JPEG nor a PNG file"
-head -c 3000 /dev/zero >$out; bad "neither a JPEG nor a PNG file"
-truncate -s 3G $out; bad "the file must be at most 64 MiB"
-rm $out && mkfifo $out; bad "not a regular file"
+cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; refuses "damaged: "
+cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; refuses "damaged: "
+head -c 80 "$pictures/rgb.png" >$out; refuses "damaged: the PNG is truncated"
+: >$out; refuses "neither a JPEG nor a PNG file"
+head -c 3000 /dev/zero >$out; refuses "neither a JPEG nor a PNG file"
+truncate -s 3G $out; refuses "the file must be at most 64 MiB"
+rm $out && mkfifo $out; refuses "not a regular file"
 # bombs: a few bytes that announce much, and 40 KB that decompress to what they announce
 py <<'PY'
 import struct, zlib
@@ -41,8 +41,8 @@ png("promise.png", 2**31 - 1, 2**31 - 1, zeros)
 PY
 rm $out
 for kind in wide square; do
-    cp $kind.png $out; bad "a picture of "
+    cp $kind.png $out; refuses "a picture of "
 done
-cp short.png $out; bad "the file is too small for a picture of 8000 x 4000"
-cp promise.png $out; bad "damaged: "
+cp short.png $out; refuses "the file is too small for a picture of 8000 x 4000"
+cp promise.png $out; refuses "damaged: "
 rm $out

@@ -5,11 +5,11 @@ many=16384 kills='1 3 5'
 # tests/run runs later command lines with the same options outside valgrind, where they would end before the kill
 [ "$MC_UNDER" != valgrind ] || many=1024 kills=1
 mc-data synth --samples $many --size 8 --seed 3 -o many.mcz
-long() { pam --data many.mcz --outer 2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
-long --log-json whole.json -o whole.mcz
-long | same whole.mcz -
+long_run() { pam --data many.mcz --outer 2 --permutation-epochs 2 --epochs 2 --permutation-lr 1 n1.mcz n2.mcz "$@"; }
+long_run --log-json whole.json -o whole.mcz
+long_run | same whole.mcz -
 resumed() {
-    long --checkpoint ck --resume --log-json log.json -o out.mcz
+    long_run --checkpoint ck --resume --log-json log.json -o out.mcz
     same whole.mcz out.mcz
     same <(strip_times whole.json) <(strip_times log.json)
 }
@@ -18,12 +18,12 @@ expect_equal "$(field whole.json iteration outer | paste -sd ' ')" '1 2'
 # runs mc-info directly: under valgrind it is too slow
 epoch() { [ -e ck ] && "$MC_BUILD"/bin/mc-info --json ck | sed -n 's/.*"epoch": *\([0-9]*\).*/\1/p' || echo 0; }
 for epochs in $kills; do
-    kill_when "[ \"\$(epoch)\" -ge $epochs ]" long --checkpoint ck --log-json log.json -o out.mcz
+    kill_when "[ \"\$(epoch)\" -ge $epochs ]" long_run --checkpoint ck --log-json log.json -o out.mcz
     resumed
 done
 # at every epoch's end too
 for epochs in 2 4 7; do
     rm -f ck log.json
-    long --checkpoint ck --stop-after $epochs -o part.mcz
+    long_run --checkpoint ck --stop-after $epochs -o part.mcz
     resumed
 done

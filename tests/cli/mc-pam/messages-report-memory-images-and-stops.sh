@@ -2,21 +2,21 @@
 # mc-pam reports missing logs of matrices, the number of test images, memory, and that it gave up.
 fixture pam
 
-loud() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>errors; }
-loud --permutation-lr 1e-3 --stop-after 3
+verbose_pam() { mc-pam -t 1 --data d.mcz --batch 32 --seed 5 --permutation-epochs 2 --epochs 1 "$@" n1.mcz n2.mcz -o x.mcz 2>errors; }
+verbose_pam --permutation-lr 1e-3 --stop-after 3
 grep -qx 'mc-pam: permutation step 1 moved no unit: its matrices stayed near .* --permutation-lr .* may help)' errors || die "$(cat errors)"
-loud -v --permutation-lr 1e-3 --epochs 0
+verbose_pam -v --permutation-lr 1e-3 --epochs 0
 grep -q 'proximal terms 0.0000 and 0.0000: Q did not change' errors || die "$(cat errors)"
-loud --stop-after 1
+verbose_pam --stop-after 1
 grep -q 'within a permutation step.* lost ' errors || die "$(cat errors)"
 rm -f ck
-loud --stop-after 1 --checkpoint ck
+verbose_pam --stop-after 1 --checkpoint ck
 grep -q 'within a permutation step.* only in the checkpoint' errors || die "$(cat errors)"
 for epochs in 2 3; do
-    loud --permutation-lr 1 --stop-after $epochs
+    verbose_pam --permutation-lr 1 --stop-after $epochs
     [ ! -s errors ] || die "$(cat errors)"
 done
-loud -v --select-images 100 --log-json images.json
+verbose_pam -v --select-images 100 --log-json images.json
 grep -q 'permutation step 1: loss on 96 other images .* after$' errors || die "$(cat errors)"
 grep -q 'the theorem' errors && die "the theorem does not apply to batch norm: $(cat errors)"
 [ "$(grep -c 'on 96 images' errors)" = 2 ] || die "$(cat errors)"

@@ -3,20 +3,20 @@
 fixture pam
 
 [ "$(field log.json permutation moved)" != 0 ] || die "no unit moves: $(cat log.json)"
-# less LOG X Y: X is less than Y; both are sums of fields of the permutation step
-less() {
+# expect_less LOG X Y: X is less than Y; both are sums of fields of the permutation step
+expect_less() {
     local x=0 y=0 f
     for f in $2; do x+=+$(field "$1" permutation $f); done
     for f in $3; do y+=+$(field "$1" permutation $f); done
     awk "BEGIN { exit !($x < $y) }" || die "$2: not less than $3: $(cat "$1")"
 }
-less log.json loss loss_before
-less log.json loss_others loss_others_before
+expect_less log.json loss loss_before
+expect_less log.json loss_others loss_others_before
 expect_equal "$(field log.json permutation other_images)" 128
 both --select-by objective --log-json priced.json -o x.mcz
-less priced.json 'loss proximal' loss_before
+expect_less priced.json 'loss proximal' loss_before
 both --accept joint --log-json joint.json -o x.mcz
-less joint.json loss loss_before
+expect_less joint.json loss loss_before
 expect_equal "$(field joint.json permutation loss_relaxed)" "$(field log.json permutation loss_relaxed)"
 [ "$(field joint.json permutation loss)" != "$(field log.json permutation loss)" ]
 # --as-paper: options given before or after it take precedence
@@ -31,4 +31,4 @@ both --select-by loss --as-paper -o x.mcz
 [ "$(args x.mcz)" = ' permutation-lr=1 accept=joint select-by=loss' ] || die "$(args x.mcz)"
 # with the defaults units move, and the path improves
 pam --stage permutation --permutation-epochs 4 --log-json default.json n1.mcz n2.mcz -o x.mcz
-less default.json loss loss_before
+expect_less default.json loss loss_before

@@ -3,26 +3,26 @@
 net=$MC_ROOT/formats/samples/example_net.json
 mc-data synth --samples 20 -o data.mcz
 t="mc-train --data data.mcz --epochs 1 --net"
-bad() { # TEXT SED-SCRIPT
+refuses() { # TEXT SED-SCRIPT
     sed "$2" "$net" >bad.json
     ! cmp -s "$net" bad.json || die "sed changed nothing: $2"
     fails 3 "bad.json: $1" $t bad.json
 }
-bad 'graph: node "last.conv": "out" must be an integer from 1 to 16777216 (got 1000000000)' '/last.conv/s/"out": 32/"out": 1000000000/'
-bad 'graph: node "last.conv": output is empty or too large' '/last.conv/s/"out": 32/"out": 16777216/'
-bad 'graph: node "wide": input "wide.c.bn" is not an earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
-bad 'graph: node "stem.pool": unknown op "softmax"' 's/maxpool/softmax/'
-bad 'graph: node "stem.conv": unknown key "dilation"' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
-bad 'graph: node "fc": "out" must be an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
-bad 'graph: node "block.sum": ' '/block.conv2/s/"out": 32/"out": 16/'
-bad 'line 1, column ' 's/"net": "example"/"net": "a", "net": "b"/'
-bad 'line ' 's/"stem.relu"/"stem\\u0000relu"/'
-bad 'line ' 's/1e-5/1e-500000000000000000000/;s/0.25,/1e999,/'
-bad 'line ' 's/"classes": 10/"classes": 99999999999999999999/'
-bad 'line ' '$d'
-bad 'line ' '$s/$/ {}/'
-bad 'images of 3x32x32 in 11 classes expected, the data' 's/"classes": 10/"classes": 11/;s/"out": 10,/"out": 11,/'
-bad 'images of 3x48x32 in 10 classes expected, the data' 's/\[3, 32, 32\]/[3, 48, 32]/'
+refuses 'graph: node "last.conv": "out" must be an integer from 1 to 16777216 (got 1000000000)' '/last.conv/s/"out": 32/"out": 1000000000/'
+refuses 'graph: node "last.conv": output is empty or too large' '/last.conv/s/"out": 32/"out": 16777216/'
+refuses 'graph: node "wide": input "wide.c.bn" is not an earlier node' 's/"wide.b.bn"\]/"wide.c.bn"]/'
+refuses 'graph: node "stem.pool": unknown op "softmax"' 's/maxpool/softmax/'
+refuses 'graph: node "stem.conv": unknown key "dilation"' '/stem.conv"/s/"out"/"dilation": 2, "out"/'
+refuses 'graph: node "fc": "out" must be an integer from 1 to 16777216' '/"fc"/s/"out": 10/"out": 10.5/'
+refuses 'graph: node "block.sum": ' '/block.conv2/s/"out": 32/"out": 16/'
+refuses 'line 1, column ' 's/"net": "example"/"net": "a", "net": "b"/'
+refuses 'line ' 's/"stem.relu"/"stem\\u0000relu"/'
+refuses 'line ' 's/1e-5/1e-500000000000000000000/;s/0.25,/1e999,/'
+refuses 'line ' 's/"classes": 10/"classes": 99999999999999999999/'
+refuses 'line ' '$d'
+refuses 'line ' '$s/$/ {}/'
+refuses 'images of 3x32x32 in 11 classes expected, the data' 's/"classes": 10/"classes": 11/;s/"out": 10,/"out": 11,/'
+refuses 'images of 3x48x32 in 10 classes expected, the data' 's/\[3, 32, 32\]/[3, 48, 32]/'
 /usr/bin/python3 -c 'print("[" * 200000)' >deep.json
 fails 3 'deep.json: JSON must be nested at most 8 deep' $t deep.json
 /usr/bin/python3 -c 'print("[" + "0," * 500000 + "0]")' >many.json

@@ -60,14 +60,14 @@ expect_equal "$(count_programs)" ''
 expect_equal "$(find few -name '*~*')" ''
 
 # the make of a pair refuses a network whose own make was killed in this way; the make of everything trains it again
-few() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
-few EPOCHS=1 shared
+small_graph() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
+small_graph EPOCHS=1 shared
 cp few/net-1.mcz .
-! (few EPOCHS=2 RUN="$PWD/job" net-1) >output 2>&1 || die 'not killed'
+! (small_graph EPOCHS=2 RUN="$PWD/job" net-1) >output 2>&1 || die 'not killed'
 ! cmp -s net-1.mcz few/net-1.mcz || die 'killed before it was replaced'
-! (few EPOCHS=1 PAIRS=1:2 pair) >output 2>&1 || die 'a pair of another network was made'
+! (small_graph EPOCHS=1 PAIRS=1:2 pair) >output 2>&1 || die 'a pair of another network was made'
 grep -q 'net-[12].mcz is missing or of other settings' output || die "$(cat output)"
-few EPOCHS=1 few/1-2/moments.mcz
+small_graph EPOCHS=1 few/1-2/moments.mcz
 same net-1.mcz few/net-1.mcz
-! (few -i) >output 2>&1 || die 'make -i'
+! (small_graph -i) >output 2>&1 || die 'make -i'
 grep -q 'make -i ignores failures' output || die "$(cat output)"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # cost estimates jobs, hours, memory and disk of unfinished work from given or measured images/s; it makes no file.
-of() { awk -v row="$1" -v column="$2" '$1 == row { print $column }' log; }
+cell() { awk -v row="$1" -v column="$2" '$1 == row { print $column }' log; }
 "$MC_ROOT/pipelines/include/cost" --help >help
 grep -q '^Usage: make -n ... | cost' help && [ "$(wc -L <help)" -le 120 ] || die "$(cat help)"
 ! (graph connect RATES=mlp:4=1 cost) >refused || die 'half a rate passes'
@@ -11,16 +11,16 @@ settings=(NET=mlp:4 EPOCHS=10 CURVE_EPOCHS=5 RATES=mlp:4=1:10 TRAIN_IMAGES=3600 
 graph connect "${settings[@]}" PAIRS="1:2 3:1" cost
 [ ! -e out ] || die 'cost made a file'
 expect_equal "$(awk '{ print $1, $2 }' log | sed 1d | paste -sd ,)" 'data 2,net-1 1,net-2 1,1-2 19,net-3 1,3-1 19,tables 6,in all'
-expect_equal "$(of net-1 3)" 10.00
+expect_equal "$(cell net-1 3)" 10.00
 pair='10 + (4 * 3 * (3600 + 3600 + 50) + 2 * 720) / 10 / 3600'
-expect_equal "$(of 1-2 3)" "$(awk "BEGIN { printf \"%.2f\", $pair }")"
+expect_equal "$(cell 1-2 3)" "$(awk "BEGIN { printf \"%.2f\", $pair }")"
 expect_equal "$(awk '$1 == "in" { print $4 }' log)" "$(awk "BEGIN { printf \"%.2f\", 3 * 10 + 2 * ($pair) }")"
 expect_equal "$(awk '$1 == "in" { print $3 }' log)" "$(awk '{ n += $1 == "in" ? 0 : $2 } END { print n }' log)"
 # images are 3,072 bytes
-expect_equal "$(of data 5)" $(((3600 + 50) * 3072 / 1000000))
-[ "$(of net-1 4)" -ge 11 ] || die "memory without the images: $(cat log)"
+expect_equal "$(cell data 5)" $(((3600 + 50) * 3072 / 1000000))
+[ "$(cell net-1 4)" -ge 11 ] || die "memory without the images: $(cat log)"
 graph connect "${settings[@]}" DATA_FLAGS='--size 16' cost
-expect_equal "$(of net-1 3)" 2.50
+expect_equal "$(cell net-1 3)" 2.50
 # measured rates
 graph connect "${settings[@]}" RATES= cost
 grep -Eq '^cost: measured RATES=mlp:4=[0-9.e+]+:[0-9.e+]+$' errors || die "$(cat errors)"
@@ -46,7 +46,7 @@ grep -qF 'cost: own/train.mcz is missing: make it first, as DATA=npz has any num
 ! grep -q '^in all' log
 graph connect "${settings[@]}" own/train.mcz
 graph connect "${settings[@]}" cost
-expect_equal "$(of net-1 3)" 10.00
+expect_equal "$(cell net-1 3)" 10.00
 # a network for 16 x 16 images is measured on such images
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 settings=(NET=./blocks.json OUT=blocks EPOCHS=100000 TRAIN_IMAGES=3600 DATA_FLAGS='--size 16')

@@ -44,7 +44,7 @@ echo "$CUDA_VISIBLE_DEVICES" >>seen
 sleep .02
 rmdir "place.$CUDA_VISIBLE_DEVICES.$place"
 END
-many() { # PLACE GPUS.SH-ARGUMENTS...
+run_jobs() { # PLACE GPUS.SH-ARGUMENTS...
     local place=$1 i pids=()
     shift
     for i in {1..24}; do
@@ -53,7 +53,7 @@ many() { # PLACE GPUS.SH-ARGUMENTS...
     done
     for i in "${pids[@]}"; do wait "$i" || die "status $? of a job of gpus.sh $*"; done
 }
-many 0 0 2 5
+run_jobs 0 0 2 5
 [ "$(wc -l <seen)" = 24 ] && [ -z "$(grep -vx '[025]' seen)" ] || die "$(cat seen)"
 # an MPS that cannot be started, then one that logs its calls
 mkdir bin
@@ -77,7 +77,7 @@ END
 chmod +x bin/nvidia-cuda-mps-control
 PATH=$PWD/bin:$PATH
 touch locks/refuses
-many 1 0:2 1 2>errors
+run_jobs 1 0:2 1 2>errors
 expect_equal "$(grep -v '^gpus.sh: waiting for one' errors | sort -u)" 'gpus.sh: GPU 0: no MPS, 2 jobs take turns: not permitted here'
 mkdir few
 for c in bash cat mkdir flock timeout tail setsid env dirname; do ln -s "$(command -v $c)" few; done

@@ -6,18 +6,18 @@ printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n' >none.tsv
 mc-convert a.safetensors --groups none.tsv -o net.mcz
 mc-permute --identity net.mcz | mc-permute - net.mcz | same_content - net.mcz
 mc-bezier --epochs 0 net.mcz net.mcz -o line.mcz
-no() { fails_unchanged 3 "$1: a network with a graph is required" "${@:2}"; }
-no net.mcz mc-eval --data data.mcz net.mcz -o x.tsv
-no net.mcz mc-eval --data data.mcz --line --bn average net.mcz net.mcz -o x.tsv
-no line.mcz mc-eval --data data.mcz line.mcz -o x.tsv
-no net.mcz mc-eval --plane --data data.mcz net.mcz net.mcz net.mcz -o x.tsv
-no net.mcz mc-acts --data data.mcz net.mcz net.mcz -o x.mcz
-no net.mcz mc-acts --data data.mcz --raw net.mcz -o x.mcz
-no net.mcz mc-pgd --data data.mcz net.mcz -o x.mcz
-no net.mcz mc-pam --data data.mcz net.mcz net.mcz -o x.mcz
-no net.mcz mc-bezier --data data.mcz --epochs 1 net.mcz net.mcz -o x.mcz
-no net.mcz mc-train --data data.mcz --init net.mcz --epochs 1 -o x.mcz
-no net.mcz mc-permute --verify data.mcz --random 1 net.mcz -o x.mcz
-no net.mcz mc-bound net.mcz net.mcz "$MC_ROOT/formats/samples/good-moments.mcz" -o x.tsv
+refuses() { fails_unchanged 3 "$1: a network with a graph is required" "${@:2}"; }
+refuses net.mcz mc-eval --data data.mcz net.mcz -o x.tsv
+refuses net.mcz mc-eval --data data.mcz --line --bn average net.mcz net.mcz -o x.tsv
+refuses line.mcz mc-eval --data data.mcz line.mcz -o x.tsv
+refuses net.mcz mc-eval --plane --data data.mcz net.mcz net.mcz net.mcz -o x.tsv
+refuses net.mcz mc-acts --data data.mcz net.mcz net.mcz -o x.mcz
+refuses net.mcz mc-acts --data data.mcz --raw net.mcz -o x.mcz
+refuses net.mcz mc-pgd --data data.mcz net.mcz -o x.mcz
+refuses net.mcz mc-pam --data data.mcz net.mcz net.mcz -o x.mcz
+refuses net.mcz mc-bezier --data data.mcz --epochs 1 net.mcz net.mcz -o x.mcz
+refuses net.mcz mc-train --data data.mcz --init net.mcz --epochs 1 -o x.mcz
+refuses net.mcz mc-permute --verify data.mcz --random 1 net.mcz -o x.mcz
+refuses net.mcz mc-bound net.mcz net.mcz "$MC_ROOT/formats/samples/good-moments.mcz" -o x.tsv
 fails_unchanged 3 "net.mcz: weights or curve with a graph expected, got weights" mc-info --graph net.mcz
 fails_unchanged 3 "net.mcz and a.mcz: different networks (groups, tinyten): one has no graph" mc-match net.mcz a.mcz -o x.mcz

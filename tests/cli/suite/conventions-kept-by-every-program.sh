@@ -3,7 +3,7 @@
 set -eu
 n=0
 complain() { echo "$name: $*"; exit 1; }
-status() { # EXPECTED COMMAND...
+expect_status() { # EXPECTED COMMAND...
     local want=$1 rc=0
     shift
     "$@" >out 2>err || rc=$?
@@ -14,10 +14,10 @@ for program in "$MC_BUILD"/bin/mc-*; do
     name=${program##*/}
     n=$((n + 1))
 
-    status 0 "$name" --help
+    expect_status 0 "$name" --help
     [ ! -s err ] || complain "--help writes to stderr"
     cp out help
-    status 0 "$name" -h
+    expect_status 0 "$name" -h
     cmp -s out help || complain "-h is not --help"
     # the purpose in one line, then examples, then the usage
     case $(head -n 1 help) in [A-Z]*.) ;; *) complain "--help begins with '$(head -n 1 help)'" ;; esac
@@ -33,21 +33,21 @@ for program in "$MC_BUILD"/bin/mc-*; do
         grep -q -- " $option" help || complain "lacks $option"
     done
 
-    status 0 "$name" --version
+    expect_status 0 "$name" --version
     [[ $(head -n 1 out) =~ ^$name\ \(mc\)\ [0-9]+\.[0-9]+\.[0-9]+$ ]] || complain "--version says '$(head -n 1 out)'"
     [ "$(sed -n 2p out)" = 'stream format 1' ] || complain "--version lacks the format"
     [[ $(sed -n 3p out) =~ ^backends:\ cpu\ \((portable|avx2|avx512),\ oneDNN\ [0-9.]+\),\ cuda\ \([a-zA-Z_\ ,]+\)$ ]] ||
         complain "--version lacks the backends: '$(cat out)'"
     [ "$(wc -l <out)" = 3 ] || complain "--version says more than three lines"
     # it works in any environment
-    MC_CUDA_LIBRARY=/nonexistent MC_ISA=other status 0 "$name" --version
+    MC_CUDA_LIBRARY=/nonexistent MC_ISA=other expect_status 0 "$name" --version
     grep -q '^backends: cpu (MC_ISA must be .*), cuda (the library of MC_CUDA_LIBRARY is missing)$' out ||
         complain "--version says '$(cat out)'"
-    MC_ISA=portable status 0 "$name" --version
+    MC_ISA=portable expect_status 0 "$name" --version
     grep -q '^backends: cpu (portable, ' out || complain "--version does not look at MC_ISA"
 
     for bad in --no-such-option -Z --quiet=x; do
-        status 2 "$name" "$bad"
+        expect_status 2 "$name" "$bad"
         [ ! -s out ] || complain "$bad writes to stdout"
         case $(cat err) in "$name: "*"option '"*) ;; *) complain "$bad says '$(cat err)'" ;; esac
         [ "$(wc -l <err)" = 1 ] || complain "$bad says more than a line"

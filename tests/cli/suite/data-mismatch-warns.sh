@@ -37,8 +37,8 @@ warns() {
         [[ ${lines[i]} == "$2: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
     done
 }
-# uses DATA FACTS FIT: all programs that run networks on these data; FACTS are about any use, FIT about fitting to them
-uses() {
+# check_uses DATA FACTS FIT: all programs that run networks on these data; FACTS are about any use, FIT about fitting to them
+check_uses() {
     local data=$1 any=$2 fit=$3
     warns "$any" mc-acts -q -t 1 --data $data 1.mcz 2.mcz
     warns "$any" mc-acts -q -t 1 --raw --data $data 1.mcz
@@ -57,12 +57,12 @@ uses() {
 
 other() { echo "$1: images of $2, but the network was trained on $3"; }
 grey() { echo "$1: channel 0 has mean 0.5 and deviation 0.25, but the network normalises with 0.252 and 0.183"; }
-for set in shapes shapes-pgd; do uses $set.mcz "$(other $set.mcz $set synth)" ''; done
-uses grey.mcz "$(grey grey.mcz)" ''
-uses both.mcz "$(other both.mcz shapes synth && grey both.mcz)" ''
-uses test.mcz '' 'test.mcz: images of the test split (training images expected)'
+for set in shapes shapes-pgd; do check_uses $set.mcz "$(other $set.mcz $set synth)" ''; done
+check_uses grey.mcz "$(grey grey.mcz)" ''
+check_uses both.mcz "$(other both.mcz shapes synth && grey both.mcz)" ''
+check_uses test.mcz '' 'test.mcz: images of the test split (training images expected)'
 # streams without a name or normalisation, or with one measured on few images, are not compared
-for data in synth unnamed pixels; do uses $data.mcz '' ''; done
+for data in synth unnamed pixels; do check_uses $data.mcz '' ''; done
 
 # the second network's data set too, and each network's normalisation
 two="$(other synth.mcz synth shapes)"

@@ -3,7 +3,7 @@
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 
 n=0
-full() {
+fails_on_full_disk() {
     n=$((n + 1))
     local rc=0
     "$@" >/dev/full 2>err || rc=$?
@@ -14,5 +14,5 @@ full() {
     *) fails 1 'No space left on device' "$@" -o /dev/full ;;
     esac
 }
-programs full
+programs fails_on_full_disk
 [ $n -gt 20 ]

@@ -3,7 +3,7 @@
 . "$MC_ROOT/tests/cli/lib/programs.bash"
 
 n=0
-missing() {
+reports_missing() {
     local words=("$@") i
     for i in "${!words[@]}"; do
         if [ -e "${words[i]}" ]; then
@@ -13,5 +13,5 @@ missing() {
     done
     [ "$1" = mc-info ] || fails 1 "'nowhere/x.svg': No such file or directory" "$@" -o nowhere/x.svg
 }
-programs missing
+programs reports_missing
 [ $n -gt 25 ]

@@ -7,7 +7,7 @@ set -eu
 mkdir -p libcommon/base libcommon/graph kernels formats/stream tools
 printf 'libcommon/base libcommon/graph\nkernels | formats/stream\ntools\n' >LAYERS
 includes() { printf '#include "%s"\n' "${@:2}" >"$1"; }
-reset() {
+make_tree() {
     rm -f ./*/*.[ch] ./*/*/*.[ch]
     includes tools/mc-a.c kernels/k.h formats/stream/s.h libcommon/graph/g.h
     includes kernels/k.c kernels/k.h libcommon/base/b.h
@@ -22,31 +22,31 @@ refuses() {
     grep -qF -- "$1" out || { cat out; exit 1; }
 }
 
-reset
+make_tree
 "$MC_ROOT/tests/layers.sh" "$PWD"
 includes libcommon/base/up.c libcommon/graph/g.h
 refuses 'libcommon/base/up.c: "libcommon/graph/g.h" points upwards'
-reset
+make_tree
 includes kernels/k.c formats/stream/s.h
 refuses 'kernels/k.c: "formats/stream/s.h": folders separated by | must not include each other'
-reset
+make_tree
 includes libcommon/base/b.h libcommon/base/c.h
 includes libcommon/base/c.c libcommon/base/c.h libcommon/base/b.h
 echo >libcommon/base/c.h
 refuses 'cycle:'
-reset
+make_tree
 includes kernels/k.c k.h
 refuses 'kernels/k.c: "k.h" is not in a folder of LAYERS'
-reset
+make_tree
 echo '#include <tools/a.h>' >libcommon/base/b.c
 refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
-reset
+make_tree
 printf '#include \\\n"tools/a.h"\n' >libcommon/base/b.c
 refuses 'libcommon/base/b.c: "tools/a.h" points upwards'
-reset
+make_tree
 rm formats/stream/s.h tools/mc-a.c
 refuses 'LAYERS lists formats/stream, which contains no C file'
-reset
+make_tree
 mkdir kernels/new
 echo >kernels/new/n.c
 refuses 'LAYERS does not list kernels/new'

@@ -4,8 +4,8 @@
 unshare -rm mount -t tmpfs none /sys/fs/cgroup 2>/dev/null || exit 77
 mc-data synth --samples 2000 --size 64 -o d.mcz
 
-# inside VERSION LIMIT COMMAND...: runs in a group without limit (max), whose parent has this limit
-inside() {
+# run_in_group VERSION LIMIT COMMAND...: runs in a group without limit (max), whose parent has this limit
+run_in_group() {
     unshare -rm bash -s -- "$@" <<'END'
         mount -t tmpfs none /sys/fs/cgroup || exit 99
         own=$(sed -n "$([ "$1" = 1 ] && echo 's/^[0-9]*:memory://p' || echo 's/^0:://p')" /proc/self/cgroup)
@@ -24,10 +24,10 @@ swap=$(awk '$1 == "SwapTotal:" { print $2 * 1024 }' /proc/meminfo)
 for version in 1 2; do
     grep -q "^[0-9]*:$([ $version = 2 ] || echo memory):" /proc/self/cgroup || continue
     tried=$((tried + 1))
-    for limit in max 30000000; do inside $version $limit mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o $limit.mcz; done
+    for limit in max 30000000; do run_in_group $version $limit mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o $limit.mcz; done
     fails_unchanged 1 'out of memory: 25.4 MB required, 20.0 MB available' \
-        inside $version 20000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o max.mcz
+        run_in_group $version 20000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 0 -o max.mcz
     fails_unchanged 1 '--batch 2000: out of memory: ' \
-        inside $version 60000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 1 --batch 2000 -o max.mcz
+        run_in_group $version 60000000 mc-train -q -t 1 --net mlp:4 --data d.mcz --epochs 1 --batch 2000 -o max.mcz
 done
 [ $tried -gt 0 ] || exit 77

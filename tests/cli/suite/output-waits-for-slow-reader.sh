@@ -16,14 +16,14 @@ while part := os.read(r, 1000):
     sys.stdout.buffer.write(part)
 sys.exit(run.wait())
 END
-late() { /usr/bin/python3 late.py "$@" >got; }
-late mc-info -v a.mcz
+run_with_slow_reader() { /usr/bin/python3 late.py "$@" >got; }
+run_with_slow_reader mc-info -v a.mcz
 same got want
 [ "$(wc -c <want)" -gt 8192 ] || die 'the text fits into the pipe'
-late mc-permute --identity a.mcz
+run_with_slow_reader mc-permute --identity a.mcz
 mc-permute --identity a.mcz | cmp - got
-late sh -c 'mc-info -v a.mcz 2>&1 >&2'
+run_with_slow_reader sh -c 'mc-info -v a.mcz 2>&1 >&2'
 same got want
-late mc-train -q -t 1 --net mlp:3 --no-augment --lr 0 --epochs 99 --data d.mcz --log-json /dev/stdout -o b.mcz
+run_with_slow_reader mc-train -q -t 1 --net mlp:3 --no-augment --lr 0 --epochs 99 --data d.mcz --log-json /dev/stdout -o b.mcz
 expect_equal "$(grep -c '^{"event":"epoch".*}$' got)" 99
 [ "$(wc -c <got)" -gt 8192 ] || die 'the log fits into the pipe'

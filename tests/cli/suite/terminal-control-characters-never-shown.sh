@@ -39,9 +39,9 @@ graph = json.load(open(os.environ["MC_ROOT"] + "/formats/samples/example_net.jso
 graph["nodes"][1]["name"] = evil
 json.dump(graph, open("evil.json", "w"))
 END
-# shown COMMAND...: its output, with any status, contains only its own line ends and tabs
+# check_output COMMAND...: its output, with any status, contains only its own line ends and tabs
 tried=0
-shown() {
+check_output() {
     "$@" >out.text 2>err.text || true
     [ -s out.text ] || [ -s err.text ] || die "$*: prints nothing"
     py "$*" <<'END'
@@ -61,42 +61,42 @@ END
 bytes=$'\x9b31m\xffevil'
 cp a.mcz "$bytes.mcz"
 for file in "$evil.mcz" "$evil" "$bytes.mcz" "$bytes"; do
-    shown mc-info "$file"
-    shown mc-info --check "$file"
-    shown mc-eval --data "$file" a.mcz
-    shown mc-eval -q -t 1 --data data.mcz --samples 20 "$file"
-    shown mc-eval -q -t 1 --plane --grid 2 --data data.mcz --samples 20 --bn-data data.mcz --bn-samples 20 --marks /dev/stdout "$file" b.mcz "$file"
-    shown mc-permute "$file" a.mcz
-    shown mc-train --net "$file" --data data.mcz
-    shown mc-train --net mlp:4 --data "$file"
-    shown mc-corr "$file"
-    shown mc-hungarian "$file"
-    shown mc-convert --to "$file" a.mcz
-    shown mc-plot path "$file"
-    shown mc-data cifar10 "$file"
-    shown mc-acts --data data.mcz "$file" nosuch.mcz
+    check_output mc-info "$file"
+    check_output mc-info --check "$file"
+    check_output mc-eval --data "$file" a.mcz
+    check_output mc-eval -q -t 1 --data data.mcz --samples 20 "$file"
+    check_output mc-eval -q -t 1 --plane --grid 2 --data data.mcz --samples 20 --bn-data data.mcz --bn-samples 20 --marks /dev/stdout "$file" b.mcz "$file"
+    check_output mc-permute "$file" a.mcz
+    check_output mc-train --net "$file" --data data.mcz
+    check_output mc-train --net mlp:4 --data "$file"
+    check_output mc-corr "$file"
+    check_output mc-hungarian "$file"
+    check_output mc-convert --to "$file" a.mcz
+    check_output mc-plot path "$file"
+    check_output mc-data cifar10 "$file"
+    check_output mc-acts --data data.mcz "$file" nosuch.mcz
 done
-shown mc-eval -q -t 1 --data d.mcz --test-samples 20 a.mcz
-shown mc-eval -q -t 1 --data d.mcz --test-samples 20 --bn-data data.mcz --bn-samples 20 --points 3 --summary /dev/stderr line.mcz
-for stream in d moments losses; do shown mc-info "$stream.mcz"; done
-for verbose in -q -v; do shown mc-train $verbose -t 1 --net mlp:4 --epochs 0 --data "$evil.mcz"; done
-shown mc-corr --signature moments.mcz
-shown mc-corr -v moments.mcz -o c.mcz
-shown mc-info c.mcz
-shown mc-bootstrap losses.mcz
-shown mc-bootstrap losses.mcz l.mcz
-shown mc-convert --from safetensors --like a.mcz evil.safetensors
-shown mc-convert --from safetensors --net tinyten --data data.mcz evil.safetensors
-shown mc-train --net evil.json --data data.mcz
-shown mc-train "--$evil"
-shown mc-train --net "$evil" --data data.mcz
-shown mc-train --lr "$evil" --data data.mcz
+check_output mc-eval -q -t 1 --data d.mcz --test-samples 20 a.mcz
+check_output mc-eval -q -t 1 --data d.mcz --test-samples 20 --bn-data data.mcz --bn-samples 20 --points 3 --summary /dev/stderr line.mcz
+for stream in d moments losses; do check_output mc-info "$stream.mcz"; done
+for verbose in -q -v; do check_output mc-train $verbose -t 1 --net mlp:4 --epochs 0 --data "$evil.mcz"; done
+check_output mc-corr --signature moments.mcz
+check_output mc-corr -v moments.mcz -o c.mcz
+check_output mc-info c.mcz
+check_output mc-bootstrap losses.mcz
+check_output mc-bootstrap losses.mcz l.mcz
+check_output mc-convert --from safetensors --like a.mcz evil.safetensors
+check_output mc-convert --from safetensors --net tinyten --data data.mcz evil.safetensors
+check_output mc-train --net evil.json --data data.mcz
+check_output mc-train "--$evil"
+check_output mc-train --net "$evil" --data data.mcz
+check_output mc-train --lr "$evil" --data data.mcz
 printf 'tensor\taxis\toffset\tcount\tblock\tgroup\n\x9b31m\t0\t0\t1\t1\tg\n' >groups.tsv
-shown mc-convert a.safetensors --groups groups.tsv
+check_output mc-convert a.safetensors --groups groups.tsv
 printf 't\ttr.loss\ttr.accuracy\n0\tx\x9b31m\t2\n' >table.tsv
-shown mc-plot path table.tsv
+check_output mc-plot path table.tsv
 ln -s "$(type -P mc-info)" "$evil" # a program's own name
-shown "./$evil" nosuch.mcz
+check_output "./$evil" nosuch.mcz
 mc-info --json "$bytes.mcz" >json
 py <<'END'
 assert json.load(open("json"))["file"] == "\ufffd31m\ufffdevil.mcz"
