@@ -83,6 +83,16 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
+# The programs find their libraries next to themselves. RPATH, unlike RUNPATH, holds for the libraries' own libraries too.
+WHEELS ?= build-wheel
+wheel: ## one file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
+	$(PACKAGES)
+	rm -rf build-wheel/stage
+	+$(SUBMAKE) BUILD=build-wheel NVCC= LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags' \
+		PREFIX=/usr DESTDIR=build-wheel/stage install
+	strip build-wheel/stage/usr/bin/*
+	pipelines/setup/build_wheel.py build-wheel/stage "$(WHEELS)"
+
 lint: ## clang-format, shellcheck and cppcheck on the sources; one line if they find nothing
 	@$(PACKAGES) clang-format shellcheck cppcheck
 	@tests/lint
@@ -155,4 +165,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check results reference man install lint format clean help always
+.PHONY: all demo check results reference man install wheel lint format clean help always

@@ -1,0 +1,138 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Apache-2.0
+"""Build backend of pip (PEP 517), and `build_wheel.py STAGE OUT`: pack an installed tree and the Python package into one
+wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
+
+STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the environment, so that the
+programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc, each
+with its Debian copyright file. The programs need an rpath of $ORIGIN/../lib/mc. The same input gives the same bytes.
+
+A source distribution is the tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
+import base64
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import zipfile
+
+TAG = "py3-none-manylinux_2_36_x86_64"  # Debian 12's C library is 2.36
+SYSTEM = re.compile(r"^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt)\.so")
+METADATA = """Metadata-Version: 2.1
+Name: mcz
+Version: {version}
+Summary: Align and connect trained neural networks: the programs of mc and the Python package mcz
+License: Apache-2.0
+Requires-Python: >=3.9
+{requires}
+"""
+
+
+def libraries(programs):
+    """{soname: path} of the shared libraries that the programs load, without the C library's."""
+    found = {}
+    for program in programs:
+        for line in subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout.splitlines():
+            name, arrow, path = line.strip().partition(" => ")
+            if arrow and not SYSTEM.match(name):
+                if path.startswith("not found"):
+                    sys.exit(f"build_wheel: {program} needs {name}, which is missing")
+                found[name] = os.path.realpath(path.split(" ")[0])
+    return found
+
+
+def copyright_of(library):
+    """(Debian package, path of its copyright file)."""
+    for path in (library, library.removeprefix("/usr")):
+        run = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True)
+        if run.returncode == 0:
+            package = run.stdout.split(":")[0]
+            return package, f"/usr/share/doc/{package}/copyright"
+    sys.exit(f"build_wheel: no Debian package owns {library}, so its licence is unknown")
+
+
+def tree(folder, at):
+    """(name in the wheel, path) of all files below a folder; links are followed."""
+    for here, folders, names in os.walk(folder):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(here, name)
+            if "__pycache__" not in path:
+                yield os.path.join(at, os.path.relpath(path, folder)), path
+
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "../.."))
+PACKAGE = os.path.join(ROOT, "formats/python")
+
+
+def project():
+    """(version, metadata) of the Python package; the wheel and the source distribution have the same."""
+    with open(os.path.join(PACKAGE, "pyproject.toml"), encoding="utf-8") as f:
+        text = f.read()
+    version = re.search(r'^version = "(.*)"', text, re.M)[1]
+    requires = re.findall(r'"(.*?)"', re.search(r"^dependencies = \[(.*)\]", text, re.M)[1])
+    return version, METADATA.format(version=version, requires="".join(f"Requires-Dist: {r}\n" for r in requires))
+
+
+def pack(stage, out):
+    """Write the wheel of STAGE into the folder OUT; return its name."""
+    version, metadata = project()
+    info, data = f"mcz-{version}.dist-info", f"mcz-{version}.data/data"
+    programs = [path for _, path in tree(os.path.join(stage, "usr/bin"), "")]
+    files = [*tree(os.path.join(PACKAGE, "mcz"), "mcz"), *tree(os.path.join(stage, "usr"), data)]
+    files.append((f"{info}/licenses/LICENSE", os.path.join(ROOT, "LICENSE")))
+    licences = {}
+    for name, path in sorted(libraries(programs).items()):
+        files.append((f"{data}/lib/mc/{name}", path))
+        licences.update([copyright_of(path)])
+    files += [(f"{info}/licenses/{name}", path) for name, path in sorted(licences.items())]
+    texts = {f"{info}/METADATA": metadata,
+             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mc\nRoot-Is-Purelib: false\nTag: {TAG}\n"}
+
+    record, name_of_wheel = [], f"mcz-{version}-{TAG}.whl"
+    wheel = os.path.join(out, name_of_wheel)
+    with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED) as archive:
+        def add(name, content, mode):
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
+            entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            record.append(f"{name},sha256={digest},{len(content)}")
+
+        for name, path in files:
+            with open(path, "rb") as f:
+                add(name, f.read(), 0o755 if os.access(path, os.X_OK) else 0o644)
+        for name, text in texts.items():
+            add(name, text.encode(), 0o644)
+        record.append(f"{info}/RECORD,,")
+        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", (1980, 1, 1, 0, 0, 0)), "\n".join(record) + "\n")
+    os.rename(wheel + ".part", wheel)
+    return name_of_wheel
+
+
+# ---- hooks of PEP 517 ------------------------------------------------------------------------------------------------
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    subprocess.run(["make", "-C", ROOT, "wheel", f"WHEELS={wheel_directory}"], check=True, stdout=sys.stderr)
+    return f"mcz-{project()[0]}-{TAG}.whl"
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    version, metadata = project()
+    name = f"mcz-{version}"
+    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
+    with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz") as archive:
+        for path in sorted(listed.split("\0")[:-1]):
+            archive.add(os.path.join(ROOT, path), f"{name}/{path}")
+        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
+        entry.size = len(metadata.encode())
+        archive.addfile(entry, io.BytesIO(metadata.encode()))
+    return name + ".tar.gz"
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit("usage: build_wheel.py STAGE OUT")
+    print(pack(*sys.argv[1:]))
