@@ -10,7 +10,7 @@ export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
 $python - "$MC_ROOT/docs/tutorial.md" "$MC_ROOT/docs/guides/any-module.md" <<'END'
 import re, sys
 blocks = [b for page in sys.argv[1:] for b in re.findall(r"^```(\w+)\n(.*?)^```$", open(page).read(), re.M | re.S)]
-assert len(blocks) == 16 and "venv" in blocks[0][1], len(blocks)
+assert len(blocks) == 21 and "venv" in blocks[0][1], len(blocks)
 script = []
 for kind, text in blocks[1:]:
     name = re.match(r"# (\w+\.py)\n", text)
@@ -28,4 +28,5 @@ awk -v a="$(cell a)" -v m="$(cell merged)" -v u="$(cell mean-unaligned)" \
     'BEGIN { exit !(a > 40 && m > u + 5) }' || die 'alignment did not help the mean'
 grep -q '^b .*logits differ by [0-9.]*e-0[5-9]$' output || die 'the permuted network is another one'
 [ -s paths.svg ] || die 'no picture'
+grep -q "^GroupNorm: logits differ by [0-9.]*e-0[5-9]$" output || die "GroupNorm"
 [ -s merged-g.safetensors ] || die 'no merged network'
