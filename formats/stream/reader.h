@@ -24,7 +24,7 @@ struct mc_reader;
 
 /* Rows [row, row + rows) of a tensor. data is valid until the next mc_reader_next. */
 struct mc_record {
-    size_t index;                   /* of the tensor */
+    size_t index;                   /* index of the tensor */
     const struct mc_tensor *tensor; /* the whole tensor's name, dtype and shape */
     uint64_t row, rows;
     const void *data; /* 64-byte aligned */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of named tensors. Of safetensors the header's length is made right again, mostly; an npz is
- * taken apart, one of its files damaged, and packed again with sound checksums. */
+ * Fuzz files of named tensors. For safetensors, the header's length is usually corrected after
+ * damage. An npz is unpacked, one of its files is damaged, and it is packed again with correct
+ * checksums. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/exchange/convert.h"
@@ -76,7 +77,7 @@ static size_t damage_safetensors(const struct fuzz_target *t, uint8_t *x, size_t
     return 8 + now + data;
 }
 
-/* The new size, or 0 where it is no archive, or makes none. */
+/* Returns the new size, or 0 if it is not an archive or cannot be packed again. */
 static size_t damage_zip(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
 {
     zip_error_t e;
@@ -105,7 +106,7 @@ static size_t damage_zip(const struct fuzz_target *t, uint8_t *x, size_t n, size
             zip_fclose(f);
         snprintf((char *)name, sizeof name, "%s", zip_get_name(in, i, ZIP_FL_ENC_RAW));
         if (size < 0 || (i == which && !deed))
-            continue; /* left out */
+            continue; /* omit the file */
         if (i == which && deed == 1)
             name[fuzz_bytes(t, name, strlen((char *)name), sizeof name - 1)] = 0;
         else if (i == which) /* mostly the header */
@@ -119,7 +120,7 @@ static size_t damage_zip(const struct fuzz_target *t, uint8_t *x, size_t n, size
         else if (s &&
                  zip_set_file_compression(out, (zip_uint64_t)entry,
                                           fuzz_below(8) ? ZIP_CM_STORE : ZIP_CM_DEFLATE, 1) == 0)
-            zip_file_set_mtime(out, (zip_uint64_t)entry, 315532800, 0); /* not the clock's */
+            zip_file_set_mtime(out, (zip_uint64_t)entry, 315532800, 0); /* a fixed date */
     }
     if (zip_close(out)) {
         zip_discard(out);

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The fuzzer, by libFuzzer (`make fuzz`, tests/fuzz/run): FUZZ_TARGET=NAME fuzz [libFuzzer's
- * options] FOLDER... takes an input or refuses it with MC_EINPUT and a sentence; anything else ends
- * it, and libFuzzer keeps the input. Linked with replay.c in libFuzzer's place it runs the inputs
- * given. */
+ * The fuzzer, with libFuzzer (`make fuzz`, tests/fuzz/run):
+ *
+ *     FUZZ_TARGET=NAME fuzz [libFuzzer's options] FOLDER...
+ *
+ * A target accepts an input, or refuses it with MC_EINPUT and a message. Anything else aborts, and
+ * libFuzzer stores the input. Linked with replay.c instead of libFuzzer, it runs the given inputs.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>
@@ -36,7 +39,7 @@ static const struct fuzz_target *target(void)
             puts(t->name);
     fputs("fuzz: set FUZZ_TARGET to one of these\n", stderr);
     fflush(stdout);
-    _exit(2); /* libFuzzer takes exit() for a fault */
+    _exit(2); /* libFuzzer reports exit() as a fault */
 }
 
 int fuzz_put(int file, const uint8_t *x, size_t n, size_t size, struct mc_error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures and sets of images. A PNG's checksums are made right again, mostly. Inputs of sets are
- * put together: cifar, a byte, names up to a byte 0, then records (the file's size is right, but
- * for an odd first byte); idx, a byte, so many bytes of labels, then images. */
+ * Fuzz pictures and sets of images. A PNG's checksums are usually corrected after damage. An input
+ * of a set is split into files. cifar: a byte, names up to a byte 0, then records; the file size is
+ * correct unless the first byte is odd. idx: a byte, that number of bytes of labels, then images.
+ */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/datasets/picture.h"
@@ -14,7 +15,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-/* From memory of exactly that size, so that a step past it is seen. */
+/* Decode from memory of exactly this size, so that an overrun is detected. */
 static int take_picture(const struct fuzz_target *t, const uint8_t *x, size_t n,
                         struct mc_error *err)
 {
@@ -84,7 +85,7 @@ static int take_idx(const struct fuzz_target *t, const uint8_t *x, size_t n, str
     return rc ? rc : fuzz_take_set("idx", &o, err);
 }
 
-/* A folder whose file `name` is what fuzz_put has put there as file k. */
+/* Make a folder whose file `name` is file k of fuzz_put. */
 static void link_in(const char *folder, const char *name, int k)
 {
     char path[256];

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * In libFuzzer's place where the compiler has none: fuzz [-damaged=N] [-last=PATH] FILE|FOLDER...
- * Each file is an input, run once; then N inputs that are damaged ones of them, by the target's own
- * damage, the same ones each time with the same libraries. Each of these is left in PATH before it
- * runs, so that one which ends the program is there. */
+ * A replacement for libFuzzer if the compiler lacks it:
+ *
+ *     fuzz [-damaged=N] [-last=PATH] FILE|FOLDER...
+ *
+ * Each file is an input, run once. Then N damaged inputs are derived from them with the target's
+ * mutations, the same ones each time with the same libraries. Each is written to PATH before it
+ * runs, so that an input that aborts the program is preserved. */
 #include "tests/fuzz/fuzz.h"
 
 #include <dirent.h>
@@ -38,11 +41,11 @@ static void overwrite(uint8_t *x, size_t n)
         at[little ? i : width - 1 - i] = (uint8_t)v;
 }
 
-/* Bytes changed, moved, put in or taken out. */
+/* Change, move, insert or remove bytes. */
 size_t LLVMFuzzerMutate(uint8_t *x, size_t n, size_t most)
 {
     const size_t how = n ? fuzz_below(7) : 3, at = fuzz_below(n + 1), left = n - at;
-    const size_t some = 1 + fuzz_below(1 + fuzz_below(16));
+    const size_t length = 1 + fuzz_below(1 + fuzz_below(16));
 
     switch (how) {
     case 0:
@@ -51,33 +54,33 @@ size_t LLVMFuzzerMutate(uint8_t *x, size_t n, size_t most)
     case 1:
         overwrite(x, n);
         return n;
-    case 2: /* from one place to another */
-        if (some <= left)
-            memmove(x + fuzz_below(n - some + 1), x + at, some);
+    case 2: /* copy to another place */
+        if (length <= left)
+            memmove(x + fuzz_below(n - length + 1), x + at, length);
         return n;
     case 3:
-        if (some > most - n || n > most)
+        if (length > most - n || n > most)
             return n;
-        memmove(x + at + some, x + at, left);
-        for (size_t i = 0; i < some; i++)
+        memmove(x + at + length, x + at, left);
+        for (size_t i = 0; i < length; i++)
             x[at + i] = (uint8_t)fuzz_below(256);
-        return n + some;
-    case 4: /* once more, behind itself */
-        if (some > left || n + some > most)
+        return n + length;
+    case 4: /* duplicate in place */
+        if (length > left || n + length > most)
             return n;
-        memmove(x + at + some, x + at, left);
-        return n + some;
+        memmove(x + at + length, x + at, left);
+        return n + length;
     case 5:
-        if (some > left)
+        if (length > left)
             return n;
-        memmove(x + at, x + at + some, left - some);
-        return n - some;
+        memmove(x + at, x + at + length, left - length);
+        return n - length;
     default:
         return fuzz_below(8) ? n : at;
     }
 }
 
-/* From room that ends where the input does, so that sanitizers see a byte read behind it. */
+/* Run with memory that ends where the input does, so that sanitizers detect an overread. */
 static void take(const uint8_t *x, size_t n)
 {
     uint8_t *own = malloc(n ? n : 1);
@@ -168,7 +171,7 @@ int main(int argc, char **argv)
         else
             run_all(argv[i]);
     if (end && (*end || !damaged)) {
-        fprintf(stderr, "fuzz: -damaged=N: a number is wanted\n");
+        fprintf(stderr, "fuzz: -damaged=N: N must be a number above 0\n");
         return 2;
     }
     if (n_inputs)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Make a folder of small inputs for each target of the fuzzer: seeds.py FOLDER. Most are files of this tree; the rest
-is made here."""
+"""Make a folder of small inputs for each target of the fuzzer: seeds.py FOLDER. Most are files of this repository; the
+others are generated."""
 import glob
 import gzip
 import io
@@ -38,7 +38,7 @@ def npz(target, *args, **arrays):
     put(target, out.getvalue())
 
 
-# streams: the kind's own, another's, and for any kind whatever is refused too
+# streams: of the kind, of another kind, and for "any" also refused ones
 for kind in "dataset", "weights", "moments", "activations", "matrices", "permutation", "curve", "checkpoint", "losses":
     files(kind, "formats/samples/good-%s*.mcz" % kind)
     files(kind, "formats/samples/good-matrices.mcz")
@@ -63,7 +63,7 @@ npz("arrays", pixels.reshape(6, 4, 4), np.arange(6, dtype="<f8"))
 # texts
 files("graph", "formats/samples/example_net.json")
 files("graph", "tests/parity/*.json")
-put("groups", b"# heads, and what lies in one\n\ntensor\taxis\toffset\tcount\tblock\tgroup\n"
+put("groups", b"# heads, and the channels of one\n\ntensor\taxis\toffset\tcount\tblock\tgroup\n"
     b"qkv\t0\t0\t2\t4\theads\nqkv\t0\t8\t2\t4\theads\nqkv\t0\t0\t4\t1\thead0\nqkv\t0\t4\t4\t1\thead1\n")
 put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\na.weight\t0\t0\t6\t1\ta\r\na.bias\t0\t0\t6\t1\ta\n"
     b"b.weight\t1\t0\t6\t1\ta\nb.weight\t0\t0\t8\t1\tb\nb.bias\t0\t0\t8\t1\tb\nc.weight\t1\t0\t8\t9\tb\n")
@@ -92,7 +92,7 @@ put("cifar10", b"\0\0\x0b")
 put("cifar100", b"\0" + b"".join(b"c%d\r\n" % i for i in range(100)) + b"\0\7\x63")
 put("cifar100", b"\0" + b"c\n" * 101 + b"\0\7\x64")
 
-# what was found before, TARGET-WHAT
+# earlier findings, TARGET-NAME
 for path in sorted(glob.glob(os.path.join(root, "tests/fuzz/found/*"))):
     files(os.path.basename(path).partition("-")[0], os.path.relpath(path, root))
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams. An input is a whole stream, as it lies on a disk. It is damaged where it is
- * decompressed: bytes, or MessagePack objects, which keep their form. Mostly its checksums, count
- * and content id are then made right again, so that the damage gets past the framing into the codec
- * of its kind. */
+ * Fuzz streams. An input is a whole stream, compressed as on disk. The decompressed bytes or
+ * MessagePack objects are damaged; objects keep their form. Usually the checksums, count and
+ * content id are then corrected, so that the damage passes the framing and reaches the codec of its
+ * kind. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/stream/frame.h"
@@ -13,9 +13,9 @@
 #include <math.h>
 #include <zstd.h>
 
-/* ---- objects that keep their form ---- */
+/* ---- damage that keeps the form of objects ---- */
 
-/* Bytes behind a pointer, mutated into new ones of the zone. */
+/* Replace a pointer's bytes by mutated ones in the zone. */
 static void change_text(const struct fuzz_target *t, msgpack_zone *zone, const char **ptr,
                         uint32_t *size)
 {
@@ -30,7 +30,7 @@ static void change_text(const struct fuzz_target *t, msgpack_zone *zone, const c
     *ptr = to;
 }
 
-/* One element more, a copy of another's, or one less. */
+/* Add an element, a copy of another, or remove one. */
 static void change_count(msgpack_zone *zone, void **ptr, uint32_t *n, size_t size)
 {
     char *to = msgpack_zone_malloc(zone, (*n + 1) * size);
@@ -96,7 +96,7 @@ static void change_node(const struct fuzz_target *t, msgpack_zone *zone, msgpack
     }
 }
 
-/* A record's [shape, dtype, bytes], changed inside. */
+/* Damage a record's [shape, dtype, bytes]. */
 static void change_inside(const struct fuzz_target *t, msgpack_zone *zone, msgpack_object *ext)
 {
     static msgpack_object *nodes[64];
@@ -120,7 +120,7 @@ static void change_inside(const struct fuzz_target *t, msgpack_zone *zone, msgpa
     msgpack_sbuffer_destroy(&out);
 }
 
-/* One of the objects that lie one after the other in x is changed, repeated, moved or left out. */
+/* Change, repeat, move or remove one of the consecutive objects in x. */
 static size_t change_objects(const struct fuzz_target *t, uint8_t *x, size_t n)
 {
     static msgpack_object top[64], *nodes[4096];
@@ -140,26 +140,26 @@ static size_t change_objects(const struct fuzz_target *t, uint8_t *x, size_t n)
     msgpack_sbuffer_init(&out);
     msgpack_packer_init(&pk, &out, msgpack_sbuffer_write);
     if (count) {
-        const size_t k = fuzz_below(2) ? 0 : fuzz_below(count), deed = fuzz_below(16);
+        const size_t k = fuzz_below(2) ? 0 : fuzz_below(count), action = fuzz_below(16);
         const size_t other = fuzz_below(count);
         const size_t n_nodes = list_nodes(&top[k], nodes, 0, 4096), which = fuzz_below(n_nodes);
         msgpack_object *o = nodes[which];
-        if (deed < 1) { /* another order */
+        if (action < 1) { /* reorder */
             const msgpack_object was = top[k];
             top[k] = top[other];
             top[other] = was;
-        } else if (deed < 4) {
-            /* of what is not before it, so that none comes to hold itself */
+        } else if (action < 4) {
+            /* only later nodes, so that no node contains itself */
             *o = *nodes[which + fuzz_below(n_nodes - which)];
         } else if (o->type == MSGPACK_OBJECT_EXT && fuzz_below(4)) {
             change_inside(t, &zone, o);
         } else {
             change_node(t, &zone, o);
         }
-        rest = deed == 4 ? k : count; /* left out */
+        rest = action == 4 ? k : count; /* remove */
         for (size_t i = 0; i < count && !failed; i++)
             failed = i == rest ? 0 : msgpack_pack_object(&pk, top[i]);
-        if (!failed && deed == 5)
+        if (!failed && action == 5)
             failed = msgpack_pack_object(&pk, top[other]);
     }
     if (out.size && !failed && out.size + (n - from) <= FUZZ_MAX) {
@@ -174,7 +174,7 @@ static size_t change_objects(const struct fuzz_target *t, uint8_t *x, size_t n)
 
 /* ---- the targets ---- */
 
-/* Frames of zstd before version 0.8 have another number, and windows without a limit. */
+/* Frames of zstd before version 0.8 have another magic number and unlimited windows. */
 static int is_frame(const uint8_t *x, size_t n)
 {
     static const uint8_t magic[] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -206,7 +206,7 @@ static size_t mutate(const struct fuzz_target *t, uint8_t *x, size_t n, size_t m
         size = fuzz_below(4) ? change_objects(t, raw, size) : fuzz_bytes(t, raw, size, FUZZ_MAX);
     while (!fuzz_below(4));
     if (fuzz_below(8))
-        mend(raw, size);
+        fix_checksums(raw, size);
     const size_t packed = ZSTD_compress2(z, x, most, raw, size);
     return ZSTD_isError(packed) ? 0 : packed;
 }
@@ -218,7 +218,7 @@ static int take(const struct fuzz_target *t, const uint8_t *x, size_t n, struct 
     return rc ? rc : t->read(fuzz_paths[0], err);
 }
 
-/* Of any kind, and its history, as mc-info reads them. */
+/* Read a stream of any kind, and its history, as mc-info does. */
 static int read_any(const char *path, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -230,7 +230,7 @@ static int read_any(const char *path, struct mc_error *err)
     return rc;
 }
 
-/* The groups of an untrusted graph are derived, too. */
+/* Derive the groups of an untrusted graph too. */
 static int read_network(const char *path, struct mc_error *err)
 {
     struct mc_symmetry s = {0};
@@ -244,7 +244,7 @@ static int read_network(const char *path, struct mc_error *err)
     return rc;
 }
 
-/* tags of MessagePack, and keys */
+/* MessagePack tags, and keys */
 static const char *const words[] = {
     "\x7f", "\x80", "\x81", "\x8f", "\x90", "\x91", "\x9f", "\xa0",  "\xa1",  "\xbf",   "\xc0",
     "\xc2", "\xc3", "\xc4", "\xc6", "\xc7", "\xc9", "\xca", "\xcb",  "\xcc",  "\xcd",   "\xce",

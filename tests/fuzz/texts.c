@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Texts: graph files, files of groups, maps of names, tables and logs. What was taken is what it
- * says it is: a graph that is printed reads back, a name leads back, a cell is a finite number. */
+ * Fuzz texts: graph files, group files, maps of names, tables and logs. Accepted inputs are
+ * checked: a printed graph reads back equal, a mapped name maps back, a cell is a finite number. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/exchange/convert.h"
@@ -69,7 +69,7 @@ static int take_map(const struct fuzz_target *t, const uint8_t *x, size_t n, str
 {
     static const char *const names[] = {"layers.0.conv1.weight", "layer4.2.shortcut.0.bias",
                                         "linear.weight", "bn.running_mean"};
-    char theirs[MC_RENAME_NAME], ours[MC_RENAME_NAME];
+    char foreign[MC_RENAME_NAME], local[MC_RENAME_NAME];
     struct mc_rename *map = NULL;
     int rc = fuzz_put(0, x, n, n, err);
 
@@ -77,8 +77,8 @@ static int take_map(const struct fuzz_target *t, const uint8_t *x, size_t n, str
     if (!rc)
         rc = mc_rename_read(&map, fuzz_paths[0], err);
     for (size_t i = 0; !rc && i < sizeof names / sizeof *names; i++) {
-        rc = mc_rename_to_foreign(map, names[i], theirs, err);
-        if (!rc && (mc_rename_to_local(map, theirs, ours, err) != 1 || strcmp(ours, names[i])))
+        rc = mc_rename_to_foreign(map, names[i], foreign, err);
+        if (!rc && (mc_rename_to_local(map, foreign, local, err) != 1 || strcmp(local, names[i])))
             rc = mc_fail(err, MC_EFAIL, "%s does not lead back", names[i]);
     }
     mc_rename_free(map);

@@ -6,7 +6,7 @@ python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 mkdir cases
-export MC_HAND_ON=$PWD/cases
+export MC_EXPORT_CASES=$PWD/cases
 for t in contents graph; do "$MC_BUILD/tests/unit/formats/codecs/test_$t" >output 2>&1 || { cat output; exit 1; }; done
 cp "$MC_ROOT"/formats/samples/bad* cases
 $python - <<'END'

@@ -12,7 +12,7 @@ from .errors import need
 OPS = """\
 | op | `in` | output |
 | --- | --- | --- |
-| `normalise` | none; the first node, and only that | (x − mean) / std |
+| `normalise` | none; exactly the first node | (x − mean) / std |
 | `conv` | 1 | convolution, as PyTorch's |
 | `linear` | 1, flat | linear layer |
 | `batchnorm` | 1 | per channel |
@@ -21,13 +21,13 @@ OPS = """\
 | `relu` | 1 | 0 below 0, x²/2δ up to δ, then x − δ/2 |
 | `relu6`, `gelu`, `silu`, `hardswish`, `hardsigmoid`, `sigmoid` | 1 | as PyTorch's; `gelu` with the error function, not tanh |
 | `add` | 2 to 256 of one shape | their sum |
-| `mul` | 2 of as many channels, the second of the first's height and width or 1×1 | their product; a second of 1×1 is one factor a channel |
-| `concat` | 1 to 256 of one height and width | their channels, one after the other |
-| `maxpool`, `avgpool` | 1 | pooling; what is padded is not averaged over |
+| `mul` | 2 with equal channels; the second has the first's height and width, or 1×1 | their product; 1×1 is one factor per channel |
+| `concat` | 1 to 256 of one height and width | their channels, concatenated |
+| `maxpool`, `avgpool` | 1 | pooling; averages exclude the padding |
 | `globalpool` | 1 | each channel's mean, flat |
 | `adaptpool` | 1 | averages, as AdaptiveAvgPool2d's |
 | `flatten` | 1 | channel after channel, each row by row |
-| `dropout` | 1 | training only; what stays is scaled by 1 / (1 − p); of at most 2^22 values an image |
+| `dropout` | 1 | training only; remaining values are scaled by 1 / (1 − p); at most 2^22 values per image |
 | `loss` | 1, flat, of `classes` channels: the logits | softmax cross-entropy |
 """
 

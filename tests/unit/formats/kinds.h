@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Every kind of stream, for tests that do the same to each: make a tiny one, read one whole with
- * its codec. */
+ * Every kind of stream, for tests that treat each alike: make a tiny stream, read a stream with its
+ * codec. */
 #ifndef KINDS_H
 #define KINDS_H
 
@@ -25,7 +25,7 @@
             goto out;                                                                              \
     } while (0)
 
-/* Element i of a tensor. */
+/* Set element i of a tensor. */
 static inline void put(void *data, enum mc_dtype dtype, size_t i, double v)
 {
     switch (dtype) {
@@ -43,7 +43,7 @@ static inline void put(void *data, enum mc_dtype dtype, size_t i, double v)
     }
 }
 
-/* Numbers that are what they are, with few repetitions. */
+/* Fixed numbers with few repetitions. */
 static inline float nth(size_t i)
 {
     return (float)((i * 2654435761u >> 7) % 4096) / 1024.0f - 2.0f;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The MessagePack objects of a decompressed stream, for those who change them: where one ends, all
- * that lie in one, and checksums, count and content id made right again. Header only. */
+ * The MessagePack objects of a decompressed stream, for tests that change them: find the end of
+ * one, list the nodes of one, and correct checksums, count and content id. Header only. */
 #ifndef MC_TEST_OBJECTS_H
 #define MC_TEST_OBJECTS_H
 
@@ -15,7 +15,7 @@
 static const struct mc_bounds_limits wide = {
     .bytes = 1 << 20, .objects = 1 << 16, .depth = 200, .ext = 1};
 
-/* The end of the object that begins at `at`; 0 when there is none. */
+/* The end of the object at `at`; 0 if it has none. */
 static inline size_t object_end(const uint8_t *b, size_t n, size_t at)
 {
     struct mc_bounds s = {.data = b + at, .have = n - at};
@@ -30,8 +30,8 @@ static inline void put64(uint8_t *to, uint64_t v)
         to[i] = (uint8_t)(v >> (56 - 8 * i));
 }
 
-/* The record's xxh made right, where it lies at its end in 8 bytes. */
-static inline void mend_record(uint8_t *b, size_t n)
+/* Correct a record's xxh if it has 8 bytes at the record's end. */
+static inline void fix_record(uint8_t *b, size_t n)
 {
     msgpack_unpacked whole, inner;
     const msgpack_object *data = NULL;
@@ -58,8 +58,8 @@ static inline void mend_record(uint8_t *b, size_t n)
     msgpack_unpacked_destroy(&inner);
 }
 
-/* Checksums, count and content id made right, as far as the objects can still be walked. */
-static inline void mend(uint8_t *b, size_t n)
+/* Correct checksums, count and content id as far as the objects can be parsed. */
+static inline void fix_checksums(uint8_t *b, size_t n)
 {
     static const uint8_t id_key[] = {0xa2, 'i', 'd', 0xd9, 32}, end_key[] = {0xa3, 'e', 'n', 'd'};
     XXH3_state_t *hash = XXH3_createState();
@@ -84,14 +84,14 @@ static inline void mend(uint8_t *b, size_t n)
                     count[sizeof end_key] = (uint8_t)records;
                 break;
             }
-            mend_record(b + at, end - at);
+            fix_record(b + at, end - at);
             XXH3_128bits_update(hash, b + at, end - at);
         }
     }
     XXH3_freeState(hash);
 }
 
-/* All objects below o, o too, to nodes; how many. */
+/* List o and all objects below it in nodes. Returns their number. */
 static inline size_t list_nodes(msgpack_object *o, msgpack_object **nodes, size_t n, size_t most)
 {
     if (n < most)

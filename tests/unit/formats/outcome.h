@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A stream in memory, and all that a reader makes of it: to tell whether damage changed anything.
- * Header only. */
+ * A stream in memory, and everything a reader returns for it, to check whether damage changed
+ * anything. Header only. */
 #ifndef MC_TEST_OUTCOME_H
 #define MC_TEST_OUTCOME_H
 
@@ -14,7 +14,7 @@
 
 #define MAX 65536
 
-/* What a reader makes of a stream: all that it hands out. */
+/* Everything that a reader returns for a stream. */
 struct outcome {
     int rc;
     struct mc_error err;
@@ -40,7 +40,7 @@ static inline void memory_put(const unsigned char *bytes, size_t n)
     assert_int_equal(pwrite(memory_file, bytes, n, 0), n);
 }
 
-/* The reader on what memory_put put there. */
+/* Read the stream stored by memory_put. */
 static inline void read_memory(struct outcome *o)
 {
     struct mc_reader *r = NULL;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams whose frame is sound: what is as its kind's page says is read, what is not is refused
- * with a sentence that names file and thing. */
+ * Streams with correct framing: contents that satisfy the page of the kind are read, others are
+ * refused with a message that names the file and the problem. */
 #include "formats/stream/writer.h"
-#include "tests/unit/formats/hand_on.h"
+#include "tests/unit/formats/export_case.h"
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/must.h"
 
@@ -55,7 +55,7 @@ static const char *pack_json(const char *s, struct mc_pack *p)
 #define MAX_TENSORS 16
 #define MAX_ELEMS 64
 
-/* "images uint8 2,1,2,2 = 1 2 3; ...": the values given come first, the rest are 0. */
+/* Parse "images uint8 2,1,2,2 = 1 2 3; ...": values not given are 0. */
 static size_t parse_tensors(const char *s, struct mc_tensor *t, double (*values)[MAX_ELEMS])
 {
     size_t n = 0;
@@ -86,7 +86,7 @@ static size_t parse_tensors(const char *s, struct mc_tensor *t, double (*values)
     return n;
 }
 
-/* order: the digits of the tensors, each written whole; NULL: one after the other. */
+/* order: the tensors' digits, each written whole; NULL: in their order. */
 static void write_stream(const char *kind, const char *meta, const char *tensors, const char *order)
 {
     static double values[MAX_TENSORS][MAX_ELEMS];
@@ -118,7 +118,7 @@ static const struct kind *kind_of(const char *name)
     return NULL;
 }
 
-/* ---- what is refused ---- */
+/* ---- refusals ---- */
 
 #define LOST "{\"name\": \"test\", \"id\": \"\", \"images\": 2}"
 #define LOSSES(points, data) "{\"points\": " points ", \"data\": [" data "]}"
@@ -195,7 +195,7 @@ static const struct kind *kind_of(const char *name)
     "{\"version\": 2, \"tool\": \"" tool "\", \"settings\": " settings ", \"epoch\": " epoch "}"
 #define POINT "point float32 5"
 
-/* says NULL: it is read */
+/* says NULL: accepted */
 static const struct {
     const char *kind, *meta, *tensors, *order, *says;
 } cases[] = {
@@ -482,7 +482,7 @@ TEST(content_is_as_its_page_says)
         write_stream(cases[i].kind, cases[i].meta, cases[i].tensors, cases[i].order);
         FILE *f = fopen(file, "rb");
         assert_non_null(f);
-        hand_on(cases[i].kind, i, bytes, fread(bytes, 1, sizeof bytes, f), cases[i].says);
+        export_case(cases[i].kind, i, bytes, fread(bytes, 1, sizeof bytes, f), cases[i].says);
         fclose(f);
         forget();
         int rc = kind_of(cases[i].kind)->read(file, &why);
@@ -495,7 +495,7 @@ TEST(content_is_as_its_page_says)
     }
 }
 
-/* Two records of images with no label between: a reader would have to hold the first. */
+/* Two records of images without a label between them: a reader would have to store the first. */
 TEST(images_far_before_their_labels_are_refused)
 {
     struct mc_tensor t[2] = {mc_tensor_make("images", MC_U8, 4, (const uint64_t[]){2, 1, 2, 2}),

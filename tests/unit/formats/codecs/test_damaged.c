@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The codecs of every kind on damaged streams: each truncation, each flipped bit, each appended
- * byte of a tiny stream, and each kind in the place of another. With a folder as its argument it
- * writes the streams there instead: so formats/samples/good-KIND.mcz were made. */
+ * The codecs of every kind on damaged streams: each truncation, each flipped bit and each appended
+ * byte of a tiny stream, and streams of every other kind. With a folder as argument, the program
+ * writes the streams there: formats/samples/good-KIND.mcz were made so. */
 #include "tests/unit/formats/outcome.h"
 
 #include "tests/unit/formats/kinds.h"
@@ -39,7 +39,7 @@ static void load(const struct kind *k)
     assert_true(size > 100 && size < MAX - 1);
 }
 
-/* By the kind's own codec. */
+/* Read with the codec of the kind. */
 static int decode(const struct kind *k, const unsigned char *b, size_t n, struct mc_error *err)
 {
     memory_put(b, n);
@@ -47,12 +47,12 @@ static int decode(const struct kind *k, const unsigned char *b, size_t n, struct
     return k->read(memory_path, err);
 }
 
-static void refuse(const struct kind *k, const unsigned char *b, size_t n, const char *what,
-                   size_t where)
+static void refuse(const struct kind *k, const unsigned char *b, size_t n, const char *change,
+                   size_t place)
 {
     if (decode(k, b, n, &why) != MC_EINPUT || why.code != MC_EINPUT ||
         !strstr(why.text, memory_path))
-        fail_msg("%s, %s %zu: %d \"%s\"", k->name, what, where, (int)why.code, why.text);
+        fail_msg("%s, %s %zu: %d \"%s\"", k->name, change, place, (int)why.code, why.text);
 }
 
 TEST(each_kind_is_read_back)
@@ -64,7 +64,7 @@ TEST(each_kind_is_read_back)
     }
 }
 
-/* Streams of this format's version that were written before stay readable. */
+/* Stored streams of this format version remain readable. */
 TEST(each_kept_sample_is_read)
 {
     const char *root = getenv("MC_ROOT");
@@ -85,7 +85,7 @@ TEST(each_kind_refuses_the_others)
         load(&kinds[i]);
         snprintf(words, sizeof words, " expected, got %s", kinds[i].name);
         for (size_t k = 0; k < N_KINDS; k++) {
-            /* a curve holds a permutation, and is taken for it */
+            /* a curve contains a permutation and is accepted as one */
             if (k == i ||
                 (!strcmp(kinds[k].name, "permutation") && !strcmp(kinds[i].name, "curve")))
                 continue;
@@ -103,7 +103,7 @@ TEST(each_kind_refuses_every_truncation)
     }
 }
 
-/* Some bits of zstd change nothing (test_hostile.c says which): then all is read as it was. */
+/* Some zstd bits change nothing (see test_hostile.c): then all contents must be equal. */
 TEST(each_kind_refuses_flipped_bits)
 {
     static struct outcome good, now;

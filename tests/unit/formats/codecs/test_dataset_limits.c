@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The limits of formats/codecs/dataset.md: what is just within them comes back, what is over is
- * refused before it costs anything. */
+ * The limits of formats/codecs/dataset.md: data at a limit is read back, data above is refused
+ * before memory is allocated. */
 #include "formats/codecs/dataset.h"
 #include "formats/stream/writer.h"
 #include "tests/unit/must.h"
 
 #define CLASSES 65536
-#define NAME 24 /* bytes of each class's name, so that all have 1.5 MiB */
+#define NAME 24 /* bytes per class name, 1.5 MiB together */
 
-/* n images of one pixel in so many classes. */
+/* n images of one pixel in this number of classes. */
 static void dataset_of(struct mc_dataset_info *info, uint64_t n, int classes)
 {
     *info = (struct mc_dataset_info){
@@ -58,7 +58,7 @@ TEST(class_names_fit_in_a_header_or_are_refused)
     mc_dataset_abandon(w);
 }
 
-/* What is said of a small data set after `change`. */
+/* Expect this message for a small data set after `change`. */
 #define REFUSED(change, says)                                                                      \
     do {                                                                                           \
         dataset_of(&info, 1, 2);                                                                   \
@@ -66,7 +66,7 @@ TEST(class_names_fit_in_a_header_or_are_refused)
         must_fail(mc_dataset_create(&w, file, &info, NULL, &why), MC_EINPUT, "");                  \
         assert_string_equal(why.text, says);                                                       \
     } while (0)
-#define TAKEN(change)                                                                              \
+#define ACCEPTED(change)                                                                           \
     do {                                                                                           \
         dataset_of(&info, 1, 2);                                                                   \
         change;                                                                                    \
@@ -83,16 +83,16 @@ TEST(sizes_and_augmentation_are_within_limits)
     REFUSED(info.split[0] = 0, "the data set has no name or no split");
     REFUSED(info.pixels = MC_F64, "pixels must be uint8 or float32 (got float64)");
     REFUSED(info.n = 0, "a data set must have 1 to 2147483647 images (got 0)");
-    TAKEN(info.n = 2147483647);
+    ACCEPTED(info.n = 2147483647);
     REFUSED(info.n = 2147483648, "a data set must have 1 to 2147483647 images (got 2147483648)");
     REFUSED(info.spec.channels = 0, "an image must have 1 to 4 channels (got 0)");
     REFUSED(info.spec.channels = 5, "an image must have 1 to 4 channels (got 5)");
     REFUSED(info.spec.height = 0, "image size 0 x 1 is out of range");
     REFUSED(info.spec.width = 0, "image size 1 x 0 is out of range");
-    TAKEN(info.spec.width = 8192);
+    ACCEPTED(info.spec.width = 8192);
     REFUSED(info.spec.height = 8193, "image size 8193 x 1 is out of range");
     REFUSED(info.spec.width = 8193, "image size 1 x 8193 is out of range");
-    TAKEN((info.spec.height = 2048, info.spec.width = 8192));
+    ACCEPTED((info.spec.height = 2048, info.spec.width = 8192));
     REFUSED((info.spec.height = 2049, info.spec.width = 8192),
             "image size 2049 x 8192 is out of range");
     REFUSED((info.spec.height = 2048, info.spec.width = 8192, info.pixels = MC_F32),
@@ -115,13 +115,13 @@ TEST(sizes_and_augmentation_are_within_limits)
     REFUSED(info.augment.contrast = 2, "contrast 2 or saturation 0 is out of range");
     REFUSED(info.augment.saturation = -1, "contrast 0 or saturation -1 is out of range");
     REFUSED(info.augment.saturation = 2, "contrast 0 or saturation 2 is out of range");
-    TAKEN(info.augment.saturation = 1);
+    ACCEPTED(info.augment.saturation = 1);
     REFUSED((info.spec.channels = 2, info.spec.std[1] = 1, info.augment.contrast = 1),
             "contrast and saturation require 1 or 3 channels (got 2)");
 }
 
-/* Each augmentation comes back as it was written; a set that has only the first three says no
- * more. */
+/* Each augmentation is read back unchanged; a set with only the first three writes no other
+ * keys. */
 TEST(augmentation_is_kept)
 {
     struct mc_dataset_reader *r = NULL;
@@ -146,7 +146,7 @@ TEST(augmentation_is_kept)
     }
 }
 
-/* A data set of n one-pixel images, all its labels first. */
+/* Write a data set of n one-pixel images, all labels first. */
 static void write_labels_first(size_t n)
 {
     struct mc_tensor t[2] = {
@@ -163,7 +163,7 @@ static void write_labels_first(size_t n)
     int32_t label = 0;
 
     assert_non_null(zeros);
-    /* the meta of a small one */
+    /* a small set's meta */
     dataset_of(&info, 1, 2);
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, &pixel, &label, &why));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations, and calls for input and output, that fail while a stream of each kind is read or
+ * Failing allocations and failing input and output calls while a stream of each kind is read or
  * written. */
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/failing.h"
@@ -24,7 +24,7 @@ static int take(const void *arg)
     return s->kind->read(s->path, &why);
 }
 
-/* Writes one after another was read: histories are joined. */
+/* Write a stream after reading another: their histories are joined. */
 static int make(const void *arg)
 {
     const struct kind *k = arg;
@@ -47,7 +47,7 @@ static int make(const void *arg)
     return rc;
 }
 
-/* Of the kept samples, also those with more in them. */
+/* Read the stored samples, some of which have optional contents. */
 TEST(readers_tell_of_failures)
 {
     char pattern[4096];
@@ -57,7 +57,7 @@ TEST(readers_tell_of_failures)
         sample_of(&kinds[i], "*", pattern);
         assert_int_equal(glob(pattern, 0, NULL, &found), 0);
         for (size_t k = 0; k < found.gl_pathc; k++)
-            if (!strstr(found.gl_pathv[k], "groups.mcz")) /* it is refused, without a graph */
+            if (!strstr(found.gl_pathv[k], "groups.mcz")) /* refused for the missing graph */
                 fail_all(found.gl_pathv[k], take, &(struct sample){&kinds[i], found.gl_pathv[k]},
                          0);
         globfree(&found);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Graphs on the way through a stream and back, also from a stranger's hand. */
+ * Graphs written to streams and read back, and hostile graphs. */
 #include "formats/codecs/graph.h"
 #include "libcommon/graph/fields.h"
-#include "tests/unit/formats/hand_on.h"
+#include "tests/unit/formats/export_case.h"
 #include "tests/unit/libcommon/graph/graphs.h"
 
 static struct mc_graph *unpack_bytes(const char *data, size_t size, struct mc_error *err, int *rc)
@@ -57,9 +57,9 @@ TEST(packed_and_unpacked_is_the_same)
     }
 }
 
-static void expect_difference(const struct mc_graph *a, struct mc_graph *b, const char *said)
+static void expect_difference(const struct mc_graph *a, struct mc_graph *b, const char *message)
 {
-    must_fail(mc_graph_expect_same(a, b, "a", "b", &why), MC_EINPUT, said);
+    must_fail(mc_graph_expect_same(a, b, "a", "b", &why), MC_EINPUT, message);
     mc_graph_free(b);
 }
 
@@ -85,24 +85,24 @@ TEST(says_where_graphs_differ)
 static void expect_other_training(const struct mc_graph *a, struct mc_graph *b,
                                   const struct mc_field *f, const struct mc_node *x)
 {
-    char said[256], expected[256];
+    char message[256], expected[256];
 
     must(mc_graph_expect_same(a, b, "a", "b", &why));
-    assert_int_equal(mc_graph_training_differs(a, b, said, sizeof said), 1);
+    assert_int_equal(mc_graph_training_differs(a, b, message, sizeof message), 1);
     snprintf(expected, sizeof expected, "\"%s\" of node \"%s\" is %g and %g", f->key, x->name,
              mc_field_get(f, x, 0), mc_field_get(f, &b->nodes[x - a->nodes], 0));
-    assert_string_equal(said, expected);
-    assert_int_equal(mc_graph_training_differs(a, a, said, sizeof said), 0);
-    assert_string_equal(said, "");
+    assert_string_equal(message, expected);
+    assert_int_equal(mc_graph_training_differs(a, a, message, sizeof message), 0);
+    assert_string_equal(message, "");
     mc_graph_free(b);
 }
 
-/* Each setting of each kind of node, changed: the sentence names it. Initialisations may differ,
- * and so may what only training uses, which is then named with both values. */
+/* Change each setting of each kind of node: the message names it. Initialisations may differ, and
+ * so may settings that only training uses; these are reported with both values. */
 TEST(every_setting_is_compared)
 {
     struct mc_graph *a = zoo();
-    char said[MC_MAX_NODE_NAME + 64];
+    char message[MC_MAX_NODE_NAME + 64];
 
     finish(a);
     for (int i = 0; i < a->n_nodes; i++)
@@ -122,14 +122,14 @@ TEST(every_setting_is_compared)
                     expect_other_training(a, b, f, &a->nodes[i]);
                     continue;
                 }
-                snprintf(said, sizeof said, "node \"%s\" has a different \"%s\"", a->nodes[i].name,
-                         f->key);
-                expect_difference(a, b, said);
+                snprintf(message, sizeof message, "node \"%s\" has a different \"%s\"",
+                         a->nodes[i].name, f->key);
+                expect_difference(a, b, message);
             }
     mc_graph_free(a);
 }
 
-/* ---- the specification ---------------------------------------------------------------------- */
+/* ---- the specification ---- */
 
 static void write_settings(FILE *f)
 {
@@ -180,7 +180,7 @@ TEST(the_specification_has_the_settings)
     free(page);
 }
 
-/* What a reader in another language sees is the number that was meant. */
+/* Readers in other languages get the number that was meant. */
 TEST(floats_travel_as_short_decimals)
 {
     struct mc_graph *g = build("tinyten", &CIFAR);
@@ -202,9 +202,9 @@ TEST(floats_travel_as_short_decimals)
     mc_graph_free(g);
 }
 
-/* ---- a stranger's hand ---------------------------------------------------------------------- */
+/* ---- hostile graphs ---- */
 
-/* Bytes of the packed zoo, what replaces their first occurrence, and a word of the refusal. */
+/* Bytes of the packed zoo, the replacement of their first occurrence, and a word of the message. */
 #define S(text) text, sizeof text - 1
 #define NODE_B                                                                                     \
     "\xa4name\xa1"                                                                                 \
@@ -221,7 +221,7 @@ static const struct {
     size_t to_len;
     const char *says;
 } HOSTILE[] = {
-    /* a forward reference, a node that is its own input, a name used twice, bad names */
+    /* forward reference, self reference, repeated name, bad names */
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa3" "sum"), "not an earlier node"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa1" "b"), "not an earlier node"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa8" "a.relu\0x"), "not a node's name"},
@@ -230,7 +230,7 @@ static const struct {
     {S("\xa4name\xa1v\xa2in"), S("\xa4name\xa1 \xa2in"), ""},
     {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "must not contain spaces"},
     {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "name must have"},
-    /* sizes of nothing and of everything */
+    /* zero and excessive sizes */
     {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\" must be an integer from 1 to"},
     {S("\xa3out\x08"), S("\xa3out\xff"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xcf\x80\0\0\0\0\0\0\0"), "out"},
@@ -251,7 +251,7 @@ static const struct {
     {S("\xa5input\x93\x03\x10\x0c"), S("\xa5input\x92\x03\x10"), "[channels, height, width]"},
     {S("\xa7" "classes\x05"), S("\xa7" "classes\x06"), "logits"},
     {S("\xa7" "classes\x05"), S("\xa7" "classes\x01"), "classes"},
-    /* ops, inputs and settings that do not fit together */
+    /* ops, inputs and settings that do not match */
     {S("\xa6groups"), S("\xa8" "dilation"), "unknown key"},
     {S("\xa2op\xa3" "add"), S("\xa2op\xa3" "mud"), "unknown op"},
     {S("\xa2op\xa3" "add"), S("\xa2op\xa4" "conv"), ""},
@@ -294,7 +294,7 @@ TEST(hostile_graphs_are_refused)
         memcpy(bytes, p.buf.data, head);
         memcpy(bytes + head, HOSTILE[i].to, put);
         memcpy(bytes + head + put, at + cut, p.buf.size - head - cut);
-        hand_on("graph", i, bytes, p.buf.size - cut + put, HOSTILE[i].says);
+        export_case("graph", i, bytes, p.buf.size - cut + put, HOSTILE[i].says);
         forget();
         bad = unpack_bytes(bytes, p.buf.size - cut + put, &why, &rc);
         if (rc != MC_EINPUT || bad)
@@ -308,7 +308,7 @@ TEST(hostile_graphs_are_refused)
     mc_graph_free(g);
 }
 
-/* Any single bit of a packed graph changed: refused, or a graph that holds together. */
+/* Any flipped bit of a packed graph: it is refused or still consistent. */
 TEST(every_changed_bit_is_survived)
 {
     struct mc_graph *g = zoo();
@@ -325,7 +325,8 @@ TEST(every_changed_bit_is_survived)
         int rc = 1;
         *byte ^= flip;
         msgpack_unpacked_init(&u);
-        /* 32-bit counts ask msgpack-c for gigabytes: the stream's own scan refuses them before */
+        /* msgpack-c would allocate gigabytes for 32-bit counts: the stream's own check refuses them
+         * first */
         if ((unsigned char)*byte != 0xdd && (unsigned char)*byte != 0xdf &&
             msgpack_unpack_next(&u, p.buf.data, p.buf.size, NULL) == MSGPACK_UNPACK_SUCCESS) {
             rc = mc_graph_unpack(&bad, &u.data, &why);
@@ -339,7 +340,7 @@ TEST(every_changed_bit_is_survived)
         msgpack_unpacked_destroy(&u);
         *byte ^= flip;
     }
-    assert_true(refused > 1000 && accepted > 100); /* a changed mean or letter is a good graph */
+    assert_true(refused > 1000 && accepted > 100); /* a changed mean or letter is still valid */
     mc_pack_release(&p);
     mc_graph_free(g);
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Taps are the same where places, groups, names and sizes are; moments of others are not added. No
- * tap has more units than can be matched. */
+ * Taps are equal if places, groups, names and sizes are; moments of different taps are not added. A
+ * tap has at most the number of units that can be matched. */
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/must.h"
 
-/* Two groups, the second in the first unit of the first, and two taps. */
+/* Two groups, the second nested in unit 0 of the first, and two taps. */
 struct taps {
     struct mc_group groups[2];
     struct mc_tap_info taps[2];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The codecs: what is written comes back. */
+ * The codecs read back what they write. */
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/must.h"
 
@@ -30,7 +30,7 @@ static void dataset_of(struct mc_dataset_info *info, uint64_t n, enum mc_dtype p
                                                  .saturation = .5f}};
 }
 
-/* N images in calls of `step`; their bytes are as nth() says. */
+/* Write N images in calls of `step`, with bytes from nth(). */
 static void write_dataset(enum mc_dtype pixels, size_t n, size_t step, char *id)
 {
     struct mc_dataset_info info;
@@ -130,7 +130,7 @@ TEST(a_data_set_that_is_none_is_not_written)
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, image, &label, &why));
     must_fail(mc_dataset_commit(d, NULL, &why), MC_EINPUT, "");
-    dataset_of(&info, 2, MC_U8); /* one image short */
+    dataset_of(&info, 2, MC_U8); /* one image missing */
     label = 0;
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, image, &label, &why));
@@ -158,7 +158,7 @@ TEST(weights_come_back_and_bad_ones_are_not_written)
     b.params[p->offset] = NAN;
     must_fail(mc_weights_write(&b, file, NULL, &why), MC_EFAIL, p->tensor.name);
     mc_weights_release(&b);
-    must(mc_weights_read(&b, from_file, NULL, &why)); /* the old one is still there */
+    must(mc_weights_read(&b, from_file, NULL, &why)); /* the old file is unchanged */
     mc_weights_release(&a);
     mc_weights_release(&b);
 }
@@ -210,7 +210,7 @@ TEST(matrices_and_permutations_come_back)
     mc_perm_release(&p);
 }
 
-/* Three shards of 5 images in batches of 2; of a tap of 4 samples an image. */
+/* Three shards of 5 images in batches of 2, and a tap with 4 samples per image. */
 static void make_shards(struct mc_moments part[3])
 {
     struct mc_taps taps = tiny_taps();
@@ -226,7 +226,7 @@ static void make_shards(struct mc_moments part[3])
     }
 }
 
-/* Written and read. */
+/* Write and read back. */
 static int reread(struct mc_moments *out, const struct mc_moments *m)
 {
     struct mc_reader *r = NULL;
@@ -238,7 +238,7 @@ static int reread(struct mc_moments *out, const struct mc_moments *m)
     return rc;
 }
 
-/* Shards in any order and grouping add to the same, once each. */
+/* Shards add to the same sums in any order and grouping, once each. */
 TEST(moments_add)
 {
     struct mc_moments part[3], sum;
@@ -283,8 +283,8 @@ TEST(moments_add)
     mc_moments_release(&sum);
 }
 
-/* A shard of another cut is refused, whichever number differs. Version 1 says only how many shards:
- * the whole must then have the images that a later version names. */
+/* A shard of another cut is refused, whichever number differs. Version 1 records only the number of
+ * shards: the sum must then have the images that a later version records. */
 TEST(moments_of_other_cuts_do_not_add)
 {
     static const struct {
@@ -312,7 +312,7 @@ TEST(moments_of_other_cuts_do_not_add)
         mc_moments_release(&part[s]);
 }
 
-/* A stream's images are those of its shards by its cut; version 1 has no cut and is read. */
+/* A stream's images must match its shards and cut; version 1 has no cut and is read. */
 TEST(moments_have_the_images_of_their_cut)
 {
     struct mc_moments part[3], back;
@@ -389,7 +389,7 @@ TEST(a_checkpoint_keeps_any_bits)
     assert_false(mc_checkpoint_exists("/nonexistent/state.mcz"));
 }
 
-/* Cut in its end record, when all the numbers have come: nothing of it is taken. */
+/* A checkpoint truncated in its end record, after all numbers: nothing is changed. */
 TEST(a_damaged_checkpoint_changes_nothing)
 {
     float data[5] = {1, 2, 3, 4, 5}, back[5] = {6, 7, 8, 9, 10}, before[5];
@@ -408,7 +408,8 @@ TEST(a_damaged_checkpoint_changes_nothing)
     assert_memory_equal(back, before, sizeof back);
 }
 
-/* Made with the first value, read by a run with the second: how the refusal ends. */
+/* A checkpoint made with the first value, read by a run with the second, and the end of the
+ * message. */
 TEST(a_refusal_says_what_differs)
 {
     static const char *const cases[][4] = {

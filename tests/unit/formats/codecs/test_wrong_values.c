@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams whose frame, checksums and id are sound and of which one object is another than it was:
- * each object of each kept sample in turn, those within records too, is replaced by
- * values of every type, and each list gets one element more and less, and its first many times. The
- * codec of its kind refuses the stream as bad input, or reads it; most changes must be refused. */
+ * Streams with correct framing, checksums and id, in which one object is changed. Each object of
+ * each stored sample, also within records, is replaced by values of every type. Each list gets an
+ * additional element, loses one, and repeats its first element many times. The codec refuses the
+ * stream as bad input or reads it; most changes must be refused. */
 #include "tests/unit/formats/objects.h"
 #include "tests/unit/formats/outcome.h"
 
@@ -15,7 +15,7 @@
 
 enum { MOST_TOP = 64, MOST_NODES = 4096 };
 
-/* The stream's objects one after the other, and what lies in the ext of those that are records. */
+/* The stream's objects in order, and the contents of the records' ext. */
 static msgpack_object top[MOST_TOP], inside[MOST_TOP], *ext[MOST_TOP];
 static size_t n_top;
 static msgpack_zone zone;
@@ -52,7 +52,7 @@ static void load(const char *path)
     }
 }
 
-/* As a stream in memory, checksums and id made right. */
+/* Store as a stream in memory, with correct checksums and id. */
 static void store(void)
 {
     static unsigned char packed[2 * MAX];
@@ -73,7 +73,7 @@ static void store(void)
         msgpack_pack_object(&pk, top[i]);
         msgpack_sbuffer_destroy(&part);
     }
-    mend((uint8_t *)out.data, out.size);
+    fix_checksums((uint8_t *)out.data, out.size);
     ZSTD_CCtx_setParameter(z, ZSTD_c_checksumFlag, 1);
     ZSTD_CCtx_setParameter(z, ZSTD_c_contentSizeFlag, 0);
     const size_t n = ZSTD_compress2(z, packed, sizeof packed, out.data, out.size);
@@ -111,7 +111,7 @@ static void judge(const struct kind *k, const char *path, size_t node, size_t ch
         .type = MSGPACK_OBJECT_FLOAT64, .via.f64 = x                                               \
     }
 
-enum { MANY = 70000 }; /* elements: within a header's limit of objects, over most lists' own */
+enum { MANY = 70000 }; /* elements: within a header's limit of objects, above most lists' limits */
 static msgpack_object one = WHOLE(1), many[MANY];
 static const msgpack_object values[] = {
     {.type = MSGPACK_OBJECT_NIL},
@@ -139,7 +139,7 @@ static const msgpack_object values[] = {
     {.type = MSGPACK_OBJECT_MAP, .via.map = {0, NULL}},
 };
 
-/* The object is in turn what it was not; lists are also one shorter, and one longer. */
+/* Replace the object by each other value; shorten and lengthen lists. */
 static void change(const struct kind *k, const char *path, msgpack_object *o, size_t node)
 {
     const msgpack_object was = *o;
@@ -186,7 +186,7 @@ TEST(a_wrong_value_anywhere_is_bad_input)
         for (size_t s = 0; s < found.gl_pathc; s++) {
             const char *path = found.gl_pathv[s];
             size_t n = 0;
-            if (strstr(path, "groups.mcz")) /* it is refused as it is, without a graph */
+            if (strstr(path, "groups.mcz")) /* refused even unchanged, for the missing graph */
                 continue;
             load(path);
             read_ok = refused = 0;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What shapes of arrays are images, and in which order of axes. */
+ * Shapes of arrays that are images, and the order of their axes. */
 #include "formats/datasets/arrays.h"
 #include "tests/unit/must.h"
 
 enum { AUTO = MC_LAYOUT_AUTO, NCHW = MC_LAYOUT_NCHW, NHWC = MC_LAYOUT_NHWC };
 
-/* says NULL: it is images of channels x height x width. */
+/* says NULL: accepted as channels x height x width. */
 static const struct {
     int layout, ndim;
     uint64_t shape[4];

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations, and calls for input and output, that fail while sets of images are opened and their
- * images written. */
+ * Failing allocations and failing input and output calls while sets of images are opened and their
+ * images are written. */
 #include "formats/datasets/source.h"
 #include "tests/unit/failing.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
 
-/* Folders and files, in the order of being made; a picture is a link to that of tests/pictures. */
+/* Folders and files in order of creation; a picture is a link to a file of tests/pictures. */
 static const struct {
-    const char *path, *text; /* no text: a folder; "@NAME": that picture */
-    size_t bytes, zeros;     /* of the text, 0: up to its end; and what follows it in the file */
+    const char *path, *text; /* NULL text: a folder; "@NAME": that picture */
+    size_t bytes, zeros;     /* bytes of the text, 0: all; zeros appended */
 } laid_out[] = {
     {"folder", NULL, 0, 0},
     {"folder/train", NULL, 0, 0},

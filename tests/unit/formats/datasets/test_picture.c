@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Pictures: a file cut anywhere is refused, changed bits never do more than change pixels, sizes
- * are refused before memory is taken, and the square is exact where that can be said by hand.
+ * Pictures: a truncated file is refused, flipped bits change only pixels, sizes are refused before
+ * memory is allocated, and the square equals results computed by hand.
  * tests/cli/mc-data/folder-decodes-pictures-like-pillow.sh compares pixels with Pillow's. */
 #include "formats/datasets/picture.h"
 #include "tests/unit/must.h"
@@ -28,7 +28,7 @@ static size_t read_sample(const char *name)
     return n;
 }
 
-/* From memory of exactly that size, so that tools that watch memory see a step past it. */
+/* Decode from memory of exactly this size, so that memory checkers detect an overrun. */
 static int decode(struct mc_picture *p, const uint8_t *bytes, size_t n)
 {
     uint8_t *copy = malloc(n ? n : 1);
@@ -79,7 +79,7 @@ TEST(changed_bits_change_pixels_at_most)
     mc_picture_release(&p);
 }
 
-/* Two sizes of a JPEG's frame header, beyond the limits, and one that its data do not fill. */
+/* A JPEG header with two sizes above the limits, and one that its data cannot fill. */
 TEST(sizes_are_refused_before_memory_is_taken)
 {
     struct mc_picture p = {0};
@@ -109,7 +109,7 @@ static void set_rgb(struct mc_picture *p, int height, int width, const uint8_t *
         memset(p->rgb + 3 * i, grey[i], 3);
 }
 
-/* By hand: halving weighs four pixels 1 3 3 1, but for the edges, where three are left. */
+/* By hand: halving weighs four pixels 1 3 3 1, and three at the edges. */
 TEST(squares_by_hand)
 {
     static const uint8_t row[8] = {0, 80, 160, 240, 0, 80, 160, 240};
@@ -128,7 +128,7 @@ TEST(squares_by_hand)
     for (int i = 4; i < 48; i++)
         assert_int_equal(out[i], out[i % 4]);
     mc_picture_release(&p);
-    /* the middle of wide ones; half a pixel goes to the even side */
+    /* the middle of wide pictures; half a pixel rounds to even */
     for (int i = 0; i < 64; i++)
         grey[i] = (uint8_t)(i % 11);
     set_rgb(&p, 4, 11, grey);
@@ -145,7 +145,7 @@ TEST(squares_by_hand)
     mc_picture_release(&p);
 }
 
-/* The longest side there may be beside the shortest, to one pixel and to the largest square. */
+/* The longest side with the shortest, to one pixel and to the largest square. */
 TEST(the_narrowest_pictures)
 {
     static uint8_t grey[MC_PICTURE_MAX_SIDE];

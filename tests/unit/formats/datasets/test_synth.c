@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Synthetic images are the same bytes wherever and with whatever they are made, and as varied as
- * they should be. */
+ * Synthetic images have the same bytes on every machine and with every library, and vary as
+ * intended. */
 #include "formats/datasets/synth.h"
 #include "tests/unit/under.h"
 #include "tests/unit/must.h"
@@ -60,7 +60,7 @@ TEST(classes_come_equally_often)
     static uint8_t image[3 * 8 * 8];
 
     if (is_slow())
-        skip(); /* a matter of numbers, of which it takes thousands */
+        skip(); /* too slow here: it needs thousands of images */
     for (int split = 0; split < 2; split++) {
         int counts[MC_SYNTH_CLASSES] = {0};
         for (uint32_t i = 0; i < 2000; i++)
@@ -70,7 +70,7 @@ TEST(classes_come_equally_often)
     }
 }
 
-/* The means and deviations kept in code are those of seed 1's training images. */
+/* The constants in the code are the means and deviations of seed 1's training images. */
 TEST(the_normalisation_is_that_of_the_pixels)
 {
     static uint8_t image[BYTES];

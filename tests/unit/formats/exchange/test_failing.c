@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Allocations, and calls for input and output, that fail while weights go out and come in, by a map
- * of names and by group files, and while graphs are read and printed. */
+ * Failing allocations and failing input and output calls while weights are exported and imported,
+ * with a map of names and with group files, and while graphs are read and printed. */
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
 #include "tests/unit/failing.h"

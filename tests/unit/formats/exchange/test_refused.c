@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Other people's files that are not what they should be: headers of npy and safetensors, maps of
- * names and graph files, each refused with the sentence that says why, and their nearest neighbours
- * that are sound. */
+ * Invalid foreign files: headers of npy and safetensors, maps of names and graph files. Each is
+ * refused with its message, and the nearest valid file is read. */
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
 #include "formats/exchange/npy.h"
@@ -62,7 +61,7 @@ TEST(headers_of_npy_are_plain_arrays)
 
     for (size_t i = 0; i < COUNT(cases); i++) {
         struct mc_foreign_tensor t = {.type = -1};
-        /* in memory of exactly that size */
+        /* in memory of exactly this size */
         const size_t n = strlen(cases[i].text);
         char *text = malloc(n + 1);
         assert_non_null(text);
@@ -110,7 +109,7 @@ TEST(npy_files_begin_as_numpys_do)
 TEST(headers_of_safetensors_are_as_the_reference_reads_them)
 {
     static const struct {
-        const char *header, *says; /* of 8 bytes of data */
+        const char *header, *says; /* for 8 bytes of data */
     } cases[] = {
         {ONE("\"F32\"", "[2]", "[0, 8]"), NULL},
         {ONE("\"F6_E2M3\"", "[4, 2]", "[0, 6]"), "need 6 bytes, but 8 follow"},
@@ -178,7 +177,7 @@ TEST(headers_of_safetensors_are_as_the_reference_reads_them)
 TEST(maps_say_where_a_name_leads)
 {
     static const struct {
-        const char *map, *ours, *theirs, *says;
+        const char *map, *local, *foreign, *says;
     } cases[] = {
         {"", "a.b", "a.b", NULL},
         {"# nothing\n\n", "a.b", "a.b", NULL},
@@ -203,13 +202,13 @@ TEST(maps_say_where_a_name_leads)
         forget();
         int rc = mc_rename_read(&map, file, &why);
         if (!rc)
-            rc = mc_rename_to_foreign(map, cases[i].ours, name, &why);
+            rc = mc_rename_to_foreign(map, cases[i].local, name, &why);
         if (cases[i].says ? rc != MC_EINPUT || !strstr(why.text, cases[i].says)
-                          : rc || strcmp(name, cases[i].theirs))
+                          : rc || strcmp(name, cases[i].foreign))
             fail_msg("%s: %d '%s' '%s'", cases[i].map, rc, rc ? "" : name, why.text);
         if (!cases[i].says) {
             assert_int_equal(mc_rename_to_local(map, name, back, &why), 1);
-            assert_string_equal(back, cases[i].ours);
+            assert_string_equal(back, cases[i].local);
         }
         mc_rename_free(map);
     }
@@ -230,12 +229,12 @@ TEST(names_stay_within_their_room)
     longest[MC_RENAME_NAME - 1] = 0;
     assert_int_equal(mc_rename_to_local(NULL, longest, name, &why), 1);
     memcpy(longest, "a.", 2);
-    write_file("a abc\n", 6); /* longer by two on our side */
+    write_file("a abc\n", 6); /* the local name is two bytes longer */
     must(mc_rename_read(&map, file, &why));
     must_fail(mc_rename_to_local(map, longest, name, &why), MC_EINPUT,
               "must have at most 255 bytes");
     mc_rename_free(map);
-    write_file("abc a\n", 6); /* and on theirs */
+    write_file("abc a\n", 6); /* the foreign name is two bytes longer */
     must(mc_rename_read(&map, file, &why));
     must_fail(mc_rename_to_foreign(map, longest, name, &why), MC_EINPUT,
               "must have at most 255 bytes");

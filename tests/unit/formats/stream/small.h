@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Small streams for the tests of streams: one written with a given history, the bytes of a file,
- * and the end of a temporary folder that holds streams. Header only. */
+ * Small streams for the stream tests: write one with a given history, load a file's bytes, and
+ * remove a temporary folder of streams. Header only. */
 #ifndef MC_TEST_SMALL_H
 #define MC_TEST_SMALL_H
 
@@ -21,7 +21,7 @@ static inline size_t slurp(const char *path, unsigned char *buf, size_t size)
     return n;
 }
 
-/* A stream of one float tensor, {k: v} as meta. */
+/* Write a stream of one float tensor, with meta {k: v}. */
 static inline void write_small(const char *path, const struct mc_history *h, float value, char *id)
 {
     struct mc_writer *w = NULL;
@@ -39,7 +39,7 @@ static inline void write_small(const char *path, const struct mc_history *h, flo
     mc_pack_release(&meta);
 }
 
-/* Removes all streams in the temporary folder, and the folder. */
+/* Remove all streams in the temporary folder, and the folder. */
 static inline int remove_all(void **state)
 {
     return system("rm -f *.mcz") || leave_folder(state);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Streams that were written before are read as they were: each formats/samples/good-NAME.mcz holds
- * what good-NAME.txt says, which another reader wrote (formats/samples/text.py). */
+ * Stored streams are still read the same: each formats/samples/good-NAME.mcz has the contents of
+ * good-NAME.txt, written by another reader (formats/samples/text.py). */
 #include "formats/stream/reader.h"
 #include "tests/unit/must.h"
 
@@ -61,7 +61,7 @@ static void put_value(FILE *f, const msgpack_object *o)
     }
 }
 
-/* Of a stream, to be freed. */
+/* The text of a stream, to be freed. */
 static char *text_of(const char *path)
 {
     struct mc_reader *r = NULL;

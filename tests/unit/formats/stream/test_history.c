@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Histories as formats/README.md has them: a merge keeps that of every input once, and the pair of
- * networks is found in the history; an input that was not read to its end fails the output. */
+ * Histories as described in formats/README.md: a merge contains each input's history once, the pair
+ * of networks is found in the history, and an output fails if an input was not read to its end. */
 #include "formats/stream/history.h"
 #include "formats/stream/reader.h"
 #include "formats/stream/writer.h"
@@ -72,7 +72,7 @@ TEST(a_merge_keeps_every_parent_once)
     assert_string_equal(mc_reader_input(r, 1), id[2]);
     mc_reader_close(r);
 
-    /* hidden, it changes neither the id nor the inputs */
+    /* a hidden history changes neither the id nor the inputs */
     char hidden_id[MC_ID_LEN];
     mc_history_hide(h);
     write_small(p[3], h, 3, hidden_id);
@@ -85,7 +85,7 @@ TEST(a_merge_keeps_every_parent_once)
     mc_reader_close(r);
 }
 
-/* One entry more, of `tool`, at the end of the history of x.mcz, with these arguments. */
+/* Append an entry of `tool` with these arguments to the history of x.mcz. */
 static void and_then(const char *tool, const char *a, const char *b)
 {
     struct mc_history *h = history_of(tool, 1, 1, (const char *[]){"x.mcz"});
@@ -120,18 +120,18 @@ TEST(a_pair_is_found_behind_what_was_made_of_its_moments)
     mc_history_free(h);
     assert_true(pair_of(pair));
     and_then("mc-corr", NULL, NULL);
-    and_then("mc-hungarian", a, "too short"); /* which no id is, so they are none */
+    and_then("mc-hungarian", a, "too short"); /* not an id, so the pair is ignored */
     assert_true(pair_of(pair));
     assert_string_equal(pair[0], a);
     assert_string_equal(pair[1], b);
-    and_then("mc-hungarian", b, a); /* the nearest counts */
+    and_then("mc-hungarian", b, a); /* the nearest entry is used */
     assert_true(pair_of(pair));
     assert_string_equal(pair[0], b);
-    and_then("mc-permute", NULL, NULL); /* which makes another of it */
+    and_then("mc-permute", NULL, NULL); /* mc-permute makes another permutation */
     assert_false(pair_of(pair));
     assert_string_equal(pair[0], "");
     assert_string_equal(pair[1], "");
-    h = history_of("mc-corr", 1, 0, NULL); /* of nothing */
+    h = history_of("mc-corr", 1, 0, NULL); /* without inputs */
     write_small("x.mcz", h, 0, NULL);
     mc_history_free(h);
     assert_false(pair_of(pair));
@@ -154,7 +154,7 @@ TEST(an_input_that_was_not_read_through_fails_the_output)
     must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
     must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
     assert_int_equal(access("out.mcz", F_OK), -1);
-    /* its end may come while the output is open already, the reader may be closed before it */
+    /* the reader may reach its end while the output is open, and be closed before it */
     must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
     must(mc_reader_rest(r, NULL, &why));
     mc_reader_close(r);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * No truncated, damaged or forged stream passes the reader: every truncation, every single-bit
- * flip, whatever is appended, and the bad samples of formats/samples, each for the reason it was
- * made for. */
+ * The reader refuses truncated, damaged and forged streams: every truncation, every single-bit
+ * flip, appended bytes, and the bad samples of formats/samples, each with its message. */
 #include "tests/unit/formats/outcome.h"
 
 static size_t load(const char *name, unsigned char *bytes)
@@ -22,7 +21,7 @@ static size_t load(const char *name, unsigned char *bytes)
     return n;
 }
 
-/* The samples of good streams: all in one zstd block, and one block an object. */
+/* Good samples: all in one zstd block, and one block per object. */
 static const char *const samples[] = {"good-stream.mcz", "good-blocks.mcz"};
 static struct outcome good, now;
 static unsigned char sample[MAX], bytes[MAX];
@@ -56,10 +55,10 @@ static int tear_down(void **state)
     return close(memory_file);
 }
 
-static void refused(const char *what, size_t where)
+static void refused(const char *change, size_t place)
 {
     if (now.rc != MC_EINPUT)
-        fail_msg("%s %zu: %d %s", what, where, now.rc, now.err.text);
+        fail_msg("%s %zu: %d %s", change, place, now.rc, now.err.text);
     assert_int_equal(now.err.code, MC_EINPUT);
     assert_non_null(strstr(now.err.text, memory_path));
 }
@@ -86,9 +85,9 @@ TEST(every_truncation_is_refused)
     with_each_sample(shorten);
 }
 
-/* zstd can say the same in more than one way: in the window byte, which only says how much memory
- * to take, in two reserved bits a block that libzstd does not look at, and in an offset where the
- * same bytes lie twice. Then all that is read must be as it was. */
+/* zstd can encode the same data in more than one way: in the window byte, which only sets the
+ * amount of memory, in two reserved bits per block that libzstd ignores, and in an offset if the
+ * same bytes occur twice. Then all contents must be equal. */
 static void flip_bits(void)
 {
     size_t harmless = 0, in_window = 0;

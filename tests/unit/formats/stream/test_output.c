@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where an output can be and where not, whose temporaries go, and how many there may be at once. */
+ * Valid and invalid places of an output, the temporary files that are removed, and their maximum
+ * number. */
 #include "formats/stream/output.h"
 #include "tests/unit/must.h"
 
@@ -34,13 +35,13 @@ TEST(places_that_are_none_are_refused)
     must_fail(mc_output_open(&o, "/none/x", MC_OUTPUT_TEXT, &why), MC_EFAIL, strerror(ENOENT));
     must_fail(mc_output_open(&o, "/", MC_OUTPUT_TEXT, &why), MC_EFAIL, strerror(EISDIR));
     must_fail(mc_output_open(&o, longest, MC_OUTPUT_TEXT, &why), MC_EFAIL, "cannot create 'xxx");
-    longest[300] = 0; /* a name that no file system has */
+    longest[300] = 0; /* a name too long for any file system */
     must_fail(mc_output_open(&o, longest, MC_OUTPUT_TEXT, &why), MC_EFAIL, strerror(ENAMETOOLONG));
     must_fail(mc_output_open(&o, "/proc/self/fd/999", MC_OUTPUT_TEXT, &why), MC_EFAIL,
               "cannot open '/proc/self/fd/999'");
     must_fail(mc_output_open(&o, "/proc/self/fd/99999999999", MC_OUTPUT_TEXT, &why), MC_EFAIL, "");
     must_fail(mc_output_open(&o, "/proc/self/fd/1x", MC_OUTPUT_TEXT, &why), MC_EFAIL, "");
-    /* a link that leads further than a path may */
+    /* a link to a path that is too long */
     assert_int_equal(mkdir("d", 0700), 0);
     memset(far, 'x', sizeof far - 1);
     assert_int_equal(symlink(far, "d/link"), 0);
@@ -59,7 +60,7 @@ TEST(a_terminal_gets_text_alone)
     struct mc_output *o = NULL;
 
     if (master < 0 || grantpt(master) || unlockpt(master))
-        skip(); /* there are none here */
+        skip(); /* not available here */
     must_fail(mc_output_open(&o, ptsname(master), MC_OUTPUT_BINARY, &why), MC_EUSAGE,
               "refusing to write a binary stream to a terminal");
     must(mc_output_open(&o, ptsname(master), MC_OUTPUT_TEXT, &why));
@@ -80,7 +81,7 @@ TEST(only_temporaries_of_this_output_go)
         touch(stay[i]);
     for (size_t i = 0; i < sizeof go / sizeof *go; i++)
         touch(go[i]);
-    /* one that has a writer, and one that is no file */
+    /* one with a writer, and one that is not a file */
     touch(".t.1.mcz-tmp");
     const int writer = open(".t.1.mcz-tmp", O_RDWR | O_CLOEXEC);
     assert_true(writer >= 0 && !flock(writer, LOCK_EX));
@@ -110,7 +111,7 @@ TEST(sixteen_outputs_may_be_open_and_each_once)
     must_fail(mc_output_open(&o[3], "o5", MC_OUTPUT_TEXT, &why), MC_EUSAGE,
               "'o5' is already being written");
     must(mc_output_open(&o[3], "o3", MC_OUTPUT_TEXT, &why));
-    mc_stream_remove_temporaries(); /* as at a signal: all that is begun goes */
+    mc_stream_remove_temporaries(); /* as at a signal: all open outputs are removed */
     for (int i = 0; i < 16; i++) {
         must_fail(mc_output_close(o[i], &why), MC_EFAIL, "cannot write 'o");
         snprintf(name, sizeof name, "o%d", i);

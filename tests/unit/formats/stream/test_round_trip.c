@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What is written is read again bit for bit, also in rows and through a pipe; the same calls write
- * the same bytes; ids are as formats/README.md has them: another value is another id. */
+ * Streams are read back bit for bit, also in rows and through a pipe. The same calls write the same
+ * bytes. Ids are those of formats/README.md: another value has another id. */
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
 #include "formats/stream/writer.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The writer refuses wrong use; files appear whole or not at all, also when their writer is killed;
- * what the system refuses is an error that names the file. */
+ * The writer refuses wrong use. Files appear whole or not at all, even if their writer is killed. A
+ * failing system call is an error that names the file. */
 #include "formats/stream/output.h"
 #include "formats/stream/writer.h"
 #include "tests/unit/formats/stream/small.h"
@@ -46,7 +46,7 @@ TEST(wrong_use_of_the_writer_is_refused)
     assert_int_equal(access(path, F_OK), -1);
 }
 
-/* Names in the folder that are temporaries of NAME. */
+/* Number of temporary files of NAME in the folder. */
 static int temporaries(const char *name)
 {
     char command[512];
@@ -69,14 +69,14 @@ TEST(files_are_replaced_whole)
     write_small(path, NULL, 1, NULL);
     assert_int_equal(chmod(path, 0640), 0);
     n = slurp(path, a, sizeof a);
-    /* abandoned: the old file stays, no temporary does */
+    /* abandoned: the old file is unchanged, the temporary file is removed */
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     assert_true(temporaries("keep.mcz"));
     mc_writer_abandon(w);
     assert_false(temporaries("keep.mcz"));
     assert_int_equal(slurp(path, b, sizeof b), n);
     assert_memory_equal(a, b, n);
-    /* killed by SIGTERM in the middle: likewise */
+    /* killed by SIGTERM: likewise */
     pid_t child = fork();
     if (!child) {
         mc_stream_catch_signals();
@@ -89,7 +89,7 @@ TEST(files_are_replaced_whole)
     assert_false(temporaries("keep.mcz"));
     assert_int_equal(slurp(path, b, sizeof b), n);
     assert_memory_equal(a, b, n);
-    /* killed by SIGKILL: its temporary stays until the next run */
+    /* killed by SIGKILL: its temporary file remains until the next run */
     child = fork();
     if (!child) {
         if (!mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why))
@@ -98,8 +98,8 @@ TEST(files_are_replaced_whole)
     }
     waitpid(child, &status, 0);
     assert_true(temporaries("keep.mcz"));
-    /* that of a live process does not go, which its lock says; a number alone, as our parent's,
-     * may have been another's */
+    /* a live process's file stays, because it is locked; a number alone, such as our parent's, may
+     * be reused */
     snprintf(dead, sizeof dead, ".keep.mcz.%ld.mcz-tmp", (long)getppid());
     int fd = open(dead, O_CREAT | O_WRONLY, 0600);
     assert_true(fd >= 0 && !flock(fd, LOCK_EX));
@@ -108,7 +108,7 @@ TEST(files_are_replaced_whole)
     close(fd);
     write_small(path, NULL, 2, NULL);
     assert_false(temporaries("keep.mcz"));
-    /* one that nobody waits for is as dead, while its number is taken */
+    /* a zombie is dead too, although its number is in use */
     child = fork();
     if (!child) {
         if (!mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why))
@@ -127,7 +127,7 @@ TEST(files_are_replaced_whole)
     write_small("link.mcz", NULL, 3, NULL);
     assert_int_equal(lstat("link.mcz", &st), 0);
     assert_true(S_ISLNK(st.st_mode));
-    /* two at once for the same file would lose one */
+    /* two outputs for the same file would lose one */
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     struct mc_writer *second = NULL;
     must_fail(mc_writer_open(&second, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
