@@ -18,9 +18,9 @@ again out mlp:bn,16
 grep -q '>pam.svg<' out/report.html || die 'no picture'
 graph robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack report
 again out-robust mlp:bn,16
-name='<b>$x & "my" `net`'"'s \\ <script>alert(1)</script"
-mkdir -p "nets/$name"
-mc-info --graph out/net-1.mcz >"nets/$name>.json"
-graph connect NET="nets/${name//'$'/'$$'}>.json" OUT=hostile DATA_FLAGS='--size 8' EPOCHS=0 CURVE_EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50 report
-again hostile 'script>'
+name='<b>$x & `net`'"'s \\ <script>alert(1)</script>/<i>&amp; \"my\""
+mkdir -p "nets/${name%/*}"
+mc-info --graph out/net-1.mcz >"nets/$name.json"
+graph connect NET="nets/${name//'$'/'$$'}.json" OUT=hostile DATA_FLAGS='--size 8' EPOCHS=0 CURVE_EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50 report
+again hostile '<i>&amp; "my"'
 grep -q '&lt;b&gt;$x &amp;' hostile/report.html || die 'the name is not shown'
