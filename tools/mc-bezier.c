@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-bezier: learn a low-loss curve between two networks, or extract a point of a curve as weights.
- */
+ * mc-bezier: learn a low-loss curve between two networks, or extract a point of a curve. */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "tools/curve/objective.h"

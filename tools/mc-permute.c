@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-permute: apply a permutation to a network, and invert, compose, draw or verify permutations.
- */
+ * mc-permute: apply, invert, compose, draw or verify permutations of a network's units. */
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"

@@ -184,8 +184,7 @@ struct mc_progress {
 };
 void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *action,
                        const char *unit, uint64_t total);
-/* True if a terminal shows the progress and an update is due. Ask a device for numbers only then.
- */
+/* True if a terminal shows the progress and an update is due: ask a device for numbers only then. */
 int mc_progress_due(const struct mc_progress *p);
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
 /* Erases the line. If it was visible for a second, or there is a result, and the output is a file,
@@ -199,8 +198,8 @@ void mc_print_ending(void);
 
 /* ---- options (tools/cli/options.c) ---- */
 
-/* Adds rows, up to one without a name, for values in the struct at base. Call before mc_cli_parse.
- */
+/* Adds rows, up to one without a name; their values are in the struct at base. Call before
+ * mc_cli_parse. */
 void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base);
 /* Sets this program's default for one row of a shared table, found by the address of its value. */
 void mc_option_default(struct mc_cli *cli, const void *value, const char *def);

@@ -5,8 +5,7 @@
  *
  * The C++ runtime is loaded only with a library that needs it, and has no C interface. Its
  * functions are looked up by their names in the Itanium C++ ABI, which all C++ compilers on Linux
- * follow. In that ABI a std::type_info is a pointer to functions and a pointer to the type's name.
- */
+ * follow. There, a std::type_info is a pointer to functions and a pointer to the type's name. */
 #include "tools/cli/exceptions.h"
 
 #include "formats/stream/output.h"

@@ -129,8 +129,7 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
 
 /* ---- rows, and which of them were given ---- */
 
-/* True if record() supports the row's type for the history and checkpoint that its flags ask for.
- */
+/* True if record() supports the row's type in the history or checkpoint that its flags request. */
 static int can_record(const struct mc_option *o)
 {
     const int both = o->type == MC_OPT_FLAG || o->type == MC_OPT_U64 || o->type == MC_OPT_REAL ||

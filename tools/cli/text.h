@@ -12,8 +12,7 @@
 
 #include "libcommon/base/text.h"
 
-/* Writes a text in one piece: to stdout if path is NULL or "-", else to a file as mc_output does.
- */
+/* Writes a text in one piece: to stdout if path is NULL or "-", else to a file like mc_output. */
 MC_USE_RESULT int mc_cli_write(const char *path, const char *text, size_t bytes,
                                struct mc_error *err);
 

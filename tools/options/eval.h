@@ -31,8 +31,7 @@ struct mc_eval_cli {
 
 /* Adds the options of evaluation. Call before mc_cli_parse. */
 void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli);
-/* Finds options that contradict each other (usage errors); registers the data. Call after parsing.
- */
+/* Usage errors about options that contradict each other; registers the data. Call after parsing. */
 void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* Opens the data sets and checks the checkpoint's path, so that missing files are reported before
  * anything is measured. Completes the attack from the first data set; starts sweep.state with the

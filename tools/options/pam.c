@@ -122,8 +122,7 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
         o->by_objective = 1;
 }
 
-/* Two settings hold the values of all rows. Their format is fixed so that old checkpoints resume.
- */
+/* Two settings hold the values of all rows, in a fixed format, so that old checkpoints resume. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity)
 {
     const struct mc_pam_options *o = &p->pam;
@@ -174,8 +173,7 @@ static void print_permutation(const struct mc_pam_cli *p, uint64_t outer,
                   r->loss_others_before, r->loss_others);
 }
 
-/* Notes that a step kept the previous permutation. The advice depends on the number of candidates.
- */
+/* Notes that a step kept the previous permutation; advises depending on the number of candidates. */
 static void note_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struct mc_pam_report *r)
 {
     if (r->moved != 0)
