@@ -236,8 +236,8 @@ static int by_place(const void *x, const void *y)
     return (a->start > b->start) - (a->start < b->start);
 }
 
-/* Set observable[k] to the number of channels of group k that taps must observe. If groups repeat in
- * every unit of another group, the first observes all. */
+/* Set observable[k] to the number of channels of group k that taps must observe. If groups repeat
+ * in every unit of another group, the first observes all. */
 static int count_observable(const struct mc_taps *t, size_t *observable, struct mc_error *err)
 {
     for (size_t k = 0; k < t->n_groups; k++)
