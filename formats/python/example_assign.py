@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""A stage of one's own: SciPy's assignment in place of mc-hungarian.
+"""An example stage: SciPy's assignment instead of mc-hungarian.
 
     mc-acts --data train.mcz a.mcz b.mcz | mc-corr | example_assign.py | mc-permute - b.mcz -o pb.mcz
 
-Reads a matrices stream on stdin or from a file and writes a permutation stream to stdout.
+Reads a matrices stream from a file or standard input. Writes a permutation stream to standard output.
 """
 import os
 import sys

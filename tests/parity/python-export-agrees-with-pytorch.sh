@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# PyTorch's networks exported: the logits here are theirs, permuted networks loaded there are the same, what has no node
-# is named with its module, all of it, and nothing is written; what does not fit on the way back is named, all of it; and
-# hooks see what mc-acts sees. Needs python3-torch (PYTHON: another Python that has it); skipped without.
+# Exported networks have PyTorch's logits in mc, and permuted networks have the same logits in PyTorch. Errors of export list
+# every unsupported operation with its module, and leave no output; errors of load list every tensor that does not match.
+# mcz.torch.moments agrees with mc-acts. Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -14,12 +14,12 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-class Block(nn.Module):  # before its convolutions, a shortcut, addition in place
+class Block(nn.Module):  # batch norm before each convolution, a shortcut, addition in place
     def __init__(self, i, o, stride):
         super().__init__()
         self.bn1, self.conv1 = nn.BatchNorm2d(i), nn.Conv2d(i, o, 3, stride, 1, bias=False)
         self.bn2, self.conv2 = nn.BatchNorm2d(o, eps=1e-3, momentum=.2), nn.Conv2d(o, o, 3, padding="same", bias=False)
-        self.relu = nn.ReLU(inplace=True)  # twice, and in place
+        self.relu = nn.ReLU(inplace=True)  # used twice, in place
         self.shortcut = nn.Conv2d(i, o, 1, stride) if stride > 1 or i != o else nn.Identity()
         self.drop = 0.2
 
@@ -51,7 +51,7 @@ class Many(nn.Module):
         x = self.drop(torch.tanh(x) if x.shape[2] > 2 else x).view(x.size(0), -1)
         return F.log_softmax(self.fc(F.relu(self.bn(self.hidden(x)))), dim=1)
 
-class Deep(nn.Module):  # a global mean, flattened otherwise; a sum of several
+class Deep(nn.Module):  # a global mean after flatten(2); a sum of three
     def __init__(self):
         super().__init__()
         self.a = nn.ModuleList(nn.Conv2d(3, 6, 3, 2, 1) for _ in range(3))
@@ -61,7 +61,7 @@ class Deep(nn.Module):  # a global mean, flattened otherwise; a sum of several
         x = sum(F.relu(a(x)) for a in self.a)
         return self.fc(F.relu(self.b(x)).flatten(2).mean(-1))
 
-class Late(nn.Module):  # gates, layer norm of channels-last, a layer scale, groups, activations, a constant factor
+class Late(nn.Module):  # gates, channels-last layer norm, a layer scale, groups, activations, a constant factor
     def __init__(self):
         super().__init__()
         self.stem, self.depth = nn.Conv2d(3, 8, 4, 4), nn.Conv2d(8, 8, 3, padding=1, groups=8)
@@ -91,7 +91,7 @@ def shared():
     conv = nn.Conv2d(3, 3, 3, padding=1)
     return nn.Sequential(conv, nn.ReLU(), conv, nn.Flatten(), nn.Linear(768, 10))
 
-class Sneaky(nn.Module):  # branches on what it sees
+class Sneaky(nn.Module):  # branches on its input
     def __init__(self):
         super().__init__()
         self.fc = nn.Linear(768, 10)
@@ -116,8 +116,8 @@ export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
 for n in Many Deep Late; do
     $python -m mcz.torch export nets:$n --state $n.pt --input 3,16,16 --classes 10 -o $n.json --weights $n.safetensors 2>>notes
     mc-convert $n.safetensors --net ./$n.json --data few.mcz -o $n.mcz
-    # what it wrote, and the stream made of that, are states too; the sigmoid that warns is not called
-    for state in $([ $n = Many ] || echo $n.safetensors $n.mcz); do # Many has weights that are not used
+    # --state accepts the written weights and their stream; the deprecated sigmoid is not called
+    for state in $([ $n = Many ] || echo $n.safetensors $n.mcz); do # Many has unused weights
         $python -W 'error:nn.functional.sigmoid is deprecated' -m mcz.torch export nets:$n --state $state --input 3,16,16 \
             --classes 10 --weights again.safetensors 2>>notes
         mc-convert again.safetensors --net ./$n.json --data few.mcz | same_content - $n.mcz
@@ -125,25 +125,24 @@ for n in Many Deep Late; do
     "$logits" $n.mcz few.mcz >$n.tsv
     mc-permute --random 5 $n.mcz -o $n-p.mcz
 done
-grep -q 'nets:Many: log_softmax is left out' notes && grep -q 'left out: unused$' notes || die "$(cat notes)"
+grep -q 'nets:Many: log_softmax is omitted' notes && grep -q 'omitted, because .*: unused$' notes || die "$(cat notes)"
 $python - <<'END'
 import mcz, numpy as np, torch, nets, torch_nets
 from mcz import torch as mt
 from refusal import expect_error
 x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
 for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v):
-    theirs = torch.load(name + ".logits")
-    here = after(torch.from_numpy(np.loadtxt(name + ".tsv")))
+    expected = torch.load(name + ".logits").numpy()
+    exported = after(torch.from_numpy(np.loadtxt(name + ".tsv"))).numpy()
     back = [getattr(nets, name)() for _ in range(2)]
     for net, path in zip(back, (name + ".mcz", name + "-p.mcz")):
         if name == "Many":
             net.unused = torch.nn.Identity()
         mt.load(net, path)
-    there = [torch_nets.logits(net, x) for net in back]
-    assert theirs.std() > .01
-    for v in here.numpy(), *there:
-        off = np.abs(v - theirs.numpy()).max()
-        assert off <= 1e-4 * max(1, np.abs(theirs.numpy()).max()), (name, off)
+    assert expected.std() > .01
+    for logits in exported, *(torch_nets.logits(net, x) for net in back):
+        error = np.abs(logits - expected).max()
+        assert error <= 1e-4 * max(1, np.abs(expected).max()), (name, error)
     moved = [not torch.equal(p, q) for p, q in zip(*(n.parameters() for n in back))]
     assert any(moved), "nothing was permuted"
     g = {n["name"]: n for n in __import__("json").load(open(name + ".json"))["nodes"]}
@@ -151,47 +150,54 @@ for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), 
         assert np.allclose(g["pixels"]["mean"], [.3, .25, .2]) and np.allclose(g["pixels"]["std"], .25)
         assert g["blocks.0.dropout"]["p"] == .2 and g["drop"]["p"] == .3 and g["blocks.0.bn2"]["momentum"] == .2
 
-# strict: everything that does not fit, at once
-expect_error(["missing unused.weight", "missing unused.bias"], lambda: mt.load(nets.Many(), "Many.mcz"))
-expect_error(["missing conv.weight", "unknown fc.weight", "unknown a.2.bias"], lambda: mt.load(torch.nn.Sequential(
-    __import__("collections").OrderedDict(conv=torch.nn.Conv2d(1, 1, 1))), "Deep.mcz"))
+# a strict load counts the tensors that do not match, and names three of each kind; the exception has all names
+expect_error(["2 missing (unused.weight, unused.bias)"], lambda: mt.load(nets.Many(), "Many.mcz"))
+expect_error(["2 missing (conv.weight, conv.bias), 9 unknown (a.0.weight, a.0.bias, a.1.weight, ...)"], lambda: mt.load(
+    torch.nn.Sequential(__import__("collections").OrderedDict(conv=torch.nn.Conv2d(1, 1, 1))), "Deep.mcz"))
 wide = nets.Many(9)
-expect_error(["stem.0.weight is (9, 3, 3, 3) here and (8, 3, 3, 3) there", "blocks.1.bn1.running_var is (9,)"],
-     lambda: mt.load(wide, "Many.mcz"))
+try:
+    mt.load(wide, "Many.mcz")
+    assert False
+except mcz.Error as e:
+    assert "2 missing (unused.weight, unused.bias), 26 of another shape (stem.0.weight: (9, 3, 3, 3) expected, got " \
+        "(8, 3, 3, 3); " in str(e), e
+    assert len(e.names) == 28 and "blocks.1.bn1.running_var" in e.names, e.names
+    assert str(e).count("expected, got") == 3 and str(e).endswith("...)"), e
 expect_error(["weights expected, got dataset"], lambda: mt.load(nets.Deep(), "few.mcz"))
 mt.load(nets.Many(), "Many.mcz", strict=False)
-# axes of 1 at the end may be missing, or more; elsewhere they are not where others are, but beside a vector
+# trailing axes of 1 may differ in number; other axes of 1 matter, except for vectors
 row = torch.nn.Conv2d(3, 4, (1, 7), bias=False)
-for there in (4, 3, 7, 1), (4, 3, 7):
-    expect_error(["weight is (4, 3, 1, 7) here and %s there" % (there,)], lambda: mt.load(row, {"weight": np.zeros(there, "f4")}))
+for shape in (4, 3, 7, 1), (4, 3, 7):
+    expect_error(["weight: (4, 3, 1, 7) expected, got %s" % (shape,)], lambda: mt.load(row, {"weight": np.zeros(shape, "f4")}))
 mt.load(torch.nn.Conv2d(3, 4, 1, bias=False), {"weight": np.zeros((4, 3), "f4")})
 mt.load(torch.nn.Linear(3, 4, bias=False), {"weight": np.zeros((4, 3, 1, 1), "f4")})
 scale = torch.nn.ParameterDict({"s": torch.nn.Parameter(torch.zeros(1, 4, 1, 1))})
 assert mt.load(scale, {"s": np.arange(4, dtype="f4")})["s"].flatten().tolist() == [0, 1, 2, 3]
-# a factor of the network's code stays what it is
+# a constant factor in the network's code cannot be loaded
 s = mcz.read("Late.mcz")
 assert np.allclose(s.tensors["times_0.125_1"], .125)
-expect_error(["times_0.125_1 is 0.25 there, and a constant"], lambda: mt.load(nets.Late(), {
+expect_error(["times_0.125_1: the network's constant is 0.125, got 0.25"], lambda: mt.load(nets.Late(), {
     **s.tensors, "times_0.125_1": s.tensors["times_0.125_1"] * 2}))
-# whatever has no node
-for what, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: softplus: no node", "up: interpolate: no node",
-                                      "fft"]),
-                    (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on what it sees"])):
-    expect_error(["has no node:"] + words, lambda: mt.export(what, (3, 16, 16), 10))
-expect_error(["not 7 logits"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
+# unsupported operations
+for net, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: Softplus is not supported in graphs",
+                                     "up: Upsample is not supported in graphs", "fft"]),
+                   (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on its input"])):
+    expect_error(["see docs/guides/any-module.md"] + words, lambda: mt.export(net, (3, 16, 16), 10))
+expect_error(["the network must return 7 logits (got shape (10,))"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
 END
 rm -f x.json
-$python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'a network without nodes was exported'
-grep -q '^mcz.torch: nets:Refused: has no node:$' err && [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
-[ ! -e x.json ] || die 'something was written'
-fails 1 'state.pt: load_state_dict(torch.load(...)) reads what torch.save wrote' $python -c '
+$python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'an unsupported network was exported'
+grep -q '^mcz.torch: nets:Refused: [0-9]* problems (see docs/guides/any-module.md):$' err &&
+    [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
+[ ! -e x.json ] || die 'an output was written'
+fails 1 'state.pt: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))' $python -c '
 import sys, mcz.torch, torch
 try:
     mcz.torch.load(torch.nn.Linear(1, 1), "state.pt")
 except mcz.Error as e:
     sys.exit(str(e))'
 fails 3 'has no Missing' $python -m mcz.torch export nets:Missing --input 3,16,16 --classes 10 -o x.json
-cat >theirs.py <<'END'
+cat >broken.py <<'END'
 import sys, torch
 class Needy(torch.nn.Module):
     def __init__(self, width, depth):
@@ -201,7 +207,7 @@ def broken():
 class Odd(torch.nn.Module):
     def forward(self, x):
         return self.none
-def made():
+def linear():
     return torch.nn.Linear(3, 10)
 END
 printf 'x = (\n' >torn.py
@@ -209,17 +215,17 @@ printf 'raise KeyError("at once")\n' >raises.py
 echo no state >state.pt
 $python -c 'import torch; torch.save({"other": torch.zeros(3)}, "other.pt")'
 export="$python -m mcz.torch export --input 3,1,1 --classes 10 -o x.json"
-fails 3 'theirs:Needy: cannot be made: TypeError: ' $export theirs:Needy
-fails 3 'theirs:Needy(width=3): cannot be made: TypeError: ' $export 'theirs:Needy(width=3)'
-fails 3 "theirs:broken: cannot be made: KeyError: 'no such\\nkey' (theirs.py:6)" $export theirs:broken
-fails 3 'theirs:Odd: cannot be run on an image of 3,1,1: AttributeError: ' $export theirs:Odd
+fails 3 'broken:Needy: cannot create the network: TypeError: ' $export broken:Needy
+fails 3 'broken:Needy(width=3): cannot create the network: TypeError: ' $export 'broken:Needy(width=3)'
+fails 3 "broken:broken: cannot create the network: KeyError: 'no such\\nkey' (broken.py:6)" $export broken:broken
+fails 3 'broken:Odd: cannot run on an image of shape 3,1,1: AttributeError: ' $export broken:Odd
 fails 3 'cannot import torn: SyntaxError: ' $export torn:Net
 fails 3 "cannot import raises: KeyError: 'at once' (raises.py:1)" $export raises:Net
-for state in state other; do fails 3 "theirs:made: cannot load $state.pt: " $export --state $state.pt theirs:made; done
-[ ! -e x.json ] || die 'something was written'
+for state in state other; do fails 3 "broken:linear: cannot load $state.pt: " $export --state $state.pt broken:linear; done
+[ ! -e x.json ] || die 'an output was written'
 fails 3 'cannot import nowhere' $python -m mcz.torch export nowhere:Net --input 3,16,16 --classes 10 -o x.json
 
-# the moments of mc-acts from hooks, to rounding, of all groups; its matrices; its permutation; permuted alike
+# moments agree with mc-acts up to rounding; the matrices, the permutation and the permuted network are the same
 mc-data synth --size 16 --samples 200 -o train.mcz
 cat >seq.py <<'END'
 import torch
@@ -244,15 +250,15 @@ s = mcz.read("train.mcz")
 mean, std = (torch.tensor(s.meta[k]).view(1, -1, 1, 1) for k in ("mean", "std"))
 x = (torch.from_numpy(s.tensors["images"]) / 255 - mean) / std
 mt.moments(seq.net(1), seq.net(2), [(b, None) for b in x.split(64)], seq.GROUPS, "m.mcz")
-ours, theirs = mcz.read("m.mcz"), mcz.read("acts.mcz")
-assert ours.meta["groups"] == theirs.meta["groups"] and len(ours.tensors) == len(theirs.tensors) == 15
-for (k, a), (_, b) in zip(ours.tensors.items(), theirs.tensors.items()):
+m, acts = mcz.read("m.mcz"), mcz.read("acts.mcz")
+assert m.meta["groups"] == acts.meta["groups"] and len(m.tensors) == len(acts.tensors) == 15
+for (k, a), (_, b) in zip(m.tensors.items(), acts.tensors.items()):
     assert a.shape == b.shape and np.abs(a - b).max() <= 1e-5 * np.abs(b).max() > 0, k
-# one by rows, one by the dictionary
+# rows and the dictionary give the same stream
 rows, _ = groups.rows(seq.GROUPS, {k: v.shape for k, v in seq.net().state_dict().items()})
 groups.write("groups.tsv", rows)
 mt.moments(seq.net(1), seq.net(2), x.split(64), "groups.tsv", "again.mcz", at={"0": "2", "3": "4", "6": "8:in"})
-assert mcz.read("again.mcz").id == ours.id
+assert mcz.read("again.mcz").id == m.id
 END
 mc-corr -q m.mcz -o m.c && mc-corr -q acts.mcz -o acts.c
 agree 1e-5 m.c acts.c
@@ -265,13 +271,12 @@ from refusal import expect_error
 p, q = mcz.read("p.mcz"), mcz.read("q.mcz")
 assert all((p.tensors[k] == q.tensors[k]).all() for k in p.tensors) and any(
     (v != np.arange(len(v))).any() for v in p.tensors.values())
-here, there = mt.load(seq.net(), "p2.mcz"), mt.permute(seq.net(2), p, seq.GROUPS)
-assert all(torch.equal(a, b) for a, b in zip(here.state_dict().values(), there.state_dict().values()))
-by_rows = mt.permute(seq.net(2), "p.mcz", "groups.tsv")
-assert all(torch.equal(a, b) for a, b in zip(by_rows.state_dict().values(), there.state_dict().values()))
+permuted = mt.permute(seq.net(2), p, seq.GROUPS)
+for net in mt.load(seq.net(), "p2.mcz"), mt.permute(seq.net(2), "p.mcz", "groups.tsv"):
+    assert all(torch.equal(a, b) for a, b in zip(net.state_dict().values(), permuted.state_dict().values()))
 x = torch.rand(5, 3, 16, 16)
-assert torch.allclose(there.eval()(x), seq.net(2).eval()(x), atol=1e-5)
-# two names of one tensor move once
+assert torch.allclose(permuted.eval()(x), seq.net(2).eval()(x), atol=1e-5)
+# a tensor with two names is permuted once
 tied = torch.nn.ModuleDict({"a": torch.nn.Linear(4, 6), "b": torch.nn.Linear(4, 6)})
 tied["b"].weight = tied["a"].weight
 old = tied["a"].weight.detach().clone()
@@ -279,28 +284,30 @@ mt.permute(tied, {"g": [1, 2, 0, 3, 5, 4]}, {"g": {"out": ["*.weight:0"]}})
 assert torch.equal(tied["b"].weight, old[[1, 2, 0, 3, 5, 4]])
 
 expect_error(["\"3\" is only in the permutation", "\"6\" is only"], lambda: mt.permute(seq.net(), p, {"0": seq.GROUPS["0"]}))
-expect_error(["\"0\" has 8 units, not 12"], lambda: mt.permute(seq.net(), p, {**seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
-expect_error(["group \"0\": does not have each unit once"], lambda: mt.permute(seq.net(), {
+expect_error(["\"0\": 12 units expected, got 8"], lambda: mt.permute(seq.net(), p, {
+    **seq.GROUPS, "0": seq.GROUPS["3"], "3": seq.GROUPS["0"]}))
+expect_error(["group \"0\": each unit must occur once"], lambda: mt.permute(seq.net(), {
     **p.tensors, "0": np.zeros(8, "i4")}, seq.GROUPS))
-expect_error(["\"0\" has 1 units, not 8"], lambda: mt.permute(seq.net(), {**p.tensors, "0": np.int32(0)}, seq.GROUPS))
-# weights are float32
+expect_error(["\"0\": 8 units expected, got 1"], lambda: mt.permute(seq.net(), {**p.tensors, "0": np.int32(0)}, seq.GROUPS))
+# weights must be float32
 mcz.write("half.mcz", "weights", {}, {"weight": np.zeros((3, 4), "f2")})
-expect_error(["half.mcz: holds a tensor that is not float32"], lambda: mt.load(torch.nn.Linear(4, 3, bias=False), "half.mcz"))
+expect_error(["half.mcz: all tensors must be float32"], lambda: mt.load(torch.nn.Linear(4, 3, bias=False), "half.mcz"))
 expect_error(["no module \"9\", \"x:in\""], lambda: mt.moments(seq.net(), seq.net(), [x], {
     "0": {"out": ["0.*:0"], "at": ["9", "x:in"]}}, "no.mcz"))
 expect_error(["runs more than once"], lambda: mt.moments(torch.nn.Sequential(*[torch.nn.Linear(4, 4)] * 2), torch.nn.Sequential(
     *[torch.nn.Linear(4, 4)] * 2), [torch.rand(3, 4)], {"g": {"out": ["0.*:0"], "at": "0"}}, "no.mcz"))
-# groups within units: those in the first show all, and what they lie in nothing of its own
+# groups within units: the group in the first unit has "at", and the outer group has none
 heads = {"heads": {"out": ["0.*:0"], "size": 2, "at": "0"}}
 rows, _ = groups.rows(heads, {k: v.shape for k, v in seq.net().state_dict().items()})
 rows += [(t, 0, 4 * h, 4, 1, "in%d" % h) for h in range(2) for t in ("0.weight", "0.bias")]
-for at, words in (({"heads": "0", "in0": "1"}, "shows \"heads\": it has no \"at\""), ({"in1": "1"}, "no \"at\", the module that shows "
-                  "the units, of in0"), ({"in0": "1[4:14]"}, "no such places")):
+for at, words in (({"heads": "0", "in0": "1"}, "unexpected \"at\" of \"heads\": the groups within its units have it"),
+                  ({"in1": "1"}, "\"at\", the module that shows the units, is missing for \"in0\""),
+                  ({"in0": "1[4:14]"}, "at \"1[4:14]\", of shape (8, 8, 8): indices out of range")):
     expect_error([words], lambda: mt.moments(seq.net(1), seq.net(2), [x], rows, "no.mcz", at=at))
-expect_error(["\"in0\" does not lie in the same unit"], lambda: mt.moments(
+expect_error(["\"in0\" is not within the same unit"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], rows + [("3.bias", 0, 0, 4, 1, "in0")], "no.mcz", at={"in0": "1"}))
 deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"), ("0.bias", 0, 0, 2, 1, "i0")]
-expect_error(["group i0: nested more than one level deep"], lambda: mt.moments(
+expect_error(["group \"i0\": groups can be nested one level deep only"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], deep, "no.mcz", at={"i0": "1"}))
 mt.moments(seq.net(1), seq.net(2), [x], rows, "in.mcz", at={"in0": "1"})
 s = mcz.read("in.mcz")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# The exporter names each setting of PyTorch that no node has, with its module's path, all at once: None for a number,
-# values out of the graph's range, arguments of functions. eps=0 becomes the smallest number and is reported, as is a module
-# that works in training only. Modules keep their modes.
+# The exporter lists every setting that graphs do not support, with the module's path: None for a number, values out of
+# range, arguments of functions. It replaces eps=0 by the smallest number, and notes this and modules that act in training
+# only. Modules keep their modes.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -40,51 +40,53 @@ from refusal import expect_error
 
 def export(net):
     return mcz.torch.export(net, (3, 9, 9), 10)
-def expect_refusal(net, *words):
-    expect_error(["has no node:", *words], lambda: export(net))
+def refused(net, *words):
+    expect_error(["see docs/guides/any-module.md", *words], lambda: export(net))
 
-expect_refusal(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None: ")
-expect_refusal(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None: ")
-expect_refusal(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" must be a number from 0 to 1 (got 1.5)")
-expect_refusal(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: without weight and bias (affine=False)")
-expect_refusal(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: without running statistics")
+refused(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None, the mean of all batches, is not")
+refused(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None, ")
+refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" ")
+refused(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: weight and bias are required (affine=True)")
+refused(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: running statistics are required")
+refused(nets.Tiny(nn.GroupNorm(2, 4)), "norm: GroupNorm is not supported in graphs: see docs/guides/any-module.md")
 both = nets.Calls(nn.Dropout(1.))
 both.fc = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6, momentum=None), nn.Softplus(),
                         nn.Linear(6, 10))
-expect_refusal(both, "call: dropout: \"p\" must be a number from 0 to below 1 (got 1.0)", "fc.1: batch_norm: momentum=None",
-        "fc.2: softplus: no node")
+refused(both, "3 problems (see docs/guides/any-module.md):\n  call: dropout: \"p\" ", "\n  fc.1: batch_norm: momentum=None",
+        "\n  fc.2: Softplus is not supported in graphs")
 long = nets.Calls(nn.Sequential())
 long.call.add_module("x" * 92, nn.Sequential(nn.ReLU()))
-expect_refusal(long, "call.%s.0: relu: \"name\" is longer than 95 bytes" % ("x" * 92))
+refused(long, "call.%s.0: relu: \"name\" is longer than 95 bytes" % ("x" * 92))
 # momentum=0 is a number
 graph, _, notes = export(nets.Tiny(nn.BatchNorm2d(4, momentum=0)))
 assert [n["momentum"] for n in graph["nodes"] if n["op"] == "batchnorm"] == [0] and not notes, notes
 
 mean = nets.Tiny(nn.BatchNorm2d(4)).norm
 for call, words in (
-        (lambda x: F.batch_norm(x, None, None, training=True), "without running statistics"),
-        (lambda x: torch.div(x, 2, rounding_mode="floor"), "div: rounding_mode='floor'"),
-        (lambda x: x.detach(), "detach: it stops the gradient"),
-        (lambda x: x.to(torch.bfloat16).float(), "to: returns torch.bfloat16"),
-        (lambda x: x.to(torch.float64).float(), "to: returns torch.float64"),
-        (lambda x: torch.add(x, x, alpha=2), "add: times alpha=2"),
-        (lambda x: F.gelu(x, approximate="tanh"), "gelu: approximate='tanh'"),
-        (lambda x: F.avg_pool2d(x, 3, padding=1), "count_include_pad"),
-        (lambda x: F.max_pool2d(x, 2, dilation=2), "max_pool2d: dilation (2, 2)")):
-    expect_refusal(nets.Calls(call), "(the network itself): ", words)
+        (lambda x: F.batch_norm(x, None, None, training=True), "running statistics are required"),
+        (lambda x: torch.div(x, 2, rounding_mode="floor"), "div: rounding_mode='floor' is not supported"),
+        (lambda x: x.detach(), "detach: stopping the gradient is not supported"),
+        (lambda x: x.to(torch.bfloat16).float(), "to: conversion to torch.bfloat16 is not supported"),
+        (lambda x: x.to(torch.float64).float(), "to: conversion to torch.float64 is not supported"),
+        (lambda x: torch.add(x, x, alpha=2), "add: alpha=2 is not supported"),
+        (lambda x: F.gelu(x, approximate="tanh"), "gelu: approximate='tanh' is not supported"),
+        (lambda x: F.avg_pool2d(x, 3, padding=1), "count_include_pad=False"),
+        (lambda x: F.softplus(x), "softplus() is not supported in graphs"),
+        (lambda x: F.max_pool2d(x, 2, dilation=2), "max_pool2d: dilation (2, 2) is not supported")):
+    refused(nets.Calls(call), "(the network itself): ", words)
 norm = nets.Tiny()
 norm.norm.forward = lambda x: F.batch_norm(x, norm.norm.running_mean, norm.norm.running_var, norm.norm.weight,
                                            norm.norm.bias, training=True)
-expect_refusal(norm, "norm: batch_norm: it normalises by the batch in evaluation too")
+refused(norm, "norm: batch_norm: it must use running statistics in evaluation")
 class Over(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.fc, self.dim = nn.Linear(243, 10), dim
     def forward(self, x):
         return F.log_softmax(self.fc(x.flatten(1)), self.dim)
-expect_refusal(Over(0), "log_softmax: not of an image's logits")
+refused(Over(0), "log_softmax: its input must be the logits")
 assert export(Over(-1))[2] == export(Over(1))[2]
-# the normalisation keeps a summand's factor
+# the normalisation includes alpha
 class Shifted(nn.Module):
     def __init__(self):
         super().__init__()
@@ -99,25 +101,25 @@ graph, _, notes = export(nets.Tiny())
 assert notes == ["norm: eps=0 becomes 1.17549e-38, which is the same unless a variance is 0"], notes
 assert 0 < [n["eps"] for n in graph["nodes"] if n["op"] == "batchnorm"][0] < 1e-37
 noisy = nets.Calls(nets.Noise())
-assert export(noisy)[2] == ["Noise is left out: training here is without it"]
+assert export(noisy)[2] == ["Noise is omitted: mc-train does not apply it"]
 for quiet in nn.Identity(), nn.Sequential(), nn.ReLU(inplace=True):
     assert not export(nets.Calls(quiet))[2], quiet
-fixed = nets.Tiny(nn.BatchNorm2d(4))
-fixed.conv.requires_grad_(False)
-assert export(fixed)[2] == ["fixed there (requires_grad=False), but trained here: conv"], export(fixed)[2]
-fixed.requires_grad_(False)
-assert export(fixed)[2] == ["fixed there (requires_grad=False), but trained here: all parameters"]
-fixed.train()
-fixed.norm.eval()
-export(fixed)
-mcz.torch.moments(fixed, copy.deepcopy(fixed), [torch.rand(2, 3, 9, 9)], {"g": {"out": ["conv.*:0"], "at": "conv"}}, "m.mcz")
-assert fixed.training and fixed.conv.training and not fixed.norm.training, "modes have changed"
+frozen = nets.Tiny(nn.BatchNorm2d(4))
+frozen.conv.requires_grad_(False)
+assert export(frozen)[2] == ["frozen (requires_grad=False), but mc-train trains them: conv"], export(frozen)[2]
+frozen.requires_grad_(False)
+assert export(frozen)[2] == ["frozen (requires_grad=False), but mc-train trains them: all parameters"]
+frozen.train()
+frozen.norm.eval()
+export(frozen)
+mcz.torch.moments(frozen, copy.deepcopy(frozen), [torch.rand(2, 3, 9, 9)], {"g": {"out": ["conv.*:0"], "at": "conv"}}, "m.mcz")
+assert frozen.training and frozen.conv.training and not frozen.norm.training, "modes have changed"
 broken = nets.Tiny(nn.BatchNorm2d(4))
 with torch.no_grad():
     broken.fc.weight[2, 3] = float("inf")
 expect_error(["\"fc.weight\" holds a value that is not finite"], lambda: export(broken))
 END
-# a network with eps=0 computes the same here
+# a network with eps=0 has the same logits in mc
 mc-data synth --size 9 --samples 32 -q -o few.mcz
 $python -c 'import torch, nets; torch.manual_seed(8); torch.save(nets.Tiny().state_dict(), "a.pt")'
 $python -m mcz.torch export nets:Tiny --state a.pt --data few.mcz -o a.json --weights a.safetensors 2>err
@@ -130,11 +132,11 @@ s, net = mcz.read("few.mcz"), nets.Tiny()
 net.load_state_dict(torch.load("a.pt"))
 mean, std = (torch.tensor(s.meta[k]).view(1, -1, 1, 1) for k in ("mean", "std"))
 with torch.no_grad():
-    there = net.eval()((torch.from_numpy(s.tensors["images"]) / 255 - mean) / std).numpy()
-here = np.loadtxt("a.tsv")
-assert there.std() > .01 and np.abs(there - here).max() <= 1e-5 * np.abs(there).max(), np.abs(there - here).max()
+    expected = net.eval()((torch.from_numpy(s.tensors["images"]) / 255 - mean) / std).numpy()
+error = np.abs(expected - np.loadtxt("a.tsv")).max()
+assert expected.std() > .01 and error <= 1e-5 * np.abs(expected).max(), error
 END
-# and trains
+# it can be trained
 mc-train -q --net ./a.json --data few.mcz --epochs 1 --no-augment -o trained.mcz
 fails 3 'nets:Tiny(norm=3): ' $python -m mcz.torch export 'nets:Tiny(norm=3)' --input 3,9,9 --classes 10 -o x.json
-[ ! -e x.json ] || die 'something was written'
+[ ! -e x.json ] || die 'an output was written'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Without PyTorch: rows of groups mean what their page says, and whatever does not fit is named, all of it; CIFAR's
-# Python form gives the stream that its binary form gives, and no pickle runs anything; what needs PyTorch says so.
+# Without PyTorch: groups behave as their page specifies, and an error lists every row that does not fit. CIFAR's Python and
+# binary versions give the same stream, and a pickle cannot run code. mcz.torch reports that PyTorch is missing.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -19,33 +19,34 @@ assert groups.rows("g.tsv", shapes) == (rows, sizes)
 p = np.array([2, 0, 1, 5, 4, 3])
 at = {r.tensor: groups.gather(shapes[r.tensor][r.axis], [r], {"h": p}) for r in rows}
 assert (at["fc1.bias"] == p).all() and (at["fc2.weight"] == [4, 5, 0, 1, 2, 3, 10, 11, 8, 9, 6, 7]).all()
-# channels within a head move first, then the heads with what they hold
+# channels within a head move first, then the heads with their channels
 nested = [("qkv", 0, 0, 3, 8, "heads"), ("qkv", 0, 8, 8, 1, "second")]
 rows, _ = groups.rows(nested, shapes)
-turned = np.arange(8)[::-1]
-index = groups.gather(24, rows, {"heads": [1, 2, 0], "second": turned})
-assert (index == np.concatenate([8 + turned, np.arange(16, 24), np.arange(8)])).all(), index
+reverse = np.arange(8)[::-1]
+index = groups.gather(24, rows, {"heads": [1, 2, 0], "second": reverse})
+assert (index == np.concatenate([8 + reverse, np.arange(16, 24), np.arange(8)])).all(), index
 
-def expect_refusal(words, g):
+def refused(words, g):
     try:
         groups.rows(g, shapes)
     except mcz.Error as e:
-        assert all(s in str(e) for s in words), e
+        assert all(w in str(e) for w in words), e
     else:
         assert False, words
 
-expect_refusal(["no tensor \"fc3\"", "\"h\": has 6 units, and 3 in", "axis 2"], [
+refused(["unknown tensor \"fc3\"", "\"h\": 6 units expected in \"fc2.weight\", got 3", "axis 2"], [
     ("fc1.bias", 0, 0, 6, 1, "h"), ("fc3", 0, 0, 6, 1, "h"), ("fc2.weight", 0, 0, 3, 1, "h"), ("fc1.bias", 2, 0, 6, 1, "h")])
-expect_refusal(["belong to another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
-expect_refusal(["belong to another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
-expect_refusal(["places 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
-expect_refusal(["\"none:0\"", "\"fc1.weight\"", "no such key: inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
-expect_refusal(["holds no 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
-expect_refusal(["there are no groups"], [])
+refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
+refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
+refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
+refused(["\"none:0\"", "\"fc1.weight\"", "unknown key inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
+refused(["cannot hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
+refused(["no groups"], [])
 for size in 0, 1, -6, 2.5, "6":
-    expect_refusal(["group \"a\": \"size\" is %r, and not" % size], {"a": {"out": ["fc1.bias:0"], "size": size}})
+    refused(["group \"a\": \"size\" must be an integer of at least 2 (got %r)" % size], {"a": {
+        "out": ["fc1.bias:0"], "size": size}})
 
-class Broken: # what fails when it is written
+class Broken:  # fails when it is written
     def __str__(self):
         raise ValueError
 before = open("g.tsv").read(), set(os.listdir("."))
@@ -57,7 +58,7 @@ except ValueError:
 for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)
-    expect_refusal(["bad.tsv", words], "bad.tsv")
+    refused(["bad.tsv", words], "bad.tsv")
 END
 
 fixture cifar10
@@ -67,7 +68,7 @@ os.makedirs("set/cifar-10-batches-py")
 for name in ["data_batch_%d" % i for i in range(1, 6)] + ["test_batch"]:
     raw = np.fromfile("set/cifar-10-batches-bin/%s.bin" % name, np.uint8).reshape(-1, 3073)
     batch = {"batch_label": "b", "labels": raw[:, 0].tolist(), "data": raw[:, 1:].copy(), "filenames": []}
-    with open("set/cifar-10-batches-py/" + name, "wb") as f:  # as Python 2 wrote them: bytes are text there
+    with open("set/cifar-10-batches-py/" + name, "wb") as f:  # as Python 2 wrote them: text as bytes
         pickle.dump({k.encode(): v for k, v in batch.items()}, f, 2)
 names = open("set/cifar-10-batches-bin/batches.meta.txt").read().split()
 with open("set/cifar-10-batches-py/batches.meta", "wb") as f:
@@ -82,9 +83,9 @@ $python -c 'import os, pickle
 class Evil:
     def __reduce__(self): return os.system, ("touch run",)
 pickle.dump(Evil(), open("set/cifar-10-batches-py/test_batch", "wb"))'
-fails 3 'test_batch: names posix.system, which no CIFAR file does' $python -m mcz.data cifar10-python set --split test
+fails 3 'test_batch: unsafe pickle: calls posix.system' $python -m mcz.data cifar10-python set --split test
 [ ! -e run ] || die 'a pickle was run'
 fails 1 'No such file' $python -m mcz.data cifar100-python set
 
 mkdir none && echo 'raise ImportError("none")' >none/torch.py
-PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: needs PyTorch' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x
+PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch is not installed' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x

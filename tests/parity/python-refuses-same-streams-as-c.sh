@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# What the C readers refuse, Python refuses with the same words: the package every bad sample, the second reader
-# (independent_reader.py) every case of the kinds' contents and every hostile graph. What they read, it reads. mcz.check refuses
-# by mc-info --check.
+# Python accepts the streams that C accepts, and refuses others with the same messages: mcz.read the bad samples, and
+# independent_reader.py the invalid contents and graphs of the unit tests. mcz.check reports the errors of mc-info --check.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -23,29 +22,29 @@ def read(path):
         return independent_reader.read(path)
     with open(path, "rb") as f:
         raw = f.read()
-    framing.walk(framing.Whole(raw), stream.HEADER)
+    framing.walk(framing.Memory(raw), stream.HEADER)
     return independent_reader.Graph(framing.unpack(raw))
 
-# A run that resumes compares a checkpoint with itself; for a reader without one these are sound.
+# Errors of a run that compares its settings with a checkpoint's; to other readers these checkpoints are valid.
 OF_A_RUN = ("got one of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",
             "(got float32 (6))", "1 tensor expected, got 2")
 good, bad, wrong = 0, 0, []
 lines = [line.rstrip("\n").split("\t") for name in ("list.tsv", "bad.txt") for line in open("cases/" + name)]
 for name, message in lines:
     kind = name.partition("-")[0]
-    sound = not message and kind != "graph" or kind == "checkpoint" and message.startswith(OF_A_RUN)
+    valid = not message and kind != "graph" or kind == "checkpoint" and message.startswith(OF_A_RUN)
     try:
         read("cases/" + name)
     except mcz.Error as e:
         bad += 1
-        # a graph's text is looked at before the graph is, where it comes in a stream
-        if sound or message not in str(e) and "is not UTF-8 text without NUL" not in str(e):
-            wrong.append("%s: \"%s\", not \"%s\"" % (name, e, "" if sound else message))
+        # a stream's text is checked before its graph
+        if valid or message not in str(e) and "is not UTF-8 text without NUL" not in str(e):
+            wrong.append("%s: \"%s\", not \"%s\"" % (name, e, "" if valid else message))
     else:
         good += 1
-        wrong += [] if sound else ["%s was read, not refused: \"%s\"" % (name, message)]
+        wrong += [] if valid else ["%s was accepted (expected: \"%s\")" % (name, message)]
 assert not wrong, "\n".join(wrong)
-# a good one holds what its text message, as it did when it was written
+# the good samples still have their text
 sys.path.insert(0, os.environ["MC_ROOT"] + "/formats/samples")
 from text import text
 samples = glob.glob(os.environ["MC_ROOT"] + "/formats/samples/good-*.mcz")
@@ -58,7 +57,7 @@ assert bad > 230 and good > 25, (bad, good)
 page = open(os.environ["MC_ROOT"] + "/formats/codecs/graph.md").read()
 assert graph.OPS in page + "\n" and graph.SETTINGS in page, "graph.py's tables are not those of graph.md"
 
-# and what the package refuses to read it does not write, nor leaves anything
+# write() refuses the headers and histories that read() refuses, and leaves no file
 from refusal import expect_error
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
@@ -66,7 +65,7 @@ for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights"
         "weights", s.meta, {"x" * 120: np.zeros(1)}, []), ("weights", s.meta, s.tensors, [{"tool": "x"}]):
     expect_error(["x.mcz: "], lambda: mcz.write("x.mcz", kind, meta, tensors, history=past))
 assert os.listdir(".") == before
-# what only the kind refuses is mc-info's to see
+# the rules of a kind are checked by mc-info
 for n, (meta, tensors) in enumerate((({**s.meta, "net": 7}, s.tensors), (s.meta, dict(list(s.tensors.items())[1:])))):
     mcz.write("x.mcz", "weights", meta, tensors)
     expect_error(["mc-info: x.mcz: ", ("\"net\" is not", "expected, got")[n]], lambda: mcz.check("x.mcz"))
@@ -79,7 +78,7 @@ for path, words in ("none.mcz", "none.mcz"), ("x.mcz", "mc-info is not on PATH")
     else:
         assert False, path
     os.environ["PATH"] = "/nowhere"
-# a good one keeps its content id through a reading and a writing, in every kind but a dataset's
+# a stream that is read and written keeps its content id
 for path in glob.glob(os.environ["MC_ROOT"] + "/formats/samples/good-*.mcz"):
     s = mcz.read(path)
     assert mcz.write("again.mcz", s.kind, s.meta, s.tensors, s.history, s.inputs, s.dtypes) == s.id, path

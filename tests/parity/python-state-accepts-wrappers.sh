@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # --state and mcz.torch.load accept the names that torch.compile, DataParallel, AveragedModel and Lightning save, at any
-# depth. A part that the network itself has stays, and two names of one tensor are refused. bfloat16 and float16 keep each
-# value, rounding is reported, integers do not become weights, and a damaged file ends in one line.
+# depth. Names of the network's own submodules are unchanged, and two names of one tensor are refused. bfloat16 and float16
+# keep each value, rounding is reported, integers do not become weights, and a damaged file is a one-line error.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -20,7 +20,7 @@ class Plain(nn.Module):
     def forward(self, x):
         return self.fc(self.body(x).mean((2, 3)))
 
-class Own(nn.Module):  # has submodules that are called as wrappers' parts are
+class Own(nn.Module):  # submodules with the names that wrappers add
     def __init__(self):
         super().__init__()
         self.module, self.model = nn.Conv2d(3, 4, 3), nn.ModuleDict({"_orig_mod": nn.Linear(4, 10)})
@@ -76,7 +76,8 @@ assert equal(loaded({"_orig_mod." + k: v for k, v in own.items()}, nets.Own()), 
 expect_error(["\"fc.bias\" and \"module.fc.bias\"", "are both fc.bias"], lambda: loaded(
     {"fc.bias": plain["fc.bias"], **{"module." + k: v for k, v in plain.items()}}))
 # any other prefix is refused
-expect_error(["missing fc.weight", "unknown net.fc.weight"], lambda: loaded({"net." + k: v for k, v in plain.items()}))
+expect_error(["8 missing (body.0.weight, body.0.bias, body.1.weight, ...)", "8 unknown (net.body.0.weight, "], lambda: loaded(
+    {"net." + k: v for k, v in plain.items()}))
 
 # halves are exact
 for dtype in torch.bfloat16, torch.float16:
@@ -92,7 +93,7 @@ text = json.dumps(head).encode()
 with open("bf16.safetensors", "wb") as f:
     f.write(struct.pack("<Q", len(text)) + text + b"".join(v.tobytes() for v in raw.values()))
 assert equal(loaded("bf16.safetensors"), {k: plain[k].to(torch.bfloat16) for k in raw})
-# rounding to the network's dtype is reported, another kind of number refused
+# rounding to the network's dtype is reported; another kind of number is refused
 double = {k: v.double() + 1e-12 if v.is_floating_point() else v for k, v in plain.items()}
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
@@ -102,26 +103,26 @@ with warnings.catch_warnings(record=True) as seen:
     loaded({k: v.double() if v.is_floating_point() else v for k, v in plain.items()})
     loaded({k: v * float("nan") for k, v in plain.items() if v.is_floating_point()})
     assert len(seen) == 1, seen
-expect_error(["fc.bias is int64 there and float32 here"], lambda: loaded({**plain, "fc.bias": torch.ones(10, dtype=torch.int64)}))
-expect_error(["fc.bias is bool there"], lambda: loaded({**plain, "fc.bias": np.ones(10, bool)}))
-expect_error(["fc.bias is complex64 there"], lambda: loaded({**plain, "fc.bias": np.ones(10, "c8")}))
+expect_error(["fc.bias: float32 expected, got int64"], lambda: loaded({**plain, "fc.bias": torch.ones(10, dtype=torch.int64)}))
+expect_error(["fc.bias: float32 expected, got bool"], lambda: loaded({**plain, "fc.bias": np.ones(10, bool)}))
+expect_error(["fc.bias: float32 expected, got complex64"], lambda: loaded({**plain, "fc.bias": np.ones(10, "c8")}))
 counts = torch.nn.Module()
 counts.register_buffer("n", torch.zeros(2, dtype=torch.int32))
-expect_error(["n is int64 there and int32 here"], lambda: loaded({"n": torch.tensor([1, 1 << 40])}, counts))
+expect_error(["n: int32 expected, got int64"], lambda: loaded({"n": torch.tensor([1, 1 << 40])}, counts))
 assert loaded({"n": torch.tensor([1, 7])}, counts)["n"].tolist() == [1, 7]
 torch.save(double, "double.pt")
 perm = {"fc": [0., 1.7, 2.]}
-expect_error(["\"fc\" is of float64, not whole numbers"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
+expect_error(["\"fc\": integers expected, got float64"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
     "fc": {"out": ["*:0"]}}))
 END
 $export nets:Plain --state bf16.safetensors --weights x.safetensors
 $export nets:Plain --state double.pt --weights x.safetensors 2>err
-grep -q '^mcz.torch: nets:Plain: [0-9]* of [0-9]* tensors are rounded: .* is float64 there and float32 here$' err || die "$(cat err)"
+grep -q '^mcz.torch: nets:Plain: [0-9]* of [0-9]* tensors are rounded: .* from float64 to float32$' err || die "$(cat err)"
 
 rm x.safetensors
 fails 3 'cannot load twice.pt: "module.fc.bias" and "fc.bias" are both fc.bias' $export nets:Plain --state twice.pt --weights x.safetensors
 $python -c 'import torch; torch.save([1, 2], "list.pt")'
-fails 3 'cannot load list.pt: holds a list, not a state_dict' $export nets:Plain --state list.pt --weights x.safetensors
+fails 3 'cannot load list.pt: state_dict expected, got list' $export nets:Plain --state list.pt --weights x.safetensors
 fails 1 'No such file' $export nets:Plain --state none.pt --weights x.safetensors
 head -c 300 plain.pt.safetensors >cut.safetensors
 head -c 300 plain.pt >cut.pt
@@ -129,4 +130,4 @@ printf '\x0a\0\0\0\0\0\0\0{"a":1,"a"' >torn.safetensors
 for f in cut.safetensors torn.safetensors cut.pt; do
     fails 3 "$f: " $export nets:Plain --state $f --weights x.safetensors
 done
-[ ! -e x.safetensors ] || die 'something was written'
+[ ! -e x.safetensors ] || die 'an output was written'

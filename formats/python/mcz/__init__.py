@@ -1,18 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write mcz streams (formats/README.md) with msgpack, zstandard, xxhash and NumPy.
+"""Read and write mcz streams, the files of mc's programs.
 
     import mcz
-    s = mcz.read("a.mcz")                    # or a binary file object: sys.stdin.buffer
+    s = mcz.read("a.mcz")                            # or an open binary file: sys.stdin.buffer
     s.kind, s.meta, s.tensors["layers.0.conv.weight"], s.id, s.history, s.inputs
-    mcz.write("p.mcz", "permutation", {"groups": [...]}, {"layer0": perm},
+    mcz.write("p.mcz", "permutation", {"groups": [{"name": "layer0", "size": 3}]}, {"layer0": np.array([2, 0, 1], "i4")},
               history=mcz.history("my-assign", {"seed": 1}, [s]), inputs=[s.id])
 
-read() verifies the framing, the content id, and the dtype and shape of each array: damage, truncation and trailing bytes
-raise mcz.Error. What the page of a kind (formats/codecs) requires beyond these, `mc-info --check` verifies. mcz.check(path)
-and `python -m mcz FILE...` run it. They find the program on PATH, as a shell does. bfloat16, which NumPy lacks, is held as
-uint16 and named by `dtypes`: {"tensor": "bfloat16"}.
+Modules:
 
-mcz.torch brings PyTorch's networks here and back, mcz.data makes data sets, mcz.groups says what permutes what.
+    mcz.torch    PyTorch networks to mc and back
+    mcz.data     data sets from arrays or from CIFAR for Python
+    mcz.groups   which axes of which tensors a permutation reorders
+
+read() verifies the framing, the content id, and the dtype and shape of each array. It raises mcz.Error for damaged or
+truncated streams and for trailing bytes. formats/README.md describes the framing, formats/codecs what each kind must hold.
+mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`, which must be on PATH.
+
+NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}.
 """
 from .errors import Error
 from .programs import check

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""python -m mcz FILE...: checks streams and lists their tensors ("-", or no FILE: standard input).
+"""python -m mcz [FILE...]: check streams and list their tensors ("-" or no FILE: standard input)
 
-The bytes are checked here. `mc-info --check`, which must be on PATH, checks what the kind means.
-Exit status: 0 all are sound, 1 a file cannot be read or mc-info is missing, 3 a stream is damaged or not what it should
-be."""
+This program checks the bytes, and `mc-info --check` the contents. mc-info must be on PATH.
+Exit status: 0 all streams are valid; 1 a file cannot be read, or mc-info is missing; 3 a stream is invalid."""
 import os
 import shutil
 import signal
@@ -16,19 +15,19 @@ from mcz.errors import Error, inside
 from mcz.stream import read_file
 
 
-def show(path, checked):
-    """Prints what a stream holds. checked: mc-info --check verifies it first."""
+def show(path, check):
+    """Prints a stream's header and tensors. check: runs mc-info --check first."""
     piped = path == "-" or not os.path.isfile(path)
     with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as f, tempfile.TemporaryFile() as copy:
-        if piped:  # it is read twice
+        if piped:  # a pipe can be read once, and mc-info reads it again
             shutil.copyfileobj(f, copy)
             copy.seek(0)
         with inside("stdin" if path == "-" else path):
             s = read_file(copy if piped else f)
-        if checked:
+        if check:
             os.lseek(copy.fileno(), 0, os.SEEK_SET)
             programs.check("-" if piped else path, copy)
-    print("%s: %s, kind %s, id %s, %d records" % (path, "ok" if checked else "read", s.kind, s.id, s.records))
+    print("%s: %s, kind %s, id %s, %d records" % (path, "ok" if check else "read", s.kind, s.id, s.records))
     for name, a in s.tensors.items():
         print("  %-8s  %-16s  %s" % (s.dtypes[name], "x".join(map(str, a.shape)) or "scalar", name))
 
@@ -49,7 +48,7 @@ def main(paths):
             print("mcz: %s" % e, file=sys.stderr)
             status = max(status, 3 if isinstance(e, Error) else 1)
     if missing:
-        print("mcz: what the kinds mean is unchecked: %s" % missing, file=sys.stderr)
+        print("mcz: contents are not checked: %s" % missing, file=sys.stderr)
     return status
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Data sets: CIFAR in its Python form, which C does not read because it is pickles, and any arrays.
+"""Make dataset streams from arrays, or from CIFAR's Python version, which consists of pickles.
 
     python -m mcz.data cifar10-python DIR --split train -o train.mcz      # or cifar100-python
     mcz.data.write("train.mcz", images, labels, classes=10, mean=[...], std=[...])
@@ -16,7 +16,7 @@ from mcz.errors import Error, inside, need
 
 AUGMENT = {"rotate": 15.0, "flip": True, "pad": 4}
 CIFAR = {"mean": [.4914, .4822, .4465], "std": [.247, .243, .261], "augment": AUGMENT}
-#         folder, files of the splits, key of the labels, file and key of the classes' names
+# name of the data set, folder, files per split, key of the labels, file and key of the class names, classes
 SETS = {"cifar10-python": ("cifar10", "cifar-10-batches-py", {"train": ["data_batch_%d" % i for i in range(1, 6)],
                                                               "test": ["test_batch"]},
                            b"labels", "batches.meta", b"label_names", 10),
@@ -25,13 +25,13 @@ SETS = {"cifar10-python": ("cifar10", "cifar-10-batches-py", {"train": ["data_ba
 
 
 class _Unpickler(pickle.Unpickler):
-    """Of arrays and plain values: a pickle may call anything else that it names."""
+    """Loads arrays and plain values only, because a pickle could call any function that it names."""
 
     ALLOWED = {("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"),
                ("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct")}
 
     def find_class(self, module, name):
-        need((module, name) in self.ALLOWED, "names %s.%s, which no CIFAR file does" % (module, name))
+        need((module, name) in self.ALLOWED, "unsafe pickle: calls %s.%s" % (module, name))
         return super().find_class(module, name)
 
 
@@ -41,12 +41,12 @@ def _unpickle(path):
             return _Unpickler(f, encoding="bytes").load()
         except Error:
             raise
-        except Exception as e:  # a pickle that is damaged may fail in any way
-            raise Error("is no pickle of CIFAR: %s" % e) from None
+        except Exception as e:  # a damaged pickle may raise any exception
+            raise Error("not a pickle of CIFAR: %s" % e) from None
 
 
 def cifar(which, folder, split):
-    """(images, labels, the rest of write()'s arguments)"""
+    """(images, labels, keyword arguments for write()) of a split in a folder. which: a key of SETS."""
     name, inner, files, key, meta, names_key, classes = SETS[which]
     if os.path.isdir(os.path.join(folder, inner)):
         folder = os.path.join(folder, inner)
@@ -55,13 +55,13 @@ def cifar(which, folder, split):
         path = os.path.join(folder, file)
         batch = _unpickle(path)
         with inside(path):
-            need(isinstance(batch, dict) and b"data" in batch and key in batch, "holds no data and labels")
+            need(isinstance(batch, dict) and b"data" in batch and key in batch, "data or labels are missing")
             try:
                 x, y = np.asarray(batch[b"data"]), np.asarray(batch[key])
             except ValueError as e:
                 raise Error("its data or labels are not an array: %s" % e) from None
             need(x.dtype == np.uint8 and x.ndim == 2 and x.shape[1] == 3072 and y.shape == x.shape[:1],
-                 "holds data %s %s and labels %s, not (n, 3072) uint8 and (n)" % (x.dtype, x.shape, y.shape))
+                 "data (n, 3072) uint8 and labels (n) expected, got %s %s and %s" % (x.shape, x.dtype, y.shape))
             images.append(x.reshape(-1, 3, 32, 32))
             labels.append(y)
     names, path = None, os.path.join(folder, meta)
@@ -71,32 +71,44 @@ def cifar(which, folder, split):
             try:
                 names = [n.decode() for n in found[names_key]]
             except (AttributeError, KeyError, TypeError, UnicodeDecodeError):
-                raise Error("holds no class names") from None
+                raise Error("class names are missing") from None
     return np.concatenate(images), np.concatenate(labels), dict(
         CIFAR, name=name, split=split, order="publisher", classes=classes, class_names=names)
 
 
 def _labels(labels, classes):
-    """The labels as int32, each unchanged."""
+    """The labels as int32. Error if int32 would change one, or if one is not a class."""
     labels = np.asarray(labels)
-    need(labels.dtype.kind in "iuf", "labels are whole numbers, not %s" % labels.dtype)
+    need(labels.dtype.kind in "iuf", "labels must be integers (got %s)" % labels.dtype)
     wrong = np.flatnonzero(~((labels >= 0) & (labels < classes) & (labels == np.floor(labels))))
     if len(wrong):
-        raise Error("image %d has label %s (labels are whole numbers from 0 to %d)" %
-                    (wrong[0], labels.flat[wrong[0]], classes - 1))
+        raise Error("label of image %d must be an integer from 0 to %d (got %s)" %
+                    (wrong[0], classes - 1, labels.flat[wrong[0]]))
     return labels.astype(np.int32)
 
 
 def write(path, images, labels, classes, mean, std, name="mine", split="train", order="publisher", class_names=None,
           augment=None, tool="mcz.data", args=None):
-    """A dataset stream of images (N,C,H,W), uint8 or float32 in [0, 1], and labels (N), whole numbers of any dtype; mean
-    and std are what a network for it normalises by. augment: what mc-train does to a batch (none). Its content id."""
-    need(classes == int(classes), "classes is %s, not a whole number" % classes)
+    """Writes a dataset stream. Returns its content id.
+
+        mcz.data.write("train.mcz", images, labels, classes=10, mean=[.49, .48, .45], std=[.25, .24, .26])
+
+    path         a path, "-" (standard output) or an open binary file.
+    images       (N,C,H,W), uint8, or float32 in [0, 1].
+    labels       (N), integers from 0 to classes - 1, of any dtype.
+    mean, std    per channel, for pixels in [0, 1]: the normalisation of networks that train on this data set.
+    name, split, order, class_names   recorded in the stream.
+    augment      {"rotate": degrees, "flip": bool, "pad": pixels}, as formats/codecs/dataset.md describes; default: none.
+    tool, args   the entry in the stream's history.
+
+    Raises mcz.Error if a dtype, a shape or a label is invalid.
+    """
+    need(classes == int(classes), "classes must be an integer (got %s)" % classes)
     classes = int(classes)
     labels = _labels(labels, classes)
     images = np.asarray(images)
-    need(images.dtype.name in ("uint8", "float32"), "pixels are uint8 or float32, not %s" % images.dtype)
-    need(images.ndim == 4 and labels.shape == images.shape[:1], "images %s and labels %s are not (N,C,H,W) and (N)" %
+    need(images.dtype.name in ("uint8", "float32"), "pixels must be uint8 or float32 (got %s)" % images.dtype)
+    need(images.ndim == 4 and labels.shape == images.shape[:1], "images (N,C,H,W) and labels (N) expected, got %s and %s" %
          (images.shape, labels.shape))
     meta = {"name": name, "split": split, "order": order, "classes": classes}
     if class_names:
@@ -108,14 +120,14 @@ def write(path, images, labels, classes, mean, std, name="mine", split="train", 
 
 
 def main():
-    p = argparse.ArgumentParser(prog="python -m mcz.data", description="Make a dataset stream.")
-    p.add_argument("set", choices=sorted(SETS), help="CIFAR as its publisher packs it for Python")
-    p.add_argument("folder", metavar="DIR", help="where it was unpacked")
-    p.add_argument("--split", choices=("train", "test"), default="train")
-    p.add_argument("-o", dest="output", metavar="FILE", default="-", help="(default: standard output)")
+    p = argparse.ArgumentParser(prog="python -m mcz.data", description="Make a dataset stream of CIFAR's Python version.")
+    p.add_argument("set", choices=sorted(SETS), help="data set")
+    p.add_argument("folder", metavar="DIR", help="folder of the unpacked archive")
+    p.add_argument("--split", choices=("train", "test"), default="train", help="default: train")
+    p.add_argument("-o", dest="output", metavar="FILE", default="-", help="output (default: standard output)")
     o = p.parse_args()
     if o.output == "-" and sys.stdout.isatty():
-        p.error("a stream is nothing for a terminal: give -o FILE")
+        p.error("standard output is a terminal: use -o FILE")
     try:
         images, labels, rest = cifar(o.set, o.folder, o.split)
         write(o.output, images, labels, tool="mcz.data", args={"set": o.set, "split": o.split}, **rest)

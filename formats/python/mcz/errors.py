@@ -1,24 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The one exception of the package, and how a sentence gets the place in front of it."""
+"""The exception of the package."""
 from contextlib import contextmanager
 
 
 class Error(Exception):
-    """Data that are not what they should be, in a sentence that is safe to print."""
+    """Invalid or unsupported input. The message contains printable characters only.
 
-    def __init__(self, sentence):
-        super().__init__("".join(c if c.isprintable() or c == "\n" else "?" for c in sentence))
+    names: all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else empty.
+    """
+
+    def __init__(self, message, names=()):
+        super().__init__("".join(c if c.isprintable() or c == "\n" else "?" for c in message))
+        self.names = list(names)
 
 
-def need(ok, what):
+def need(ok, message):
+    """Raises Error unless ok."""
     if not ok:
-        raise Error(what)
+        raise Error(message)
 
 
 @contextmanager
 def inside(place):
-    """Errors begin with the place."""
+    """Prefixes the message of an Error with the place: "PLACE: message"."""
     try:
         yield
     except Error as e:
-        raise Error("%s: %s" % (place, e)) from None
+        raise Error("%s: %s" % (place, e), e.names) from None

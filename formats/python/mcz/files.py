@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that are written whole or not at all."""
+"""Atomic replacement of files."""
 import os
 from contextlib import contextmanager
 
 
 @contextmanager
 def replacing(path, mode="b"):
-    """A file open for writing ("b" or "t"), which is at path when all went well; else what was there stays as it was."""
+    """A file open for writing ("b" or "t") that replaces path on success. After an exception path is unchanged."""
     path = os.fspath(path)
-    if os.path.exists(path) and not os.path.isfile(path):  # a pipe, say
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe or a device
         with open(path, "w" + mode) as f:
             yield f
         return

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The bytes of a stream (formats/README.md): one zstd frame, and the MessagePack objects in it, one at a time. An
-object is walked before it is unpacked, so that no memory is taken for what it only announces."""
+"""The bytes of a stream (formats/README.md): one zstd frame that holds MessagePack objects.
+
+Each object is walked before it is unpacked. A damaged length can therefore not allocate memory."""
 import msgpack
 import zstandard
 
@@ -14,22 +15,22 @@ MAGIC = b"\x28\xb5\x2f\xfd"
 # ---- the frame -------------------------------------------------------------------------------------------------------
 
 class Frame:
-    """The decoded bytes of an input that is exactly one zstd frame with a checksum. `have` begins with the current
-    object; more(n) makes n bytes of it available."""
+    """Decodes an input that must be exactly one zstd frame with a checksum. `buffer` starts with the current object;
+    more(n) fills it to n bytes. bytes_read counts the input's bytes."""
 
     def __init__(self, f):
-        self.f, self.have, self.read = f, bytearray(), 0
+        self.f, self.buffer, self.bytes_read = f, bytearray(), 0
         self.pieces = self._pieces(self._head())
 
-    def _take(self, n):
+    def _read(self, n):
         data = self.f.read(n)
-        self.read += len(data)
+        self.bytes_read += len(data)
         return data
 
     def _head(self):
-        data = self._take(6)
+        data = self._read(6)
         while 0 < len(data) < 6:
-            more = self._take(6 - len(data))
+            more = self._read(6 - len(data))
             if not more:
                 break
             data += more
@@ -46,42 +47,42 @@ class Frame:
             try:
                 piece = d.decompress(data)
             except zstandard.ZstdError as e:
-                why = str(e)
-                raise Error("its zstd window is over 8 MiB" if "too much memory" in why else
-                            "the frame's checksum is wrong" if "checksum" in why else "damaged: " + why) from None
+                reason = str(e)
+                raise Error("its zstd window is over 8 MiB" if "too much memory" in reason else
+                            "the frame's checksum is wrong" if "checksum" in reason else "damaged: " + reason) from None
             for i in range(0, len(piece), 1 << 20):
                 yield piece[i:i + (1 << 20)]
             if d.eof:
-                need(not d.unused_data and not self._take(1), "bytes after the end of the stream")
+                need(not d.unused_data and not self._read(1), "bytes after the end of the stream")
                 return
-            data = self._take(2048)  # each may become 64 MiB
+            data = self._read(2048)  # decodes to at most 64 MiB
         raise Error("truncated")
 
     def more(self, n):
-        while len(self.have) < n:
+        while len(self.buffer) < n:
             piece = next(self.pieces, None)
             need(piece is not None, "ends before its end record")
-            self.have += piece
+            self.buffer += piece
 
     def finish(self):
-        need(not self.have, "bytes after the end record")
+        need(not self.buffer, "bytes after the end record")
         for piece in self.pieces:
             need(not piece, "bytes after the end record")
 
 
-class Whole:
-    """Bytes that are all at hand."""
+class Memory:
+    """Bytes in memory, with Frame's interface."""
 
     def __init__(self, data):
-        self.have = data
+        self.buffer = data
 
     def more(self, n):
-        need(len(self.have) >= n, "an object ends too early")
+        need(len(self.buffer) >= n, "an object ends too early")
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
-# What begins with the bytes c0 to df: (form, bytes that follow or that hold the length)
+# The objects that start with bytes c0 to df: (form, number of bytes of the value or of its length)
 FORMS = ([("value", 0), (None, 0), ("value", 0), ("value", 0)] + [("bin", n) for n in (1, 2, 4)] +
          [("ext", n) for n in (1, 2, 4)] + [("value", n) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8)] +
          [("fixext", n) for n in (1, 2, 4, 8, 16)] + [("str", n) for n in (1, 2, 4)] +
@@ -89,7 +90,7 @@ FORMS = ([("value", 0), (None, 0), ("value", 0), ("value", 0)] + [("bin", n) for
 
 
 class Walk:
-    """One pass over an object. limits: its most bytes, objects and depth, and whether ext type 1 may occur in it."""
+    """One pass over an object. limits: maximum bytes, objects and depth; True if ext type 1 is allowed."""
 
     def __init__(self, source, limits):
         self.source, self.at, self.objects = source, 0, 0
@@ -97,38 +98,38 @@ class Walk:
 
     def need(self, n):
         need(self.at + n <= self.max_bytes, "an object is over its limit of %d bytes" % self.max_bytes)
-        if self.at + n > len(self.source.have):
+        if self.at + n > len(self.source.buffer):
             self.source.more(self.at + n)
 
-    def take(self, n):
+    def read(self, n):
         self.need(n)
         self.at += n
-        return self.source.have[self.at - n:self.at]
+        return self.source.buffer[self.at - n:self.at]
 
     def skip(self, n):
         self.need(n)
         self.at += n
 
-    def announce(self, n):
+    def add_objects(self, n):
         self.objects += n
         need(self.objects <= self.max_objects, "more than %d objects in one" % self.max_objects)
 
     def text(self, n):
         try:
-            s = bytes(self.take(n)).decode()
+            s = bytes(self.read(n)).decode()
         except UnicodeDecodeError:
             s = "\0"
         need("\0" not in s, "a string is not UTF-8 text without NUL")
         return s
 
     def ext(self, n):
-        code = self.take(1)[0]
+        code = self.read(1)[0]
         need(self.ext_allowed and code == 1, "an ext object of type %d is out of place" % ((code ^ 128) - 128))
         self.skip(n)
 
     def object(self, depth=0):
-        """Walks one; a string is returned."""
-        c = self.take(1)[0]
+        """Walks one object. Returns a string's text, else None."""
+        c = self.read(1)[0]
         if c <= 0x7f or c >= 0xe0:
             return None
         if c <= 0xbf:
@@ -137,17 +138,17 @@ class Walk:
             form, n = FORMS[c - 0xc0]
             need(form, "byte 0xc1 is not MessagePack")
             if form not in ("value", "fixext"):
-                n = int.from_bytes(self.take(n), "big")
+                n = int.from_bytes(self.read(n), "big")
         if form == "str":
             return self.text(n)
         if form == "array":
-            self.announce(n)
+            self.add_objects(n)
             need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
             for _ in range(n):
                 self.object(depth + 1)
         elif form == "map":
             need(n <= KEYS_MAX, "more than %d keys in a map" % KEYS_MAX)
-            self.announce(2 * n)
+            self.add_objects(2 * n)
             need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
             keys = set()
             for _ in range(n):
@@ -164,16 +165,16 @@ class Walk:
 
 
 def walk(source, limits):
-    """The bytes that the next object of a Frame or a Whole takes. Error where it is over its limits (those of Walk) or
-    is not what the format allows; nothing of it is unpacked."""
+    """The size in bytes of the next object of a Frame or Memory, without unpacking it. Error if it exceeds the limits
+    (see Walk) or breaks a rule of the format."""
     w = Walk(source, limits)
-    w.announce(1)
+    w.add_objects(1)
     w.object()
     return w.at
 
 
 def unpack(raw):
-    """The object that these bytes are; they have been walked."""
+    """The object in these bytes, which must have been walked."""
     try:
         return msgpack.unpackb(raw, raw=False, strict_map_key=True, use_list=True)
     except (ValueError, msgpack.UnpackException):
@@ -181,8 +182,8 @@ def unpack(raw):
 
 
 def next_object(frame, limits):
-    """(object, its packed bytes), which the frame then no longer has."""
+    """Removes the next object from the frame. Returns (object, packed bytes)."""
     n = walk(frame, limits)
-    raw = bytes(frame.have[:n])
-    del frame.have[:n]
+    raw = bytes(frame.buffer[:n])
+    del frame.buffer[:n]
     return unpack(raw), raw

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A network's graph (formats/codecs/graph.md): its checks, the shapes of its nodes, its tensors. The two tables are
-those of that page, word for word, and everything follows them; a test compares them."""
+"""A network's graph (formats/codecs/graph.md): checks, node shapes and tensor names.
+
+OPS and SETTINGS are the tables of that page, verbatim; a test compares them. The checks are derived from them."""
 import re
 from math import prod
 
@@ -70,22 +71,22 @@ def names(cell):
 
 
 def inputs(cell):
-    """How many inputs the second column of the first table allows: (least, most)."""
+    """(minimum, maximum) number of inputs, from the second column of OPS."""
     n = [int(k) for k in re.match(r"(\d+)?(?: to (\d+))?", cell).groups() if k]
     return (0, 0) if not n else (n[0], n[-1])
 
 
-INPUTS = {op: inputs(of) for cell, of, _ in rows(OPS) for op in names(cell)}
+INPUTS = {op: inputs(number) for cell, number, _ in rows(OPS) for op in names(cell)}
 
 
 def single(v):
-    """A number as float32, in which programs keep it: 1e-300 is 0."""
+    """A number rounded to float32, as the programs store it: 1e-300 becomes 0."""
     with np.errstate(over="ignore"):
         return float(np.float32(v))
 
 
 class Setting:
-    """A row of the second table. `values` says which ones it takes, and is read here: "a number from 0 to below 1"."""
+    """A row of SETTINGS. `values` describes the valid values ("a number from 0 to below 1"), and ok() is built from it."""
 
     def __init__(self, key, ops, values, meaning):
         self.key, self.ops = key.strip("`"), names(ops)
@@ -94,17 +95,17 @@ class Setting:
         self.list, each = next(((n, self.values[len(w):]) for w, n in LISTS.items() if self.values.startswith(w)),
                                (None, self.values))
         bounds = re.search(r"from (-?[\d.]+) to (below )?(-?[\d.]+)$|over (-?[\d.]+)$|of (-?[\d.]+) or more$", each)
-        low, below, high, over, least = bounds.groups() if bounds else [None] * 5
+        low, below, high, over, minimum = bounds.groups() if bounds else [None] * 5
         if each == "true or false":
             self.ok = lambda v: isinstance(v, bool)
         elif not each.startswith(("a number", "an integer", "a finite number")):
             choices = re.split(", | or ", each)
             self.ok = lambda v: v in choices
         else:
-            low, high = float(low or over or least or -FLOAT_MAX), float(high or FLOAT_MAX)
-            typed, kept = (keys.is_whole, int) if each.startswith("an integer") else (keys.is_number, single)
-            self.ok = lambda v: (typed(v) and (kept(v) > low if over else kept(v) >= low) and
-                                 (kept(v) < high if below else kept(v) <= high))
+            low, high = float(low or over or minimum or -FLOAT_MAX), float(high or FLOAT_MAX)
+            is_type, convert = (keys.is_whole, int) if each.startswith("an integer") else (keys.is_number, single)
+            self.ok = lambda v: (is_type(v) and (convert(v) > low if over else convert(v) >= low) and
+                                 (convert(v) < high if below else convert(v) <= high))
 
     def check(self, v, channels):
         n = channels if self.list == "channels" else self.list
@@ -120,15 +121,15 @@ WEIGHTED = "conv", "linear", "batchnorm", "layernorm", "scale"
 
 
 def check_node(o, channels):
-    """Error if the map of a node, of an image of these channels, has another op, name or setting than the tables."""
+    """Raises Error if a node's map breaks a rule of the tables. channels: channels of the network's images."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
     need(op in INPUTS, "unknown op \"%s\"" % op)
     need(name, "name must have 1 to 95 bytes")
     need(all(c > " " and c != "\x7f" for c in name), "name must not contain spaces or control characters")
-    mine = [s for s in TABLE if op in s.ops]
+    settings = [s for s in TABLE if op in s.ops]
     for key in o:
-        need(key in ["op", "name", "in"] + [s.key for s in mine], "unknown key \"%s\"" % key)
-    for s in mine:
+        need(key in ["op", "name", "in"] + [s.key for s in settings], "unknown key \"%s\"" % key)
+    for s in settings:
         if s.key in o:
             s.check(o[s.key], channels)
         else:
@@ -136,7 +137,7 @@ def check_node(o, channels):
 
 
 class Node:
-    """op, name, inputs (nodes), a setting's value by its key; shape (C, H, W), map (as streams and graph files hold it)."""
+    """A node: op, name, ins (nodes), settings {key: value} and, once set, shape (C, H, W). map: as streams store it."""
 
     def __init__(self, op, name, ins, settings):
         self.op, self.name, self.ins, self.settings = op, name, ins, settings
@@ -189,31 +190,32 @@ def _shape(n, image):
 
 
 def shape(n, image):
-    """Of the node's output, from those of its inputs."""
-    found = _shape(n, image)
-    need(0 < found[0] <= CHANNELS_MAX and all(0 < k <= SIDE_MAX for k in found[1:]) and prod(found) <= ELEMENTS_MAX,
+    """The shape (C, H, W) of a node's output, from the shapes of its inputs."""
+    out = _shape(n, image)
+    need(0 < out[0] <= CHANNELS_MAX and all(0 < k <= SIDE_MAX for k in out[1:]) and prod(out) <= ELEMENTS_MAX,
          "output is empty or too large")
-    return found
+    return out
 
 
 def tensors(n):
-    """(parameters, statistics), each [(name, shape)]"""
+    """(parameters, statistics) of a node, each a list of (name, shape)."""
     if n.op not in WEIGHTED:
         return [], []
     c, c_in = n.shape[0], n.ins[0].shape[0]
     if n.op == "scale":
         return [(n.name, [c, 1, 1])], []
-    of = {"conv": lambda: [c, c_in // n["groups"]] + n["kernel"], "linear": lambda: [c, c_in]}.get(n.op, lambda: [c])()
-    parameters = [(n.name + ".weight", of)] + [(n.name + ".bias", [c])] * bool(n.settings.get("bias", True))
+    weight = {"conv": lambda: [c, c_in // n["groups"]] + n["kernel"],
+              "linear": lambda: [c, c_in]}.get(n.op, lambda: [c])()
+    parameters = [(n.name + ".weight", weight)] + [(n.name + ".bias", [c])] * bool(n.settings.get("bias", True))
     return parameters, [(n.name + ".running_" + s, [c]) for s in ("mean", "var")] if n.op == "batchnorm" else []
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------
 
-TIMES = "times_"  # begins the last part of the name of a scale that is a constant: times_0.125_1
+TIMES = "times_"  # prefix of a constant scale's name, in its last part: times_0.125_1
 
 
 def constant(name):
-    """The value of a scale that is no parameter, by its name, or None."""
-    found = re.search(r"(?:^|\.)%s(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$" % TIMES, name)
-    return float(found[1]) if found else None
+    """The value of a constant scale, from its name; None for other names."""
+    match = re.search(r"(?:^|\.)%s(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$" % TIMES, name)
+    return float(match[1]) if match else None

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values of a map's keys, of the type that is required."""
+"""Typed access to the values of a map. Error names a key that is missing or of another type."""
 from .errors import need
 
 
-def get(m, key, what=None, ok=lambda v: True):
+def get(m, key, expected=None, ok=lambda v: True):
+    """The value of a key. expected: what the value must be, for the message."""
     need(isinstance(m, dict) and key in m, "\"%s\" is missing" % key)
-    need(ok(m[key]), "\"%s\" is not %s" % (key, what))
+    need(ok(m[key]), "\"%s\" is not %s" % (key, expected))
     return m[key]
 
 
@@ -17,9 +18,10 @@ def array(m, key):
     return get(m, key, "an array", lambda v: isinstance(v, list))
 
 
-def text(m, key, most):
+def text(m, key, limit):
+    """A string of at most `limit` bytes."""
     s = get(m, key, "a string", lambda v: isinstance(v, str))
-    need(len(s.encode()) <= most, "\"%s\" is longer than %d bytes" % (key, most))
+    need(len(s.encode()) <= limit, "\"%s\" is longer than %d bytes" % (key, limit))
     return s
 
 
@@ -27,9 +29,10 @@ def is_whole(v):
     return isinstance(v, int) and not isinstance(v, bool) and v >= 0
 
 
-def count(m, key, most=(1 << 64) - 1):
+def count(m, key, limit=(1 << 64) - 1):
+    """An integer from 0 to `limit`."""
     n = get(m, key, "an integer of 0 or more", is_whole)
-    need(n <= most, "\"%s\" must be at most %d" % (key, most))
+    need(n <= limit, "\"%s\" must be at most %d" % (key, limit))
     return n
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mc's programs. The package runs those that PATH names, as a shell does."""
+"""Run mc's programs, found on PATH."""
 import os
 import shutil
 import subprocess
@@ -8,7 +8,7 @@ from .errors import Error
 
 
 def find(name):
-    """The path of a program. FileNotFoundError if no folder of PATH has it."""
+    """The path of a program. Raises FileNotFoundError if it is not on PATH."""
     path = shutil.which(name)
     if not path:
         raise FileNotFoundError("%s is not on PATH (add the folder of mc's programs to PATH)" % name)
@@ -16,9 +16,15 @@ def find(name):
 
 
 def check(path, stdin=subprocess.DEVNULL):
-    """Runs mc-info --check on a stream. Error, in its words, if the stream is not what the page of its kind allows; OSError
-    if mc-info is missing or fails otherwise. path "-": the stream is the file stdin."""
-    done = subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin, stderr=subprocess.PIPE)
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip()
-        raise (Error if done.returncode == 3 else OSError)(said or "mc-info: status %d" % done.returncode)
+    """Checks a stream with `mc-info --check`: its bytes and the rules of its kind (formats/codecs).
+
+        mcz.check("p.mcz")
+
+    path: a file, or "-" for the open file `stdin`.
+    Raises Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or fails otherwise.
+    """
+    result = subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin,
+                            stderr=subprocess.PIPE)
+    if result.returncode:
+        message = result.stderr.decode(errors="replace").strip()
+        raise (Error if result.returncode == 3 else OSError)(message or "mc-info: status %d" % result.returncode)

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""safetensors files (formats/exchange/convert.md), read and written without another package."""
+"""Read and write safetensors files, without the safetensors package (formats/exchange/convert.md).
+
+    arrays = {k: v.numpy() for k, v in net.state_dict().items() if v.is_floating_point()}
+    mcz.safetensors.write("a.safetensors", arrays)
+"""
 import json
 import struct
 from math import prod
@@ -17,8 +21,8 @@ HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10 ** 6, 8, 1 << 48
 
 
 def write(path, tensors):
-    """Writes {name: array} unchanged, whole or not at all. The arrays must be float16, float32 or float64, which is
-    what mc-convert reads: Error names any other."""
+    """Writes {name: array} with unchanged values. The arrays must be float16, float32 or float64, as mc-convert requires;
+    Error names the first other array. After an exception path is unchanged."""
     header, end, arrays = {}, 0, []
     for name, a in tensors.items():
         a = np.asarray(a)
@@ -37,7 +41,7 @@ def write(path, tensors):
 
 
 def _once(pairs):
-    """The dictionary of a JSON object, in which no key occurs twice."""
+    """The dictionary of a JSON object. Error if a key occurs twice."""
     found = {}
     for key, value in pairs:
         need(key not in found, "%s occurs twice in its header" % json.dumps(key))
@@ -46,9 +50,9 @@ def _once(pairs):
 
 
 def _header(raw):
-    """(the header's object, its size)"""
+    """(header, its size in bytes)"""
     size = int.from_bytes(raw[:8], "little")
-    need(8 + size <= len(raw) and size <= HEADER_MAX, "is not a safetensors file, or is truncated")
+    need(8 + size <= len(raw) and size <= HEADER_MAX, "not a safetensors file, or truncated")
     try:
         head = json.loads(raw[8:8 + size].decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as e:
@@ -58,17 +62,17 @@ def _header(raw):
 
 
 def _check(t):
-    """Error if an entry of the header does not describe a tensor that NumPy holds."""
-    need(isinstance(t, dict) and set(t) == {"dtype", "shape", "data_offsets"}, "is not dtype, shape and data_offsets")
-    need(isinstance(t["dtype"], str) and t["dtype"] in TYPES, "is %s (these are read: %s)" %
+    """Raises Error if an entry of the header is not a tensor that NumPy can hold."""
+    need(isinstance(t, dict) and set(t) == {"dtype", "shape", "data_offsets"}, "dtype, shape and data_offsets expected")
+    need(isinstance(t["dtype"], str) and t["dtype"] in TYPES, "unsupported dtype %s (one of: %s)" %
          (t["dtype"], ", ".join(TYPES)))
-    for key, most in ("shape", DIMS_MAX), ("data_offsets", 2):
-        need(isinstance(t[key], list) and len(t[key]) <= most and all(is_whole(k) for k in t[key]),
-             "its %s is not a list of at most %d whole numbers" % (key, most))
+    for key, limit in ("shape", DIMS_MAX), ("data_offsets", 2):
+        need(isinstance(t[key], list) and len(t[key]) <= limit and all(is_whole(k) for k in t[key]),
+             "its %s is not a list of at most %d integers" % (key, limit))
     need(prod(k or 1 for k in t["shape"]) <= SIZE_MAX, "its shape is too large")
     size = prod(t["shape"]) * np.dtype(TYPES[t["dtype"]]).itemsize
     need(len(t["data_offsets"]) == 2 and t["data_offsets"][1] - t["data_offsets"][0] == size,
-         "its data_offsets are not %d bytes apart, as its shape requires" % size)
+         "its data_offsets must be %d bytes apart, for its shape" % size)
 
 
 def _array(t, data):
@@ -78,7 +82,7 @@ def _array(t, data):
 
 
 def read(path):
-    """{name: array} of a file; bfloat16 as float32, which holds each value. Error if the file is damaged."""
+    """{name: array} of a file, with bfloat16 as float32, which holds each value. Raises Error if the file is damaged."""
     with open(path, "rb") as f:
         raw = f.read()
     with inside(path):
@@ -92,5 +96,5 @@ def read(path):
             need(t["data_offsets"][0] == at, "%s starts at byte %d of the data, not at %d" %
                  (json.dumps(name), t["data_offsets"][0], at))
             at = t["data_offsets"][1]
-        need(at == len(data), "has %d bytes of data where its header describes %d" % (len(data), at))
+        need(at == len(data), "its header describes %d bytes of data, got %d" % (at, len(data)))
         return {name: _array(t, data) for name, t in head.items()}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensors of a network in PyTorch, and copying those of a file or a dictionary into it."""
+"""Copy tensors from files and dictionaries into a PyTorch network."""
 import os
 import warnings
 
@@ -9,110 +9,138 @@ import torch
 import mcz
 
 from . import safetensors
-from .errors import need
+from .errors import Error, need
 from .graph import constant
 
-WRAPPERS = "_orig_mod", "module", "model"  # of torch.compile; DataParallel and AveragedModel; Lightning
+WRAPPERS = "_orig_mod", "module", "model"  # from torch.compile; DataParallel and AveragedModel; Lightning
+SHOWN = 3  # names per kind of mismatch in a message
 
 
 def tensors_of(net):
-    """{name: tensor} of a network's state_dict, without its counts of batches."""
+    """{name: tensor} of a network's state_dict, without num_batches_tracked."""
     return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
 
 
-def _fits(here, there):
-    """Axes of 1 at the end are passed over, and all where the stream has a vector."""
-    here, there = list(here), list(there)
-    if len(there) == 1:
-        here = [k for k in here if k != 1]
-    for shape in here, there:
-        while shape and shape[-1] == 1:
-            shape.pop()
-    return here == there
+def _fits(shape, other):
+    """True if the shapes agree up to trailing axes of 1, or up to any axes of 1 if the other is a vector."""
+    shape, other = list(shape), list(other)
+    if len(other) == 1:
+        shape = [k for k in shape if k != 1]
+    for s in shape, other:
+        while s and s[-1] == 1:
+            s.pop()
+    return shape == other
 
 
 def _own_name(net, name):
-    """A tensor's name without the wrappers' parts of it: each only if the network has no such submodule there."""
-    module, kept = net, []
+    """A tensor's name without the parts that wrappers add. A part stays if the network has a submodule of that name."""
+    module, parts = net, []
     for part in name.split("."):
         if module is None or part not in WRAPPERS or any(part in d for d in (
                 module._modules, module._parameters, module._buffers)):
-            kept.append(part)
+            parts.append(part)
             module = None if module is None else module._modules.get(part)
-    return ".".join(kept)
+    return ".".join(parts)
 
 
 def _own_names(net, tensors):
-    """The tensors by the network's names, without counts of batches and of averaged networks."""
-    found, said, state = {}, {}, net.state_dict()
+    """The tensors under the network's own names, without num_batches_tracked and AveragedModel's n_averaged."""
+    found, original, state = {}, {}, net.state_dict()
     for name, v in tensors.items():
         own = _own_name(net, name)
         if own.endswith(".num_batches_tracked") or own == "n_averaged" and own not in state:
             continue
-        need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (said.get(own), name, own))
-        found[own], said[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
+        need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (original.get(own), name, own))
+        found[own], original[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
     return found
 
 
+def _name(dtype):
+    return str(dtype)[len("torch."):]
+
+
 def _cast(k, v, dtype):
-    """A tensor in another dtype. Only a rounded float may differ: Error names a tensor that would change otherwise."""
+    """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change otherwise."""
     need((v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex) and
          (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
-         "%s is %s there and %s here" % (k, str(v.dtype)[6:], str(dtype)[6:]))
+         "%s: %s expected, got %s" % (k, _name(dtype), _name(v.dtype)))
     cast = v.to(dtype)
     need(not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
-         "%s holds values that are too large for %s" % (k, str(dtype)[6:]))
+         "%s: values are too large for %s" % (k, _name(dtype)))
     return cast
 
 
 def _same(a, b):
-    """Whether two tensors of floats have the same values."""
+    """True if two tensors of floats have the same values; NaN equals NaN."""
     a, b = a.double(), b.double()
     return bool(((a == b) | (a != a) & (b != b)).all())
 
 
+def _match(mismatches):
+    """Raises Error if there are mismatches: {kind: {name: detail, or None}}."""
+    texts = []
+    for kind, tensors in mismatches.items():
+        shown = [k if detail is None else "%s: %s" % (k, detail) for k, detail in list(tensors.items())[:SHOWN]]
+        shown += ["..."] * (len(tensors) > SHOWN)
+        if tensors:
+            texts.append("%d %s (%s)" % (len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown)))
+    if texts:
+        raise Error("tensors do not match the network: %s" % ", ".join(texts),
+                    [k for tensors in mismatches.values() for k in tensors])
+
+
 def copy(net, tensors, strict=True):
-    """load() of {name: tensor or array}; notes for the user."""
+    """Copies {name: tensor or array} into the network, as load() does. Returns notes for the user."""
     state = tensors_of(net)
     tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
-    wrong = ["%s is %g there, and a constant of the network" % (k, tensors[k].flatten()[0]) for k, v in fixed.items()
-             if (tensors[k] != float(np.float32(v))).any()]
+    wrong = {k: "the network's constant is %g, got %g" % (v, tensors[k].flatten()[0]) for k, v in fixed.items()
+             if (tensors[k] != float(np.float32(v))).any()}
     tensors = {k: v for k, v in tensors.items() if k not in fixed}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    other = [k for k in tensors if k in state and not _fits(state[k].shape, tensors[k].shape)]
-    wrong += ["missing %s" % k for k in state if k in needed and k not in tensors] if strict else []
-    wrong += ["unknown %s" % k for k in tensors if k not in state] if strict else []
-    wrong += ["%s is %s here and %s there" % (k, tuple(state[k].shape), tuple(tensors[k].shape)) for k in other]
-    need(not wrong, "the weights are of another network: %s" % "; ".join(wrong))
+    _match({"missing": {k: None for k in state if strict and k in needed and k not in tensors},
+            "unknown": {k: None for k in tensors if strict and k not in state},
+            "of another shape": {k: "%s expected, got %s" % (tuple(state[k].shape), tuple(v.shape))
+                                 for k, v in tensors.items() if k in state and not _fits(state[k].shape, v.shape)},
+            "of another value": wrong})
     new = {k: _cast(k, v, state[k].dtype) for k, v in tensors.items() if k in state}
     rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k], v)]
     with torch.no_grad():
         for k, v in new.items():
             state[k].copy_(v.reshape(state[k].shape))
-    return ["%d of %d tensors are rounded: %s is %s there and %s here" % (
-        len(rounded), len(new), k, str(tensors[k].dtype)[6:], str(new[k].dtype)[6:]) for k in rounded[:1]]
+    return ["%d of %d tensors are rounded: %s from %s to %s" % (
+        len(rounded), len(new), k, _name(tensors[k].dtype), _name(new[k].dtype)) for k in rounded[:1]]
 
 
 def read(weights):
-    """{name: tensor or array} of a stream, its path, that of a safetensors file, or a dictionary."""
+    """{name: tensor or array} of a stream, the path of a stream or safetensors file, or a dictionary."""
     if not isinstance(weights, (str, os.PathLike)):
         return getattr(weights, "tensors", weights)
     path = os.fspath(weights)
-    need(not path.endswith((".pt", ".pth")), "%s: load_state_dict(torch.load(...)) reads what torch.save wrote" % path)
+    need(not path.endswith((".pt", ".pth")), "%s: a file of torch.save: load it with "
+         "net.load_state_dict(torch.load(PATH))" % path)
     if path.endswith(".safetensors"):
         return safetensors.read(path)
     s = mcz.read(path, "weights")
-    need(set(s.dtypes.values()) <= {"float32"}, "%s: holds a tensor that is not float32" % path)
+    need(set(s.dtypes.values()) <= {"float32"}, "%s: all tensors must be float32" % path)
     return s.tensors
 
 
 def load(net, weights, strict=True):
-    """Copies a stream's weights and statistics (or a safetensors file's, or a dictionary's) into the network, which is
-    returned. Every tensor of one must be in the other, or Error names all that are not; strict=False: those that are in
-    both. Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning. A warning reports
-    values that the network's dtype rounds."""
+    """Copies weights and batch norm's statistics into a network, in place. Returns the network.
+
+        net = mcz.torch.load(MyNet(), "pb.mcz")
+
+    net      an nn.Module whose tensors have the same names and shapes; its dtype and device are kept.
+    weights  the path of a weights stream or safetensors file, a stream of mcz.read(), or {name: tensor or array}.
+             Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning.
+    strict   False copies only the tensors that both have.
+
+    Raises mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape or kind of
+    number. The message lists three names per mismatch; the exception's attribute `names` lists all.
+    Warns if the network's dtype rounds values.
+    """
     for note in copy(net, read(weights), strict):
         warnings.warn(note, stacklevel=2)
     return net

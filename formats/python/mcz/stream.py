@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Streams (formats/README.md): what their objects say, read and written. framing.py reads the bytes."""
+"""Read and write streams (formats/README.md): headers, histories and records. framing.py reads the bytes."""
 import os
 import sys
 from contextlib import nullcontext
@@ -14,24 +14,24 @@ import zstandard
 from . import keys
 from .errors import Error, inside, need
 from .files import replacing
-from .framing import Frame, Whole, next_object, unpack, walk
+from .framing import Frame, Memory, next_object, unpack, walk
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
-RECORD_MAX = 64 << 20  # bytes: a packed record is no larger
-CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # limits of a record: bytes; bytes and images of a data set's images
+RECORD_MAX = 64 << 20  # bytes of a packed record
+CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
-#         bytes, objects, depth, whether ext type 1 may occur
+# limits of an object: bytes, objects in it, depth, ext type 1 allowed
 HEADER = 2 << 20, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False
 RECORD = RECORD_MAX, 16384, 2, True
 TENSOR = RECORD_MAX, 64, 2, False
 
 
-# ---- what the objects say --------------------------------------------------------------------------------------------
+# ---- objects ---------------------------------------------------------------------------------------------------------
 
 class Tensor(SimpleNamespace):
-    """What is announced: name, dtype, shape."""
+    """A tensor that the header announces: name, dtype, shape."""
 
     @property
     def rows(self):
@@ -47,7 +47,7 @@ class Tensor(SimpleNamespace):
 
 
 def parse_tensor(o):
-    """The Tensor that a header's [name, dtype, shape] announces."""
+    """The Tensor of a header's [name, dtype, shape]."""
     need(isinstance(o, list) and len(o) == 3 and isinstance(o[0], str) and isinstance(o[1], str) and
          isinstance(o[2], list), "a tensor is not announced as [name, dtype, shape]")
     name, dtype, shape = o
@@ -91,8 +91,8 @@ def check_history(o):
 
 
 def parse_part(t, row, ext):
-    """Rows of tensor t: the array that a record holds from row `row` on, and its bytes."""
-    need(walk(Whole(ext), TENSOR) == len(ext), "bytes after its tensor")
+    """The rows of tensor t in a record that starts at row `row`: (flat array, its bytes, number of rows)."""
+    need(walk(Memory(ext), TENSOR) == len(ext), "bytes after its tensor")
     a = unpack(ext)
     need(isinstance(a, list) and len(a) == 3 and isinstance(a[0], list) and isinstance(a[1], str) and
          isinstance(a[2], bytes), "its tensor is not [shape, dtype, bytes]")
@@ -113,7 +113,7 @@ def is_id(o):
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
 def objects(f):
-    """The packed bytes of each object of a stream, up to its end record."""
+    """Yields the packed bytes of each object of a stream, including its end record."""
     frame = Frame(f)
     for limits in (HEADER, HISTORY):
         yield next_object(frame, limits)[1]
@@ -125,7 +125,8 @@ def objects(f):
 
 
 class Reader:
-    """A stream record by record: kind, meta, history, tensors (announced); then records(), which verifies the end."""
+    """Reads a stream record by record. kind, meta, history and tensors (announced) are set at once; records() yields the
+    data, verifies the end and then sets inputs and id."""
 
     def __init__(self, f):
         self.frame, self.n, self.inputs, self.id = Frame(f), 0, [], ""
@@ -136,7 +137,7 @@ class Reader:
         with inside("history"):
             self.history, _ = next_object(self.frame, HISTORY)
             check_history(self.history)
-        self.seen = [0] * len(self.tensors)
+        self.rows_read = [0] * len(self.tensors)
 
     def _record(self, o):
         index, row, sum_ = (keys.count(o, k) for k in ("t", "row", "xxh"))
@@ -146,18 +147,18 @@ class Reader:
         t = self.tensors[index]
         with inside("tensor \"%s\"" % t.name):
             need(t.bytes, "an empty tensor must not have records")
-            need(row == self.seen[index], "row %d expected, got row %d" % (self.seen[index], row))
+            need(row == self.rows_read[index], "row %d expected, got row %d" % (self.rows_read[index], row))
             a, body, rows = parse_part(t, row, data.data)
             need(xxhash.xxh3_64_intdigest(body) == sum_, "checksum mismatch")
-        self.seen[index] += rows
+        self.rows_read[index] += rows
         return index, row, a.reshape([rows] + t.shape[1:] if t.shape else [])
 
     def _end(self, o):
         n, inputs, id_ = keys.count(o, "end"), keys.array(o, "inputs"), o.get("id")
         need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
         need(n == self.n, "announces %d records, got %d" % (n, self.n))
-        for t, seen in zip(self.tensors, self.seen):
-            need(not t.bytes or seen == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, seen, t.rows))
+        for t, n in zip(self.tensors, self.rows_read):
+            need(not t.bytes or n == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, n, t.rows))
         self.id = self.hash.hexdigest()
         need(id_ == self.id, "the content id is %s, not the announced %s" % (self.id, id_))
         need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
@@ -165,7 +166,7 @@ class Reader:
         self.frame.finish()
 
     def records(self):
-        """(index of the tensor, first row, array of rows), one a record."""
+        """Yields (index of the tensor, first row, array of rows) for each record."""
         while True:
             place = "record %d" % (self.n + 1)
             try:
@@ -176,7 +177,7 @@ class Reader:
                     return self._end(o)
                 found = self._record(o)
             except Error as e:
-                where = place if place == "end record" else "%s, byte %d" % (place, self.frame.read)
+                where = place if place == "end record" else "%s, byte %d" % (place, self.frame.bytes_read)
                 raise Error("%s: %s" % (where, e)) from None
             self.hash.update(raw)
             self.n += 1
@@ -184,7 +185,7 @@ class Reader:
 
 
 def read_file(f):
-    """A whole stream from a binary file object, as read() returns it; errors do not name the file."""
+    """read() of an open binary file; errors do not name the file."""
     r = Reader(f)
     pieces = [[] for _ in r.tensors]
     for index, _, a in r.records():
@@ -198,8 +199,17 @@ def read_file(f):
 
 
 def read(source, kind=None):
-    """A whole stream, from a path, "-" (stdin) or a binary file object, verified to its end. kind: the one that it must be
-    of; mc-info --check says whether it holds what that kind's page requires (programs.check)."""
+    """Reads a whole stream and verifies its bytes.
+
+        s = mcz.read("a.mcz", "weights")
+        s.tensors["fc.weight"].shape, s.meta["net"], s.id
+
+    source: a path, "-" (standard input) or an open binary file.
+    kind: the required kind, such as "weights" or "permutation"; None accepts any.
+    Returns an object with kind, meta, tensors {name: array}, dtypes {name: text}, history, inputs (content ids), id, and
+    records (their number). Raises mcz.Error if the stream is damaged or of another kind, OSError if it cannot be read.
+    mcz.check() tests the rules of the kind.
+    """
     name = source if isinstance(source, str) else os.fspath(source) if isinstance(source, os.PathLike) else \
         getattr(source, "name", "stream")
     with inside("stdin" if name == "-" else name):
@@ -213,7 +223,8 @@ def read(source, kind=None):
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 def history(tool, args, parents=(), version="1"):
-    """The history of a run of `tool` on the streams `parents`; equal entries are kept once."""
+    """The history of a stream that `tool` made with the arguments `args` {name: value} from the streams `parents`, for
+    write(). It includes the parents' histories; equal entries occur once."""
     entries, own = [], []
     for p in parents:
         places = []
@@ -236,7 +247,7 @@ def _record(i, row, a, dtype):
 
 
 def _announce(tensors, dtypes):
-    """([Tensor], [its array])"""
+    """([Tensor], [array]) to write. Error if an array's dtype does not fit."""
     announced, arrays = [], []
     for name, a in tensors.items():
         a = np.asarray(a)
@@ -255,8 +266,8 @@ def _head(kind, meta, announced):
 
 
 def _order(kind, meta, announced):
-    """(tensor, first row, rows) of each record, in the order of the kind: one tensor after the other, except a data set's
-    labels after each block of its images, and activations batch by batch."""
+    """[(tensor's index, first row, rows)] of the records, in the order of the kind: tensor by tensor, except that a data
+    set alternates blocks of images and their labels, and activations come batch by batch."""
     def cut(i, t, first, end):
         step = max(1, CUT // max(1, t.row_bytes))
         return [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
@@ -274,14 +285,14 @@ def _order(kind, meta, announced):
 
 
 def _records(order, announced, arrays):
-    """The packed records, in this order."""
+    """Yields the packed records in this order."""
     for i, row, rows in order:
         a, t = arrays[i], announced[i]
         yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
 
 
 def content_id(kind, meta, tensors):
-    """The content id that a stream of this header and these tensors has, without any check of them."""
+    """The content id of a stream with this header and these tensors, which are not checked."""
     announced, arrays = _announce(tensors, {})
     hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
     for raw in _records(_order(kind, meta, announced), announced, arrays):
@@ -292,9 +303,9 @@ def content_id(kind, meta, tensors):
 def _write(f, kind, meta, tensors, hist, inputs, dtypes):
     announced, arrays = _announce(tensors, dtypes)
     head, past = _head(kind, meta, announced), msgpack.packb(hist)
-    walk(Whole(head), HEADER)
+    walk(Memory(head), HEADER)
     kind, meta, announced = parse_header(unpack(head))
-    walk(Whole(past), HISTORY)
+    walk(Memory(past), HISTORY)
     check_history(unpack(past))
     order = _order(kind, meta, announced)
     z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
@@ -310,10 +321,19 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
 
 
 def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):
-    """Write a stream to a path (whole or not at all), "-" (stdout) or a binary file object; its content id. An invalid header
-    or history is refused before anything is written."""
+    """Writes a stream. Returns its content id.
+
+        mcz.write("p.mcz", "permutation", {"groups": [{"name": "g", "size": 3}]}, {"g": np.array([2, 0, 1], "i4")},
+                  history=mcz.history("my-assign", {}, [s]), inputs=[s.id])
+
+    target: a path, "-" (standard output) or an open binary file. After an exception a path is unchanged.
+    kind, meta, tensors: as the page of the kind in formats/codecs requires; tensors are written in this order.
+    history, inputs: the result of history(), and the content ids of the streams that this one was made from.
+    dtypes: {name: "bfloat16"} for tensors in uint16 arrays.
+    Raises mcz.Error, before anything is written, if the header, the history or an array's dtype is invalid.
+    """
     rest = kind, meta, tensors, list(history), inputs, dtypes
-    if target == "-":  # written when this returns, or refused here, not at the interpreter's end
+    if target == "-":  # a separate file object: errors of the last write appear here, not at exit
         sys.stdout.flush()
         with open(sys.stdout.fileno(), "wb", closefd=False) as f:
             return _write(f, *rest)

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PyTorch's networks here and back. A network that a graph can say:
+"""Exchange networks between PyTorch and mc.
+
+Networks whose operations graphs support (docs/reference/networks.md):
 
     python -m mcz.torch export MODULE:NET --input 3,32,32 --classes 10 -o net.json --weights a.safetensors
     mc-convert a.safetensors --net ./net.json --data train.mcz -o a.mcz
     mcz.torch.load(net, "pb.mcz")
 
-and one of which only the groups of units are known (mcz.groups):
+Any other nn.Module, such as a transformer, with groups that you declare (mcz.groups):
 
-    mcz.torch.moments(a, b, loader, groups, "m.mcz")      # mc-corr m.mcz | mc-hungarian -o p.mcz
+    mcz.torch.moments(a, b, loader, groups, "m.mcz")      # then: mc-corr m.mcz | mc-hungarian -o p.mcz
     mcz.torch.permute(b, "p.mcz", groups)                 # in place
 """
 import argparse
@@ -24,7 +26,7 @@ try:
     import torch
 except ImportError:
     if __name__ == "__main__":
-        sys.exit("mcz.torch: needs PyTorch, which %s has not (pip install torch)" % sys.executable)
+        sys.exit("mcz.torch: PyTorch is not installed for %s (pip install torch)" % sys.executable)
     raise
 
 import numpy as np
@@ -41,39 +43,53 @@ from mcz.graph import constant
 from mcz.state import load, tensors_of
 from mcz.stream import content_id
 
-PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # of the moments of a tap
+PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 
-# ---- there and back --------------------------------------------------------------------------------------------------
+# ---- networks with a graph -------------------------------------------------------------------------------------------
 
 def export(net, input, classes, mean=None, std=None, name=None):
-    """(graph, {tensor: array}, notes): what mc-convert and --net take, of a network in evaluation whose input is
-    (images - mean) / std, images in [0, 1]. mcz.Error names each function that has no node, with its module's path."""
+    """Traces the graph of a network and its weights.
+
+        graph, tensors, notes = mcz.torch.export(net, (3, 32, 32), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
+        json.dump(graph, open("net.json", "w"))                  # for --net ./net.json
+        mcz.safetensors.write("a.safetensors", tensors)          # for mc-convert
+
+    net        an nn.Module that maps images (N,C,H,W) to logits (N,K); it is traced in evaluation mode.
+    input      (C, H, W).
+    classes    K.
+    mean, std  the normalisation of images in [0, 1] before net, per channel; default: none.
+    name       the network's name in streams; default: its class.
+
+    Returns (graph, {tensor: float32 array}, notes for the user). Raises mcz.Error with every unsupported operation and
+    the path of its module: "norm: GroupNorm is not supported in graphs".
+    """
     from mcz import trace
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
-# ---- networks that no graph says -------------------------------------------------------------------------------------
+# ---- networks with declared groups -----------------------------------------------------------------------------------
 
 def _floats(net):
-    """{name: float32 array} of the tensors of floating point, in the order of mc-convert --groups."""
+    """{name: float32 array} of the floating-point tensors, in the order of mc-convert --groups."""
     return {k: v.detach().cpu().float().numpy() for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
             if v.is_floating_point()}
 
 
 def _ids(nets, rows, streams):
-    """The content ids of networks: of the streams (paths), which must hold them, or of those that mc-convert --groups
-    makes of them with these rows."""
+    """The content ids of networks: those of the streams (paths), whose tensors must equal the networks', or else those of
+    the streams that mc-convert --groups makes with these rows."""
     if streams is None:
         meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
         return [content_id("weights", meta, _floats(n)) for n in nets]
     found = [mcz.read(path, "weights") for path in streams]
-    need(len(found) == len(nets), "%d weights streams for %d networks" % (len(found), len(nets)))
+    need(len(found) == len(nets), "%d weights streams expected, one per network, got %d" % (len(nets), len(found)))
     for path, s, net in zip(streams, found, nets):
-        here = _floats(net)
-        other = [k for k, v in s.tensors.items() if (k in here or constant(k) is None) and not np.array_equal(
-            v.reshape(-1), here.get(k, np.zeros(0)).reshape(-1))]
-        need(not other, "%s does not hold the network's %s" % (path, ", ".join(other)))
+        own = _floats(net)
+        other = [k for k, v in s.tensors.items() if (k in own or constant(k) is None) and not np.array_equal(
+            v.reshape(-1), own.get(k, np.zeros(0)).reshape(-1))]
+        need(not other, "%s: weights of another network (%s)" % (path, "%d tensors differ: " % len(other) + ", ".join(
+            other[:_state.SHOWN] + ["..."] * (len(other) > _state.SHOWN))))
     return [s.id for s in found]
 
 
@@ -97,18 +113,18 @@ def _to(batch, device):
 
 
 def _path(text):
-    """MODULE, MODULE:in, MODULE[FROM:TO] or both: the module, and the places or None."""
+    """(module, (first, end) or None) of MODULE, MODULE:in, MODULE[FIRST:END] or MODULE[FIRST:END]:in."""
     module, first, end = re.fullmatch(r"(.*?)(?:\[(\d+):(\d+)\])?(?::in)?", text).groups()
     return module, (int(first), int(end)) if end else None
 
 
 class _Taps:
-    """The activations of a network at modules' outputs, or inputs (PATH:in)."""
+    """Records the activations at modules' outputs, or inputs (PATH:in), as {path: tensor} in `outputs`."""
 
     def __init__(self, net, paths):
-        modules, self.hooks, self.seen = dict(net.named_modules()), [], {}
+        modules, self.hooks, self.outputs = dict(net.named_modules()), [], {}
         wrong = [p for p in paths if _path(p)[0] not in modules]
-        need(not wrong, "there is no module %s" % ", ".join("\"%s\"" % p for p in wrong))
+        need(not wrong, "the network has no module %s" % ", ".join("\"%s\"" % p for p in wrong))
         for p in paths:
             m = modules[_path(p)[0]]
             keep = (lambda m, x, p=p: self._keep(p, x[0])) if p.endswith(":in") else (
@@ -117,10 +133,11 @@ class _Taps:
                               m.register_forward_hook(keep))
 
     def _keep(self, path, x):
-        need(path not in self.seen, "module \"%s\" runs more than once a pass: take another's input (PATH:in)" % path)
-        need(isinstance(x, torch.Tensor), "module \"%s\" gives no tensor" % path)
-        need(not x.is_complex(), "module \"%s\" returns complex numbers" % path)
-        self.seen[path] = x.detach().clone()  # what follows may work in place
+        need(path not in self.outputs, "module \"%s\" runs more than once per batch: name the input of another (PATH:in)" %
+             path)
+        need(isinstance(x, torch.Tensor), "module \"%s\" must return a tensor (got %s)" % (path, type(x).__name__))
+        need(not x.is_complex(), "module \"%s\" must return real numbers" % path)
+        self.outputs[path] = x.detach().clone()  # a later module may change it in place
 
     def remove(self):
         for h in self.hooks:
@@ -128,71 +145,83 @@ class _Taps:
 
 
 def _units(x, size, axis, path):
-    """(samples, units), in float64, with the samples of an image side by side."""
-    places = _path(path)[1]
-    if places:
+    """The activations x (N, ...) at a path as (samples, units) in float64; the samples of an image are adjacent."""
+    selection = _path(path)[1]
+    if selection:
         axis = -1 if axis is None else axis
-        need(places[0] < places[1] <= x.shape[axis], "at \"%s\", which is %s: no such places" % (path, tuple(x.shape[1:])))
-        x = x.narrow(axis, places[0], places[1] - places[0])
+        need(selection[0] < selection[1] <= x.shape[axis], "at \"%s\", of shape %s: indices out of range" % (
+            path, tuple(x.shape[1:])))
+        x = x.narrow(axis, selection[0], selection[1] - selection[0])
     if axis is None:
-        behind = range(1, x.dim())
-        fits = [d for d in behind if x.shape[d] == size] or [d for d in behind if x.shape[d] % size == 0]
-        need(len(fits) == 1 or fits and x.dim() == 4 and 1 in fits, "at \"%s\", which is %s, %s axis shows %d units: "
-             "say \"axis\"" % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size))
+        axes = range(1, x.dim())
+        fits = [d for d in axes if x.shape[d] == size] or [d for d in axes if x.shape[d] % size == 0]
+        need(len(fits) == 1 or fits and x.dim() == 4 and 1 in fits, "at \"%s\", of shape %s: %s axis may hold %d units "
+             "(set \"axis\")" % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size))
         axis = fits[0]
-    places = x.shape[axis]
-    need(places % size == 0, "at \"%s\": %d places of axis %d for %d units" % (path, places, axis, size))
+    length = x.shape[axis]
+    need(length % size == 0, "at \"%s\": axis %d of length %d cannot hold %d units" % (path, axis, length, size))
     x = x.movedim(axis, -1)
-    return x.reshape(-1, size, places // size).transpose(1, 2).reshape(-1, size).double()
+    return x.reshape(-1, size, length // size).transpose(1, 2).reshape(-1, size).double()
 
 
 def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None):
-    """Writes the moments stream (formats/codecs/moments.md, version 2) of two networks' joint activations on what the loader
-    yields: batches that the network takes, or lists whose first is one, or dictionaries of its arguments. at: {group:
-    modules} where groups does not say it. stage: "pre" where what is seen is not behind the ReLU. weights: the paths of
-    a's and b's weights streams, by whose content ids mc-permute knows them (default: those that mc-convert --groups makes
-    of the networks, with these rows in this order). Returns the content id."""
+    """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
+
+        groups = {"hidden": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "at": "fc2:in"}}
+        mcz.torch.moments(a, b, loader, groups, "m.mcz")
+
+    a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
+    loader   yields batches: a tensor, a list whose first element is the network's input, or a dictionary of its arguments.
+    groups   as mcz.groups describes.
+    path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
+    at       {group: module, or list of modules}, for groups without "at".
+    stage    "post" if the modules show units after the nonlinearity, "pre" if before.
+    weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the streams that
+             `mc-convert --groups` makes of the networks with the same rows in the same order.
+
+    Returns the content id. Raises mcz.Error if groups or modules do not fit the networks.
+    """
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(a).items()})
-    lies, names = _groups.nesting(rows), list(sizes)
-    for g, (up, _) in lies.items():
-        need(up not in lies, "group %s: nested more than one level deep" % g)
-    units = {g: n * sizes[lies[g][0]] if g in lies else n for g, n in sizes.items()}
-    said = groups if isinstance(groups, dict) else {}
-    at = {g: (at or {}).get(g, said.get(g, {}).get("at")) for g in sizes}
-    around = {up for up, _ in lies.values()}
-    need(not any(at[g] for g in around), "what lies within its units shows %s: it has no \"at\"" % ", ".join(
-        "\"%s\"" % g for g in sizes if g in around and at[g]))
-    at = {g: p for g, p in at.items() if g not in around and not lies.get(g, (0, 0))[1]}
-    need(all(at.values()), "no \"at\", the module that shows the units, of %s" % ", ".join(
-        g for g in at if not at[g]))
+    parents, names = _groups.nesting(rows), list(sizes)
+    for g, (outer, _) in parents.items():
+        need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
+    units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
+    options = groups if isinstance(groups, dict) else {}
+    at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
+    outers = {outer for outer, _ in parents.values()}
+    need(not any(at[g] for g in outers), "unexpected \"at\" of %s: the groups within its units have it" % ", ".join(
+        "\"%s\"" % g for g in sizes if g in outers and at[g]))
+    at = {g: p for g, p in at.items() if g not in outers and not parents.get(g, (0, 0))[1]}
+    need(all(at.values()), "\"at\", the module that shows the units, is missing for %s" % ", ".join(
+        "\"%s\"" % g for g in at if not at[g]))
     taps = [(g, p) for g in at for p in ([at[g]] if isinstance(at[g], str) else at[g])]
     nets = a, b
     ids = _ids(nets, rows, weights)
-    seen = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
+    recorders = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
     sums = [{p: 0 for p in PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     try:
         with evaluating(*nets), torch.no_grad():
             for batch in loader:
-                for n, s in zip(nets, seen):
-                    s.seen.clear()
+                for n, r in zip(nets, recorders):
+                    r.outputs.clear()
                     device = next(n.parameters()).device
                     _forward(n, _to(batch, device))
                 count = len(_first(batch))
                 data.update(_first(batch).detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
                 images += count
                 for i, (g, p) in enumerate(taps):
-                    need(all(p in s.seen for s in seen), "module \"%s\" does not run" % p)
-                    axis = said.get(g, {}).get("axis")
-                    x, y = (_units(s.seen[p], units[g], axis, p).cpu() for s in seen)
+                    need(all(p in r.outputs for r in recorders), "module \"%s\" does not run" % p)
+                    axis = options.get(g, {}).get("axis")
+                    x, y = (_units(r.outputs[p], units[g], axis, p).cpu() for r in recorders)
                     for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
                         sums[i][part] = sums[i][part] + v.numpy()
                     samples[i] += len(x)
     finally:
-        for s in seen:
-            s.remove()
+        for r in recorders:
+            r.remove()
     need(images, "the loader yields no images")
-    nested = {g: {"within": names.index(up), "unit": unit} for g, (up, unit) in lies.items()}
+    nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
                      for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
@@ -202,7 +231,16 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
 
 
 def permute(net, permutation, groups):
-    """Permutes the units of a network in place, by a permutation stream (or {group: permutation}), and returns it."""
+    """Permutes the units of a network in place. The network computes the same function. Returns the network.
+
+        mcz.torch.permute(b, "p.mcz", groups)
+
+    permutation  the path of a permutation stream, a stream of mcz.read(), or {group: integers (K)}: the new unit i is the
+                 old unit p[i].
+    groups       as mcz.groups describes.
+
+    Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit.
+    """
     if isinstance(permutation, (str, os.PathLike)):
         permutation = mcz.read(permutation, "permutation").tensors
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
@@ -210,20 +248,20 @@ def permute(net, permutation, groups):
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
     wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
              for g in sorted(set(sizes) ^ set(permutation))]
-    wrong += ["\"%s\" has %d units, not %d" % (g, permutation[g].size, sizes[g])
+    wrong += ["\"%s\": %d units expected, got %d" % (g, sizes[g], permutation[g].size)
               for g in sizes if g in permutation and permutation[g].size != sizes[g]]
-    wrong += ["\"%s\" is of %s, not whole numbers" % (g, p.dtype) for g, p in permutation.items()
+    wrong += ["\"%s\": integers expected, got %s" % (g, p.dtype) for g, p in permutation.items()
               if p.dtype.kind not in "iu"]
-    need(not wrong, "a permutation of other groups: %s" % "; ".join(wrong))
+    need(not wrong, "the permutation does not match the groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
-        need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": does not have each unit once" % g)
+        need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": each unit must occur once" % g)
     axes = {}
-    for r in rows:  # a tensor that two names share is permuted once
+    for r in rows:  # permute a tensor with two names once
         key = (state[r.tensor].data_ptr(), r.axis)
         axes.setdefault(key, (state[r.tensor], set()))[1].add(r._replace(tensor=""))
     with torch.no_grad():
-        for (_, axis), (tensor, some) in axes.items():
-            index = _groups.gather(tensor.shape[axis], some, permutation)
+        for (_, axis), (tensor, axis_rows) in axes.items():
+            index = _groups.gather(tensor.shape[axis], axis_rows, permutation)
             tensor.copy_(tensor.index_select(axis, torch.from_numpy(index).to(tensor.device)))
     return net
 
@@ -231,56 +269,56 @@ def permute(net, permutation, groups):
 # ---- the program -----------------------------------------------------------------------------------------------------
 
 @contextmanager
-def _theirs(what):
-    """What their code raises, in a line that says where."""
+def _user_code(problem):
+    """Turns an exception of the user's code into a one-line Error with the place: "PROBLEM: TYPE: TEXT (FILE:LINE)"."""
     try:
         yield
     except Error:
         raise
     except Exception as e:
         at = traceback.extract_tb(e.__traceback__)[-1]
-        raise Error("%s: %s: %s (%s:%d)" % (what, type(e).__name__, " ".join(str(e).split()),
+        raise Error("%s: %s: %s (%s:%d)" % (problem, type(e).__name__, " ".join(str(e).split()),
                                             os.path.basename(at.filename), at.lineno)) from None
 
 
 def _saved(path):
-    """The state_dict in a file that torch.save wrote, by itself or in a checkpoint."""
-    with open(path, "rb") as f, _theirs("cannot load %s" % path):
+    """The state_dict in a file of torch.save: alone, in a checkpoint or of a whole module."""
+    with open(path, "rb") as f, _user_code("cannot load %s" % path):
         saved = torch.load(f, map_location="cpu")
     for key in ("state_dict", "model_state_dict", "model", "net"):
         saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
     saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
-    need(isinstance(saved, dict), "cannot load %s: holds a %s, not a state_dict" % (path, type(saved).__name__))
+    need(isinstance(saved, dict), "cannot load %s: state_dict expected, got %s" % (path, type(saved).__name__))
     return {k: v for k, v in saved.items() if isinstance(v, torch.Tensor)}
 
 
 def _load_file(net, path):
-    """Loads a file of --state into the network; notes for the user."""
+    """Loads the file of --state into the network. Returns notes for the user."""
     tensors = (_state.read if path.endswith((".mcz", ".safetensors")) else _saved)(path)
     with inside("cannot load %s" % path):
         return _state.copy(net, tensors)
 
 
 def _network(text):
-    """MODULE:NET, or MODULE:NET(argument=value, ...)."""
-    module, _, what = text.partition(":")
-    name, paren, arguments = what.partition("(")
-    need(module and name, "'%s' is not MODULE:NET" % text)
+    """The nn.Module of MODULE:NET or MODULE:NET(argument=value, ...)."""
+    module, _, call = text.partition(":")
+    name, paren, arguments = call.partition("(")
+    need(module and name, "MODULE:NET expected")
     sys.path.insert(0, "")
-    with _theirs("cannot import %s" % module):
+    with _user_code("cannot import %s" % module):
         net = importlib.import_module(module)
     for part in name.split("."):
-        need(hasattr(net, part), "%s has no %s" % (module, part))
+        need(hasattr(net, part), "module %s has no %s" % (module, part))
         net = getattr(net, part)
     if not isinstance(net, torch.nn.Module):
         try:
             call = ast.parse("f(" + (arguments if paren else ")"), mode="eval").body
             values = [ast.literal_eval(v) for v in call.args], {k.arg: ast.literal_eval(k.value) for k in call.keywords}
         except (SyntaxError, ValueError):
-            raise Error("'%s' is not MODULE:NET(NAME=VALUE, ...)" % text) from None
-        with _theirs("cannot be made"):
+            raise Error("MODULE:NET(NAME=VALUE, ...) expected, with literal values") from None
+        with _user_code("cannot create the network"):
             net = net(*values[0], **values[1])
-    need(isinstance(net, torch.nn.Module), "%s is no torch.nn.Module" % text)
+    need(isinstance(net, torch.nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
     return net
 
 
@@ -289,24 +327,24 @@ def _numbers(text, kind=float):
 
 
 def main():
-    p = argparse.ArgumentParser(prog="python -m mcz.torch", description="Bring a PyTorch network here.")
-    e = p.add_subparsers(dest="what", required=True).add_parser(
-        "export", help="the graph of an nn.Module, and its weights",
-        description="Write the graph of an nn.Module, which every --net takes, and its weights for mc-convert.")
-    e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or what returns one: also with arguments, "
-                   "'torchvision.models:resnet18(num_classes=10)'")
-    e.add_argument("--state", metavar="FILE", help="a state_dict or checkpoint of torch.save, a .safetensors or a .mcz, "
-                   "loaded first")
-    e.add_argument("--data", metavar="FILE", help="a dataset stream that says input, classes, mean and std")
-    e.add_argument("--input", metavar="C,H,W", help="an image's channels, height and width")
-    e.add_argument("--classes", metavar="K", type=int)
-    e.add_argument("--mean", metavar="M,...", help="of the images' normalisation in training, a channel")
-    e.add_argument("--std", metavar="S,...", help="(default: the network takes pixels in [0, 1])")
-    e.add_argument("-o", dest="graph", metavar="NET.json", help="the graph")
-    e.add_argument("--weights", metavar="FILE", help="the weights, as safetensors")
+    p = argparse.ArgumentParser(prog="python -m mcz.torch", description="Export PyTorch networks.")
+    e = p.add_subparsers(dest="command", required=True).add_parser(
+        "export", help="write a network's graph and weights",
+        description="Write the graph of an nn.Module, for --net, and its weights, for mc-convert.")
+    e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or a class or function that returns one; may have "
+                   "arguments: 'torchvision.models:resnet18(num_classes=10)'")
+    e.add_argument("--state", metavar="FILE", help="load this first: a state_dict or checkpoint of torch.save, "
+                   "a .safetensors or a .mcz file")
+    e.add_argument("--data", metavar="FILE", help="a dataset stream, for --input, --classes, --mean and --std")
+    e.add_argument("--input", metavar="C,H,W", help="channels, height and width of an image")
+    e.add_argument("--classes", metavar="K", type=int, help="number of classes")
+    e.add_argument("--mean", metavar="M,...", help="mean per channel, if training normalised the images (default: 0)")
+    e.add_argument("--std", metavar="S,...", help="standard deviation per channel (default: 1; pixels are in [0, 1])")
+    e.add_argument("-o", dest="graph", metavar="NET.json", help="write the graph")
+    e.add_argument("--weights", metavar="FILE", help="write the weights, as safetensors")
     o = p.parse_args()
     if not (o.graph or o.weights):
-        e.error("nothing to write: give -o NET.json, --weights FILE or both")
+        e.error("-o NET.json or --weights FILE is required")
     try:
         meta = {}
         if o.data:
@@ -317,13 +355,13 @@ def main():
             image = _numbers(o.input, int) if o.input else list(meta.get("input", []))
             mean, std = (_numbers(v) if v else meta.get(k) for k, v in (("mean", o.mean), ("std", o.std)))
         except ValueError:
-            e.error("--input, --mean and --std are numbers with commas between them")
+            e.error("--input, --mean and --std must be numbers separated by commas")
         if len(image) != 3 or not (o.classes or meta):
-            e.error("needs --data FILE, or --input C,H,W and --classes K")
+            e.error("--data FILE, or --input C,H,W and --classes K, is required")
         with inside(o.net):
             net = _network(o.net)
             loaded = _load_file(net, o.state) if o.state else []
-            with _theirs("cannot be run on an image of %s" % ",".join(map(str, image))):
+            with _user_code("cannot run on an image of shape %s" % ",".join(map(str, image))):
                 graph, tensors, notes = export(net, image, o.classes or meta["classes"], mean, std)
         for note in loaded + notes:
             print("mcz.torch: %s: %s" % (o.net, note), file=sys.stderr)

@@ -1,38 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of PyTorch that have a node in the graph: one table, by name without underscores. Each handler is given
-the trace, the result, and what the function was given; it makes a node (t.node), says that the result is its input
-(t.same) or its input times and plus constants (t.affine), or raises NoNode."""
-from .traced_tensor import BATCH, known, whole_value
+"""The PyTorch functions that graphs support: TABLE, by name without outer underscores.
 
-LOG_SOFTMAX = "log_softmax is left out: the loss has it"  # the note of a network that ends in one
+A handler receives the trace, the result and the function's arguments. It adds a node (t.node), declares that the result is
+its input (t.same) or an affine function of it (t.affine), or raises Unsupported."""
+from .traced_tensor import BATCH, require, whole_value
 
-
-EPS_MIN = 1.1754943508222875e-38  # the smallest normal float32: no float32 variance from 1e-30 on changes by it
+LOG_SOFTMAX = "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
+EPS_MIN = 1.1754943508222875e-38  # smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
 
 
 def two(v):
-    """[height, width] of a setting, which is a pair or one number for both."""
+    """[height, width] of a setting that is a pair, or one number for both."""
     v = list(v) if isinstance(v, (list, tuple)) else [v, v]
     return [int(k) for k in (v * 2 if len(v) == 1 else v)]
 
 
 def two_or_none(v):
-    """The same of an output's size, of which None is the input's."""
+    """[height, width] of an output, where None stands for the input's."""
     return list(v) if isinstance(v, (list, tuple)) else [v, v]
 
 
+def no_dilation(dilation):
+    require(two(dilation) == [1, 1], "dilation %s is not supported" % (tuple(two(dilation)),))
+
+
 def conv2d(t, out, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
-    known(two(dilation) == [1, 1], "dilation %s" % (tuple(two(dilation)),))
+    no_dilation(dilation)
     kernel = list(weight.shape[2:])
     if padding == "same":
-        known(all(k % 2 for k in kernel), "padding \"same\" of an even kernel")
+        require(all(k % 2 for k in kernel), "padding=\"same\" requires an odd kernel")
         padding = [k // 2 for k in kernel]
     t.node(out, "conv", [x], named=t.layer(weight, bias), out=weight.shape[0], kernel=kernel, stride=two(stride),
            pad=[0, 0] if padding == "valid" else two(padding), groups=groups, bias=bias is not None)
 
 
 def linear(t, out, x, weight, bias=None):
-    known(x._mc.axes[-1] == "c", "its input's last axis is not the channels")
+    require(x._mc.axes[-1] == "c", "the last axis of its input must be the channels")
     settings = {"out": weight.shape[0], "bias": bias is not None}
     if len(x._mc.axes) == 1:
         return t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
@@ -41,7 +44,7 @@ def linear(t, out, x, weight, bias=None):
 
 
 def above_zero(t, eps):
-    """The eps of a node, which is above 0, for that of a layer."""
+    """A layer's eps, or EPS_MIN for 0, which graphs do not accept."""
     if eps:
         return eps
     t.note("%s: eps=0 becomes %g, which is the same unless a variance is 0" % (t.place(), EPS_MIN))
@@ -49,49 +52,49 @@ def above_zero(t, eps):
 
 
 def batch_norm(t, out, x, running_mean, running_var, weight=None, bias=None, training=False, momentum=.1, eps=1e-5):
-    known(running_mean is not None, "without running statistics")
-    known(weight is not None, "without weight and bias (affine=False)")
-    known(not training, "it normalises by the batch in evaluation too")
-    known(x._mc.axes[0] == "c", "its input's channels are not axis 1")
+    require(running_mean is not None, "running statistics are required (track_running_stats=True)")
+    require(weight is not None, "weight and bias are required (affine=True)")
+    require(not training, "it must use running statistics in evaluation")
+    require(x._mc.axes[0] == "c", "axis 1 of its input must be the channels")
     name = t.layer(weight, bias)
-    known(getattr(t.net.get_submodule(name), "momentum", 0) is not None,
-          "momentum=None: its statistics are the mean of all batches, which no node computes (set a number)")
+    require(getattr(t.net.get_submodule(name), "momentum", 0) is not None,
+            "momentum=None, the mean of all batches, is not supported (set a number)")
     t.node(out, "batchnorm", [x], named=name, axes=x._mc.axes, eps=above_zero(t, eps), momentum=momentum)
 
 
 def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
-    known(x._mc.axes[-1] == "c" and len(normalized_shape) == 1, "over other axes than the channels")
-    known(weight is not None and bias is not None, "without weight and bias")
+    require(x._mc.axes[-1] == "c" and len(normalized_shape) == 1, "it must normalise over the channels alone")
+    require(weight is not None and bias is not None, "weight and bias are required (elementwise_affine=True)")
     t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps))
 
 
 def pointwise(op):
-    """The handler of a function of one value, whose node is op."""
+    """The handler of an elementwise function, with the node op."""
     def handler(t, out, x, *args, **kwargs):
-        known(kwargs.get("approximate", "none") == "none", "approximate=%r" % kwargs.get("approximate"))
+        require(kwargs.get("approximate", "none") == "none", "approximate=%r is not supported" % kwargs.get("approximate"))
         t.node(out, op, [x], axes=x._mc.axes)
     return handler
 
 
 def hardtanh(t, out, x, min_val=-1., max_val=1., inplace=False):
-    known((min_val, max_val) == (0, 6), "from %g to %g" % (min_val, max_val))
+    require((min_val, max_val) == (0, 6), "its range must be 0 to 6 (got %g to %g)" % (min_val, max_val))
     t.node(out, "relu6", [x], axes=x._mc.axes)
 
 
 def max_pool2d(t, out, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
-    known(two(dilation) == [1, 1], "dilation %s" % (tuple(two(dilation)),))
+    no_dilation(dilation)
     pool(t, out, "maxpool", x, kernel_size, stride, padding, ceil_mode)
 
 
 def avg_pool2d(t, out, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
                divisor_override=None):
-    known(not (any(two(padding)) and count_include_pad) and divisor_override is None,
-          "it averages over the padding (count_include_pad), or has a divisor of its own")
+    require(not (any(two(padding)) and count_include_pad) and divisor_override is None,
+            "its average must exclude the padding (count_include_pad=False), without divisor_override")
     pool(t, out, "avgpool", x, kernel_size, stride, padding, ceil_mode)
 
 
 def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
-    """The node of a pooling: globalpool where an avgpool's window is the whole image, else op."""
+    """Adds a pooling node: globalpool if an avgpool's window is the whole image, else op."""
     c, h, w = x._mc.shape
     if op == "avgpool" and two(kernel) == [h, w] and not any(two(pad)):
         return t.node(out, "globalpool", [x])
@@ -110,7 +113,7 @@ def adaptive_avg_pool2d(t, out, x, output_size):
 
 def adaptive_max_pool2d(t, out, x, output_size, return_indices=False):
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
-    known(all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])), "windows of more than one size")
+    require(all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])), "its input's size must be a multiple of its output's")
     kernel = [s // k for k, s in zip(size, x._mc.shape[1:])]
     pool(t, out, "maxpool", x, kernel, kernel, 0, False)
 
@@ -119,7 +122,7 @@ def mean(t, out, x, dim=None, keepdim=False, **rest):
     dims = [dim] if isinstance(dim, int) else list(dim or [])
     over = {x._mc.axes[d % (len(x._mc.axes) + 1) - 1] if d % (len(x._mc.axes) + 1) else "n" for d in dims}
     spatial = set(x._mc.axes) - {"c"}
-    known(over == spatial and spatial, "over other axes than all of the image's")
+    require(over == spatial and spatial, "it must average over all pixels of each channel")
     t.node(out, "globalpool", [x], axes=x._mc.axes if keepdim else "c", any_axes=True)
 
 
@@ -128,11 +131,11 @@ def reshape(t, out, x, *shape, **rest):
     c, h, w = v.shape
     forms = {"c h w": [c, h, w], "h w c": [h, w, c], "c l": [c, h * w], "l c": [h * w, c], "c": [c]}
     channels_first = v.axes[0] == "c" or h * w == 1
-    known(out.shape[0] == BATCH, "it moves something into the batch")
-    for axes, want in forms.items():
-        if new == want and (h * w == 1 or axes != "c" and (axes[0] == "c") == (v.axes[0] == "c")):
+    require(out.shape[0] == BATCH, "axis 0 must stay the batch")
+    for axes, form in forms.items():
+        if new == form and (h * w == 1 or axes != "c" and (axes[0] == "c") == (v.axes[0] == "c")):
             return t.same(out, x, axes.split())
-    known(new == [c * h * w] and channels_first, "%s from %s" % (tuple(new), tuple(x.shape[1:])))
+    require(new == [c * h * w] and channels_first, "%s to %s is not supported" % (tuple(x.shape[1:]), tuple(new)))
     t.node(out, "flatten", [x], any_axes=True, axes="c")
 
 
@@ -148,65 +151,68 @@ def transpose(t, out, x, a, b):
 
 
 def reorder(t, out, x, dims):
-    """The result's axis k is the input's dims[k]: no node, but other axes."""
+    """Axis k of the result is axis dims[k] of the input. Only the axes change, so no node is added."""
     dims = [d % x.dim() for d in dims]
-    known(dims[0] == 0, "it moves the batch")
+    require(dims[0] == 0, "axis 0 must stay the batch")
     t.same(out, x, [x._mc.axes[d - 1] for d in dims[1:]])
 
 
 def cat(t, out, tensors, dim=0, **rest):
     dim = rest.get("axis", dim)
-    known(all(whole_value(x) for x in tensors), "with a tensor that no node makes")
+    require(all(whole_value(x) for x in tensors), "all its inputs must be computed from the image")
     first = tensors[0]._mc
-    known(all(x._mc.axes == first.axes for x in tensors) and dim % (len(first.axes) + 1) == first.axes.index("c") + 1,
-          "along another axis than the channels")
+    require(all(x._mc.axes == first.axes for x in tensors) and dim % (len(first.axes) + 1) == first.axes.index("c") + 1,
+            "it must concatenate along the channels")
     if len(tensors) == 1:
         return t.same(out, tensors[0])
     t.node(out, "concat", list(tensors), axes=first.axes)
 
 
+ADDED_CONSTANT = "a constant can be added only to the image"
+
+
 def add(t, out, x, y, alpha=1, **rest):
     if whole_value(x) and whole_value(y):
-        known(alpha == 1, "times alpha=%g" % alpha)
-        known(x._mc.shape == y._mc.shape and x._mc.axes == y._mc.axes, "of %s and %s" %
-              (tuple(x.shape[1:]), tuple(y.shape[1:])))
+        require(alpha == 1, "alpha=%g is not supported" % alpha)
+        require(x._mc.shape == y._mc.shape and x._mc.axes == y._mc.axes, "shapes %s and %s are not supported" %
+                (tuple(x.shape[1:]), tuple(y.shape[1:])))
         return t.node(out, "add", [x, y], axes=x._mc.axes)
     x, y = (x, y) if whole_value(x) else (y, x)
-    t.affine(out, x, 1, y if alpha == 1 else y * alpha, "a summand that no node makes")
+    t.affine(out, x, 1, y if alpha == 1 else y * alpha, ADDED_CONSTANT)
 
 
 def sub(t, out, x, y, alpha=1, **rest):
-    known(whole_value(x) and not whole_value(y), "of two nodes")
-    t.affine(out, x, 1, -y if alpha == 1 else -y * alpha, "a summand that no node makes")
+    require(whole_value(x) and not whole_value(y), "only a constant can be subtracted")
+    t.affine(out, x, 1, -y if alpha == 1 else -y * alpha, ADDED_CONSTANT)
 
 
 def mul(t, out, x, y):
     if whole_value(x) and whole_value(y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
-        known(y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)), "of %s and %s" %
-              (tuple(x.shape[1:]), tuple(y.shape[1:])))
+        require(y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)), "shapes %s and %s are not supported" %
+                (tuple(x.shape[1:]), tuple(y.shape[1:])))
         return t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
     x, y = (x, y) if whole_value(x) else (y, x)
     name, axes = t.names.get(id(y)), x._mc.axes
     if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get("c"):
         return t.node(out, "scale", [x], named=name, axes=axes)
-    t.affine(out, x, y, 0, "a factor that is no parameter of one value a channel")
+    t.affine(out, x, y, 0, "its factor must be one constant, or a parameter with one value per channel")
 
 
 def div(t, out, x, y, rounding_mode=None, **rest):
-    known(whole_value(x) and not whole_value(y), "of two nodes")
-    known(rounding_mode is None, "rounding_mode=%r" % rounding_mode)
-    t.affine(out, x, 1 / y, 0, "a divisor")
+    require(whole_value(x) and not whole_value(y), "its divisor must be a constant")
+    require(rounding_mode is None, "rounding_mode=%r is not supported" % rounding_mode)
+    t.affine(out, x, 1 / y, 0, "its divisor must be one constant")
 
 
 def dropout(t, out, x, p=.5, training=True, inplace=False):
-    known(not training, "it drops values in evaluation too")
+    require(not training, "it must be inactive in evaluation")
     return t.node(out, "dropout", [x], axes=x._mc.axes, p=p) if p else t.same(out, x)
 
 
 def dropout2d(t, out, x, p=.5, training=True, inplace=False):
-    known(not training, "it drops channels in evaluation too")
-    t.note("dropout of whole channels is left out: training here is without it")
+    require(not training, "it must be inactive in evaluation")
+    t.note("dropout of whole channels is omitted: mc-train does not apply it")
     t.same(out, x)
 
 
@@ -215,11 +221,11 @@ def identity(t, out, x, *args, **kwargs):
 
 
 def detach(t, out, x):
-    known(False, "it stops the gradient, which no node does")
+    require(False, "stopping the gradient is not supported")
 
 
 def log_softmax(t, out, x, dim=None, **rest):
-    known(x._mc.axes == ("c",) and dim in (None, 1, -1), "not of an image's logits")
+    require(x._mc.axes == ("c",) and dim in (None, 1, -1), "its input must be the logits, and its axis the classes")
     t.note(LOG_SOFTMAX)
     t.same(out, x, ["logits"])
 

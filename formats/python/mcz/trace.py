@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The graph of an nn.Module: it is run once on an image, and each function of PyTorch that it calls becomes the node
-that the table of torch_functions.py says. Functions and not modules, so that nn.ReLU and F.relu are one entry; numbers
-and not symbols, so that branches on a shape and operations in place are what they are. Whatever has no node is named,
-all of it at once."""
+"""Trace the graph of an nn.Module.
+
+The network runs once on a batch of random images, and torch_functions.py maps each PyTorch function that it calls to a
+node. Tracing functions rather than modules makes nn.ReLU and F.relu one case. Concrete rather than symbolic tensors make
+branches on a shape and in-place operations work. An Error lists every unsupported call of the network."""
 import numpy as np
 import torch
 
@@ -11,51 +12,58 @@ from .errors import Error, need
 from .evaluate import evaluating, run, verify
 from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
-from .traced_tensor import BATCH, NoNode, Result, Traced, Value, flat, known, stand_in, whole_value
+from .traced_tensor import BATCH, Result, Traced, Unsupported, Value, flat, require, stand_in, whole_value
+
+HELP = "see docs/guides/any-module.md"
 
 
 class Trace:
-    """One run of a network: nodes so far, `problems` (calls that have no node) and notes for the user. path: the
-    modules that are running, outermost first, each as (its path, the module, the Value of its input)."""
+    """One run of a network: its nodes, `problems` (unsupported calls) and notes for the user.
+    path: the running modules, outermost first, each as (path, module, Value of its input)."""
 
     def __init__(self, net, image):
         self.net, self.image = net, list(image)
         self.names = {id(p): n for n, p in list(net.named_parameters()) + list(net.named_buffers())}
         self.path, self.nodes, self.used, self.problems, self.notes = [], [], {"pixels", "loss"}, [], []
         self.constants = 0
-        self.normalise = None  # (factor, summand) a channel that were used
+        self.normalise = None  # (factor, summand) per channel of the network's own normalisation
 
     def note(self, text):
         if text not in self.notes:
             self.notes.append(text)
 
     def place(self):
-        """The path of the module that is running."""
+        """The path of the running module."""
         return self.path[-1][0] or "(the network itself)"
+
+    def operation(self, name):
+        """The name to report: the running module's type if it is one of torch.nn, else the function."""
+        _, module, _ = self.path[-1]
+        return type(module).__name__ if type(module).__module__.startswith("torch.nn.") else name + "()"
 
     def enter(self, path, module, args):
         self.path.append((path, module, whole_value(args[0]) if args else None))
 
     def leave(self, module, out):
-        """Notes a module that returns its input unchanged: it may work in training."""
+        """Notes a module that returns its input unchanged, because it may act in training."""
         _, _, before = self.path.pop()
         kind = type(module).__name__
         if before and whole_value(out) is before and kind not in ("Identity", "Sequential") and not list(
                 module.children()) and getattr(module, "p", getattr(module, "drop_prob", 1)):
-            self.note("%s is left out: training here is without it" % kind)
+            self.note("%s is omitted: mc-train does not apply it" % kind)
 
     def layer(self, weight, bias):
         """The module path of a layer's parameters."""
         name = self.names.get(id(weight))
-        known(name, "its weight is computed, and no parameter")
+        require(name, "its weight must be a parameter, not a computed tensor")
         path, _, last = name.rpartition(".")
-        known(last == "weight" and path, "its weight is called \"%s\", not PATH.weight" % name)
-        known(bias is None or self.names.get(id(bias)) == path + ".bias", "its bias is not %s.bias" % path)
-        known(path not in self.used, "%s is used twice: shared weights have no node" % path)
+        require(last == "weight" and path, "its weight must be named PATH.weight (got \"%s\")" % name)
+        require(bias is None or self.names.get(id(bias)) == path + ".bias", "its bias must be %s.bias" % path)
+        require(path not in self.used, "%s is used twice: shared weights are not supported" % path)
         return path
 
     def functional(self, op):
-        """A free name below the module that is running."""
+        """An unused node name below the running module."""
         path, module, _ = self.path[-1]
         own = type(module).__module__.startswith("torch.nn.") and path and not list(module.children())
         base = path if own else ".".join(filter(None, (path, op)))
@@ -65,21 +73,21 @@ class Trace:
         return name
 
     def source(self, x):
-        """The name of the node that makes x; of pixels, what they were normalised with is kept."""
+        """The name of the node whose output x is. Records the normalisation of pixels."""
         v = x._mc
         if v.affine is not None:
             if self.normalise is None:
                 self.normalise = v.affine
-            known(all(np.allclose(a, b) for a, b in zip(v.affine, self.normalise)),
-                  "the image is normalised in more than one way")
+            require(all(np.allclose(a, b) for a, b in zip(v.affine, self.normalise)),
+                    "the image is normalised in more than one way")
         return v.node
 
     def node(self, out, op, ins, /, named=None, axes="chw", any_axes=False, **settings):
-        """Adds a node of these inputs (tensors) and settings, and makes it the Value of out, whose axes are given.
-        NoNode where the graph has no such node, or the node's output is not of out's shape."""
+        """Adds a node with these inputs (tensors) and settings, and sets the Value of out, whose axes are `axes`.
+        Raises Unsupported if the node is invalid, or if its output's shape differs from out's."""
         for x in ins:
-            known("logits" not in x._mc.axes, "something follows log_softmax")
-            known(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input is no image")
+            require("logits" not in x._mc.axes, "log_softmax must be the last operation")
+            require(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input must have axes (C, H, W)")
         sources = [self.source(x) for x in ins]
         name = named or self.functional(op)
         n = graph.Node(op, name, [graph.Node("", s, [], {}) for s in sources], settings)
@@ -89,48 +97,47 @@ class Trace:
             graph.check_node(n.map, self.image[0])
             n.shape = graph.shape(n, self.image)
         except Error as e:
-            raise NoNode(str(e)) from None
+            raise Unsupported(str(e)) from None
         self.used.add(name)
         self.nodes.append(n)
-        want = [{"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a] for a in axes]
-        known(list(out.shape[1:]) == want, "gives %s, not %s" % (tuple(out.shape[1:]), tuple(want)))
+        expected = [{"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a] for a in axes]
+        require(list(out.shape[1:]) == expected, "shape %s expected, got %s" % (tuple(expected), tuple(out.shape[1:])))
         out._mc = Value(name, n.shape, axes)
 
     def same(self, out, x, axes=None):
-        """out is what x is, with other axes where they are given."""
-        self_axes = x._mc.axes if axes is None else axes
-        out._mc = Value(x._mc.node, x._mc.shape, self_axes, x._mc.affine)
+        """Gives out the Value of x, with other axes if given."""
+        out._mc = Value(x._mc.node, x._mc.shape, x._mc.axes if axes is None else axes, x._mc.affine)
 
-    def affine(self, out, x, factor, summand, why):
-        """out = x * factor + summand, numbers or one a channel, which are constants: of the image they are its
-        normalisation, 0 and 1 are nothing."""
-        def a_channel(v):
+    def affine(self, out, x, factor, summand, reason):
+        """Handles out = x * factor + summand with constants, each one number or one per channel. On pixels they are the
+        image's normalisation. Elsewhere a single factor becomes a scale node; else Unsupported, for this reason."""
+        def per_channel(v):
             if isinstance(v, torch.Tensor):
-                known(id(v) not in self.names or not v.requires_grad, why)
+                require(id(v) not in self.names or not v.requires_grad, reason)
                 v = v.detach().as_subclass(torch.Tensor).double().numpy().reshape(-1)
-                known(len(v) in (1, x._mc.shape[0]), why)
+                require(len(v) in (1, x._mc.shape[0]), reason)
             return np.broadcast_to(np.asarray(v, float), (x._mc.shape[0],))
-        factor, summand = a_channel(factor), a_channel(summand)
+        factor, summand = per_channel(factor), per_channel(summand)
         if (factor == 1).all() and (summand == 0).all():
             return self.same(out, x)
-        if x._mc.affine is None:  # a constant, which the node's name keeps for load()
-            known((summand == 0).all() and (factor == factor[0]).all(), why)
+        if x._mc.affine is None:  # the node's name holds the constant, for load()
+            require((summand == 0).all() and (factor == factor[0]).all(), reason)
             self.constants += 1
             name = "%s_%d" % (".".join(filter(None, (self.path[-1][0], TIMES + "%.9g" % factor[0]))), self.constants)
-            self.note("%s is a scale, which training here would change" % name)
+            self.note("%s is a constant, but mc-train trains it" % name)
             return self.node(out, "scale", [x], named=name, axes=x._mc.axes)
         a, b = x._mc.affine
         out._mc = Value(x._mc.node, x._mc.shape, x._mc.axes, (a * factor, b * factor + summand))
 
     def call(self, func, args, kwargs, out, values):
-        """Gives what func returned its Value. values: those of the tensors that func was given, before it ran."""
+        """Sets the Value of func's result. values: the Values of its traced arguments before it ran."""
         for o in flat([out]):
             if isinstance(o, Traced):
                 o._mc = None
         if not values or any(v is None for v in values):
-            return  # follows what was told already
-        taken = [a for a in flat([args, kwargs]) if isinstance(a, Traced)]
-        for a, v in zip(taken, values):
+            return  # depends on an unsupported call that is already reported
+        inputs = [a for a in flat([args, kwargs]) if isinstance(a, Traced)]
+        for a, v in zip(inputs, values):
             a._mc = v
         name = func.__name__.strip("_")
         handler = TABLE.get(ALIASES.get(name, name))
@@ -139,23 +146,23 @@ class Trace:
             out = out[0]
         result = out
         try:
-            known(handler and isinstance(out, Traced), "no node")
-            if any(o is a for o in [out] for a in taken):
-                result = Result(out)  # in place: the input is still what it was
-            known(out.dtype == taken[0].dtype, "returns %s" % out.dtype)
+            require(handler and isinstance(out, Traced), None)
+            if any(out is a for a in inputs):
+                result = Result(out)  # in place: the input keeps its Value until the handler has read it
+            require(out.dtype == inputs[0].dtype, "conversion to %s is not supported" % out.dtype)
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
-        except NoNode as e:
-            self.problems.append("%s: %s: %s" % (self.place(), name, e))
-            for o in flat([out]):  # so that what follows is told of itself
+        except Unsupported as e:
+            reason = "%s: %s" % (name, e) if e.args[0] else self.operation(name) + " is not supported in graphs"
+            self.problems.append("%s: %s" % (self.place(), reason))
+            for o in flat([out]):  # continue, to find later problems
                 if isinstance(o, Traced):
                     o._mc = stand_in(o, values[0])
 
 
 def graph_of(net, image, classes, mean=None, std=None, name=None):
-    """(the graph as a map, {tensor: array} in the graph's order, notes) of a network in evaluation, whose input are
-    pixels normalised by mean and std (none: pixels in [0, 1]). image: its (C, H, W). Error names everything that has no
-    node."""
+    """Traces a network, as mcz.torch.export describes. image: (C, H, W). Returns (graph as a map, {tensor: array} in the
+    graph's order, notes for the user)."""
     device = next((p.device for p in net.parameters()), torch.device("cpu"))
     net.cpu()
     t = Trace(net, image)
@@ -176,27 +183,28 @@ def graph_of(net, image, classes, mean=None, std=None, name=None):
 
 
 def trace(t, classes, mean, std, name):
-    """(the graph as a map, {tensor: array}) of a Trace whose network runs here."""
+    """Runs the network of a Trace. Returns (graph as a map, {tensor: array})."""
     x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
     x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
     out = run(t.net, x)
-    need(isinstance(out, torch.Tensor), "the network returns no tensor")
+    need(isinstance(out, torch.Tensor), "the network must return a tensor (got %s)" % type(out).__name__)
     if not t.problems:
         v = whole_value(out)
         need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
-             "the network returns %s, not %d logits" % (tuple(out.shape[1:]), classes))
+             "the network must return %d logits (got shape %s)" % (classes, tuple(out.shape[1:])))
         m, nodes = finish(t, out, classes, mean, std, name)
         tensors = weights(t, nodes)
         verify(t.net, m, t)
-    need(not t.problems, "\n".join(["has no node:"] + ["  " + p for p in t.problems]))
+    need(len(t.problems) != 1, "%s: %s" % ((t.problems + [""])[0], HELP))
+    need(not t.problems, "\n  ".join(["%d problems (%s):" % (len(t.problems), HELP)] + t.problems))
     return m, tensors
 
 
 def weights(t, nodes):
-    """{tensor: array} of a graph's nodes, in their order, parameters first; notes about the others, and about those that change
-    here."""
+    """{tensor: array} of a graph's nodes, in their order, parameters first. Notes tensors that are omitted, rounded or
+    frozen."""
     state, parameters = t.net.state_dict(), dict(t.net.named_parameters())
-    learned, statistics = (sum(some, []) for some in zip(*map(graph.tensors, nodes)))
+    learned, statistics = (sum(lists, []) for lists in zip(*map(graph.tensors, nodes)))
     tensors = {n: np.full(s, constant(n), "f4") if n not in state else
                state[n].detach().cpu().float().numpy().reshape(s) for n, s in learned + statistics}
     for n, a in tensors.items():
@@ -204,20 +212,20 @@ def weights(t, nodes):
     if any(state[n].dtype == torch.float64 for n in tensors if n in state):
         t.note("float64 weights are rounded to float32")
     learned = [n for n, _ in learned if n in state]
-    for what, names, whole in (
-            ("not used in evaluation, and left out", [n for n in parameters if n not in tensors], parameters),
-            ("fixed there (requires_grad=False), but trained here", [
+    for text, names, candidates in (
+            ("omitted, because evaluation does not use them", [n for n in parameters if n not in tensors], parameters),
+            ("frozen (requires_grad=False), but mc-train trains them", [
                 n for n in learned if n not in parameters or not parameters[n].requires_grad], learned)):
         if names:
-            t.note("%s: %s" % (what, "all parameters" if len(names) == len(whole) else ", ".join(sorted(
+            t.note("%s: %s" % (text, "all parameters" if len(names) == len(candidates) else ", ".join(sorted(
                 {n.rpartition(".")[0] or n for n in names}))))
     return tensors
 
 
 def finish(t, out, classes, mean, std, name):
-    """(the graph as a map, its nodes): those that out needs, between the images' normalisation and the loss."""
+    """(graph as a map, nodes that out depends on). The map adds the image's normalisation and the loss."""
     c = t.image[0]
-    need(1 <= c <= 4, "an image has 1 to 4 colour channels, not %d" % c)
+    need(1 <= c <= 4, "an image must have 1 to 4 channels (got %d)" % c)
     mean, std = (np.broadcast_to(np.asarray(v, float), (c,))
                  for v in (0 if mean is None else mean, 1 if std is None else std))
     a, b = t.normalise or (1, 0)

@@ -1,39 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tensors that are traced, and what each of them is in the graph. torch_functions.py makes nodes of the
-functions called with them."""
+"""The tensor type that traces a network. torch_functions.py maps the functions called with it to nodes."""
 import torch
 
-BATCH = 2  # images that are traced at once
+BATCH = 2  # images in the traced batch
 
 
 class Value:
-    """What a tensor is: the output of a node, of shape (C, H, W); `axes` are the tensor's behind the first: c, h, w
-    (l: h and w as one). affine: (factor, summand) a channel, of the image before the network's own normalisation."""
+    """A tensor's place in the graph: the output, of shape (C, H, W), of a node. axes: the tensor's axes after the batch, of
+    c, h, w and l (h and w flattened). affine: the (factor, summand) per channel that a tensor of pixels differs from the
+    image by, before the network's own normalisation; None for other tensors."""
 
     def __init__(self, node, shape, axes, affine=None):
         self.node, self.shape, self.axes, self.affine = node, tuple(shape), tuple(axes), affine
 
 
-class NoNode(Exception):
-    """A call that the graph has no node for; the text says why."""
+class Unsupported(Exception):
+    """A call that graphs cannot represent, with the reason."""
 
 
-def known(ok, why):
-    """NoNode, for this reason, where not ok."""
+def require(ok, reason):
+    """Raises Unsupported unless ok."""
     if not ok:
-        raise NoNode(why)
+        raise Unsupported(reason)
 
 
 class Traced(torch.Tensor):
-    """A tensor that tells `trace` each function of PyTorch that is called with it. `_mc` is its Value, or None."""
+    """A tensor that reports each PyTorch function called with it to `trace`. `_mc` is its Value, or None."""
 
     trace = None
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        taken = [a for a in flat([args, kwargs]) if isinstance(a, Traced)]
-        values = [getattr(a, "_mc", None) for a in taken]  # before what works in place
+        values = [getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)]  # before in-place changes
         out = super().__torch_function__(func, types, args, kwargs)
         if not any(isinstance(o, torch.Tensor) for o in flat([out])):
             return out
@@ -44,19 +43,19 @@ class Traced(torch.Tensor):
 
 
 def flat(x):
-    """All that is in lists, tuples and dictionaries within each other, as one list."""
+    """The elements of nested lists, tuples and dictionaries, as one list."""
     if isinstance(x, (list, tuple)):
         return [y for e in x for y in flat(e)]
     return [y for e in x.values() for y in flat(e)] if isinstance(x, dict) else [x]
 
 
 def whole_value(x):
-    """The Value of a tensor that is traced, else None."""
+    """The Value of a traced tensor, else None."""
     return x._mc if isinstance(x, Traced) else None
 
 
 def stand_in(x, v):
-    """What a tensor may be that no node makes."""
+    """A plausible Value of the result of an unsupported call, so that tracing can continue; None if there is none."""
     if x.dim() == len(v.axes) + 1:
         sides = dict(zip(v.axes, x.shape[1:]))
         return Value("pixels", [sides.get(a, s) for a, s in zip("chw", v.shape)], v.axes)
@@ -66,7 +65,7 @@ def stand_in(x, v):
 
 
 class Result:
-    """Of an operation in place: the shape of a tensor whose value is still the input's."""
+    """The result of an in-place operation, separate from the tensor, which still has its input's Value."""
 
     def __init__(self, tensor):
         self.shape, self._mc = tensor.shape, None
