@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # make            build everything into build/
-# make demo       install what is missing, build, run the main job on synthetic data, draw the picture
-# make check      every test
-# make help       the other goals (any with V=1: show every command)
+# make demo       install missing packages, build, align and connect two networks, and draw the paths
+# make check      run every test
+# make help       list the other goals (V=1 with any goal shows every command)
 #
-# kernels/cuda/cuda.mk builds the CUDA backend; tests/tests.mk builds the tests' programs and has the goals that run them.
+# kernels/cuda/cuda.mk builds the CUDA backend. tests/tests.mk builds the tests and has the goals that run them.
 
 comma   := ,
 unexport $(shell sed -n 's/^unset //p' pipelines/include/environment.sh)
@@ -15,18 +15,18 @@ VERSION := 0.2.0
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat-security -Werror
 CFLAGS  ?= -O2 -g
-# Hardening limits what a bug in a reader of untrusted files can do; HARDEN= turns it off. _FORTIFY_SOURCE needs an
-# optimiser, and it hides errors from the sanitizers.
-GIVEN   := $(CFLAGS) $(EXTRA_CFLAGS)
-FORTIFY := $(if $(findstring -fsanitize,$(GIVEN)),,$(if $(filter-out -O0,$(lastword $(filter -O%,$(GIVEN)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
+# Hardening limits the harm of a bug in a reader of untrusted files; HARDEN= disables it. _FORTIFY_SOURCE requires
+# optimisation, and it hides errors from the sanitizers.
+USER_CFLAGS := $(CFLAGS) $(EXTRA_CFLAGS)
+FORTIFY := $(if $(findstring -fsanitize,$(USER_CFLAGS)),,$(if $(filter-out -O0,$(lastword $(filter -O%,$(USER_CFLAGS)))),-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3))
 HARDEN  ?= -fstack-protector-strong -fstack-clash-protection $(FORTIFY)
 HARDEN_LINK := $(if $(HARDEN),-pie -Wl$(comma)-z$(comma)relro$(comma)-z$(comma)now$(comma)-z$(comma)noexecstack)
 ALL_CFLAGS := -std=c11 -D_GNU_SOURCE -DMC_VERSION='"$(VERSION)"' $(WARN) -fopenmp -fPIC \
               -I. $(HARDEN) $(CFLAGS) $(EXTRA_CFLAGS)
 LIBS    := -Wl,--as-needed -ldnnl -llapacke -lblas -lmsgpackc -lzstd -lxxhash -ljansson -lzip -lturbojpeg -lpng -lz -lm
 
-# A checksum of the headers that a backend's library shares with the programs. Programs and libraries that were built from
-# different headers refuse each other.
+# A checksum of the headers that a backend's library shares with the programs. A program does not load a library that was
+# built from other headers.
 INTERFACE := $(shell cat $$($(CC) -MM -I. kernels/abi.h 2>/dev/null | tr -d '\\\n' | cut -d: -f2) | cksum | cut -d' ' -f1)u
 
 LIB_SRC  := $(sort $(filter-out kernels/cuda/%,$(shell find libcommon kernels formats tools/*/ -name '*.c')))
@@ -39,38 +39,38 @@ SCRIPTS  := $(wildcard tools/plot/*.gp)
 SHARED   := $(SCRIPTS:tools/plot/%=$(BUILD)/share/mc/%)
 PACKAGES := pipelines/setup/install-packages.sh
 Q        := $(if $(V),,@)
-# Each build uses all cores, unless the user gave -j.
+# Each build uses all cores, unless the user sets -j.
 SUBMAKE   = $(MAKE) --no-print-directory $(if $(filter -j%,$(MFLAGS)),,-j$(shell nproc))
 HERE      = build=$$(cd $(BUILD) && pwd) && MC_ROOT="$$PWD" MC_BUILD="$$build" PATH="$$build/bin:$$PATH"
 
-# The command that compiles and links everything. A file records it, so that everything is rebuilt when it changes.
+# The compile and link command. The file $(BUILD)/flags records it, so that everything is rebuilt when it changes.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 
 all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
 
 include kernels/cuda/cuda.mk tests/tests.mk
 
-# NVCC=: the demo does not need the CUDA backend, which takes half of the build's time.
-demo: ## install what is missing, build, run the main job on synthetic data, draw the picture
+# NVCC=: the demo does not need the CUDA backend, which is half of the build's time.
+demo: ## install missing packages, build, align and connect two networks, draw the paths
 	$(PACKAGES)
 	+$(SUBMAKE) NVCC= all
 	$(HERE) pipelines/demo.sh
 
-check: ## every test; ends with "N passed, N failed" (ONLY=word runs those whose name holds it)
+check: ## run every test, or those whose path contains a word (ONLY=word); ends with "N passed, N failed"
 	@MC_ROOT="$$PWD" tests/layers.sh
 	$(PACKAGES)
 	+$(SUBMAKE) all programs-of-tests man
 	@tests/run $(BUILD)
 
-results: ## docs/results/ from pipelines/paper/
+results: ## make docs/results/ from pipelines/paper/
 	@pipelines/paper/pages.py results docs/results
 
-reference: $(TOOLS) ## docs/reference/programs.md from the programs' --help
+reference: $(TOOLS) ## make docs/reference/programs.md from the programs' --help
 	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
 
-man: $(MAN) ## man pages from the programs' --help
+man: $(MAN) ## make man pages from the programs' --help
 
-install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, scripts
+install: all man ## install programs, man pages, completion and scripts into $(DESTDIR)$(PREFIX)
 	to="$(DESTDIR)$(PREFIX)" && share="$$to/share/mc" && completions="$$to/share/bash-completion/completions" && \
 	install -d "$$to/bin" "$$share" "$$to/share/man/man1" "$$completions" && \
 	install $(TOOLS) "$$to/bin" && \
@@ -83,9 +83,9 @@ install: all man ## into $(DESTDIR)$(PREFIX): programs, man pages, completion, s
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
-# The programs find their libraries next to themselves. RPATH, unlike RUNPATH, holds for the libraries' own libraries too.
+# The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.
 WHEELS ?= build-wheel
-wheel: ## one file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
+wheel: ## make a file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
 	$(PACKAGES)
 	rm -rf build-wheel/stage
 	+$(SUBMAKE) BUILD=build-wheel NVCC= LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags' \
@@ -93,17 +93,17 @@ wheel: ## one file that pip installs without compiler or root: programs, librari
 	strip build-wheel/stage/usr/bin/*
 	pipelines/setup/build_wheel.py build-wheel/stage "$(WHEELS)"
 
-lint: ## clang-format, shellcheck and cppcheck on the sources; one line if they find nothing
+lint: ## run clang-format, shellcheck and cppcheck; one line if they find nothing
 	@$(PACKAGES) clang-format shellcheck cppcheck
 	@tests/lint
 
-format: ## clang-format every C, CUDA and C++ file
+format: ## run clang-format on every C, CUDA and C++ file
 	clang-format -i $(shell git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
-clean: ## remove what was built
+clean: ## remove all builds
 	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan build-coverage
 
-help: ## this list
+help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST)) | \
 		sed 's,$$(BUILD),$(BUILD),; s,$$(DESTDIR)$$(PREFIX),$(DESTDIR)$(PREFIX),'
 
@@ -120,15 +120,15 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(if $(V),,@echo "  CC    $<")
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# The CPU kernels are compiled once per instruction set and selected at run time. They may contract products and sums to
-# fused multiply-adds, but nothing else that -ffast-math allows.
+# The CPU kernels are compiled once per instruction set and selected at run time. They may use fused multiply-adds, but no
+# other liberty of -ffast-math.
 $(BUILD)/kernels/cpu/isa_%.o: ALL_CFLAGS += -O3 -ffp-contract=fast -Wno-psabi
 ifeq ($(shell uname -m),x86_64)
 $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
-# Tables that programs contain, each as one C string.
+# Embed tables in programs, each as one C string.
 TO_STRING = sed 's/[\\"]/\\&/g; s/\t/\\t/g; s/.*/"&\\n"/'
 $(BUILD)/%.inc: %.tsv
 	@mkdir -p $(@D)

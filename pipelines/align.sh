@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Alignment as one pipe: the second network with its units reordered to match the first one's. Each stage
-# can be swapped or set for an ablation; see the usage below.
+# Alignment as one pipe of programs. Each stage can be replaced or configured for an ablation; see the usage below.
 set -u
 here=$(dirname "$(readlink -f "$0")")
 . "$here/include/environment.sh" || exit 1
@@ -12,20 +11,20 @@ usage() {
 Usage: align.sh -d DATA.mcz [-p PERM.mcz] A.mcz B.mcz -o ALIGNED.mcz
 Reorder B's units to match A's: mc-acts | mc-corr | mc-hungarian | mc-permute.
 
-  -d FILE  the data set on which the units are compared
-  -o FILE  B with its units reordered (default: standard output)
-  -p FILE  keep the permutation too
+  -d FILE  data set on which to compare the units
+  -o FILE  output: B with its units reordered (default: standard output)
+  -p FILE  write the permutation too
   -h       print this and exit
 
-The ablation points are variables of the environment:
+Environment variables for ablations:
 
-  SAMPLES=N     images that are looked at (default: the first 20%)
-  AT=post|pre   after or before the ReLU (post)
-  MEASURE=NAME  what is matched: mc-corr --measure: correlation, l2 (correlation)
+  SAMPLES=N     number of images (default: the first 20%)
+  AT=post|pre   compare activations after or before the ReLU (default: post)
+  MEASURE=NAME  correlation or l2, as in mc-corr --measure (default: correlation)
   ACTS, CORR, ASSIGN, PERMUTE
-                commands that take a stage's place (mc-acts, mc-corr, mc-hungarian, mc-permute)
+                commands that replace a stage (default: mc-acts, mc-corr, mc-hungarian, mc-permute)
   THREADS=N, DEVICE=DEV, PRECISION=f32|tf32|bf16|f16
-                where and how the networks run (all cores, auto, f32)
+                options of mc-acts (default: all cores, auto, f32)
 
 Examples:
   pipelines/align.sh -d train.mcz a.mcz b.mcz -o b-aligned.mcz
@@ -33,11 +32,11 @@ Examples:
   MEASURE=l2 ASSIGN="mc-hungarian --constraint pre.mcz" pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
   ASSIGN=formats/python/example_assign.py pipelines/align.sh -d train.mcz a.mcz b.mcz -o pb.mcz
 
-Exit status: that of the last stage: 0 done, 1 failed, 2 usage, 3 input damaged or not what it should be.
+Exit status: that of the last stage: 0 done, 1 failed, 2 usage, 3 invalid input.
 END
 }
 
-wrong() {
+usage_error() {
     echo "align.sh: $1 (see align.sh -h)" >&2
     exit 2
 }
@@ -50,22 +49,22 @@ while [ $# -gt 0 ]; do
         exit 0
         ;;
     -d | -o | -p)
-        [ $# -gt 1 ] || wrong "$1 needs a file"
+        [ $# -gt 1 ] || usage_error "$1 requires a file"
         case $1 in -d) data=$2 ;; -o) out=$2 ;; -p) perm=$2 ;; esac
         shift
         ;;
-    -?*) wrong "there is no option '$1'" ;;
+    -?*) usage_error "unknown option '$1'" ;;
     *) operands+=("$1") ;;
     esac
     shift
 done
-[ -n "$data" ] || wrong "-d is needed"
-[ ${#operands[@]} -eq 2 ] || wrong "two networks are needed, ${#operands[@]} are given"
+[ -n "$data" ] || usage_error "-d is required"
+[ ${#operands[@]} -eq 2 ] || usage_error "two networks expected, got ${#operands[@]}"
 a=${operands[0]} b=${operands[1]}
-# b is read twice, and the pipes are ours
-[ "$a" != - ] && [ "$b" != - ] && [ "$data" != - ] || wrong "inputs must be files"
+# b is read twice, and standard input is not passed on
+[ "$a" != - ] && [ "$b" != - ] && [ "$data" != - ] || usage_error "inputs must be files"
 
-# the programs beside this where none are on PATH: in the source tree, or installed in share/mc
+# if the programs are not on PATH, use those of the source tree or of the installation (share/mc)
 command -v mc-acts >/dev/null || PATH=$here/../build/bin:$here/../../bin:$PATH
 
 acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
@@ -73,7 +72,7 @@ acts=(--data "$data" --at "${AT:-post}" ${SAMPLES:+--samples "$SAMPLES"}
     ${PRECISION:+--precision "$PRECISION"})
 
 permutation() {
-    # a stage may be a command with arguments, so it is split into words
+    # a stage may have arguments, so it is split into words
     # shellcheck disable=SC2086
     ${ACTS:-mc-acts} "${acts[@]}" "$a" "$b" |
         ${CORR:-mc-corr} --measure "${MEASURE:-correlation}" |

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Straight lines between the ends as later literature measures them: statistics of batch norm averaged as the
-# weights are, compared with re-estimated ones. The second end is unaligned, aligned by activations (aligned), and
-# aligned by the weights alone (weights: mc-match; Ainsworth et al. 2023).
+# Straight lines between the ends as later literature measures them: with batch norm's statistics averaged like
+# the weights, compared with re-estimated statistics. The second end is unaligned, aligned by activations
+# (aligned), or aligned by the weights alone (weights: mc-match; Ainsworth et al. 2023).
 #
 #   make -f pipelines/averaged.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
@@ -12,7 +12,7 @@
 variants := unaligned aligned weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
-all: $(where:%=%/averaged.tsv)
+all: $(folders:%=%/averaged.tsv)
 $(call each,permutation-weights.mcz): $$(a) $$(b)
 	$(RUN) mc-match --threads "$$THREADS" $(a) $(b) -o $@
 
@@ -25,9 +25,9 @@ $(call each,$(averaged:=.tsv)): $$(ends) $(measuring)
 	$(begin)
 	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
 	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@
-	$(made)
+	$(finish)
 
 rows := $(averaged) $(variants:%=line-%)
-$(where:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))
+$(folders:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))
 	$(call table,paths) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(OUT)/averaged.tsv: $(all-pairs)

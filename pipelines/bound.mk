@@ -12,23 +12,23 @@ include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 $(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET must be an mlp without batch \
     norm, such as mlp:256,256 (got '$(NET)')))
 
-all: $(foreach f,bound.tsv ranks.tsv,$(where:%=%/$(f)))
+all: $(foreach f,bound.tsv ranks.tsv,$(folders:%=%/$(f)))
 way = $(patsubst bound-%.tsv,%,$(patsubst barrier-%.tsv,%,$(@F)))
 by  = $(if $(filter unaligned,$(way)),,$(@D)/permutation$(patsubst %-aligned,%,-$(way)).mcz)
 points := $(call settings,bound,POINTS $(compute))
 $(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(points)
 	$(begin)
 	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@
-	$(made)
+	$(finish)
 $(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
     $(points)
 	$(begin)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \
 	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@
-	$(made)
+	$(finish)
 
 bounds = $(call files,$(variants:%=bound-%.tsv))
-$(where:%=%/bound.tsv) $(where:%=%/ranks.tsv): $$(bounds) $$(call files,$(variants:%=barrier-%.tsv))
+$(folders:%=%/bound.tsv) $(folders:%=%/ranks.tsv): $$(bounds) $$(call files,$(variants:%=barrier-%.tsv))
 	$(call table,$(basename $(@F))) $(bounds) $(whole)
 $(OUT)/bound.tsv $(OUT)/ranks.tsv: $(all-pairs)

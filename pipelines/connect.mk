@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Pairs of networks from different seeds: trained, aligned, joined by an unaligned and an aligned curve,
-# measured, drawn.
+# Trains pairs of networks from different seeds, aligns them, learns an unaligned and an aligned curve, measures
+# the paths, and draws them.
 #
 #   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data PAIRS="1:2 3:4" EPOCHS=20 OUT=out -j2
 #
@@ -10,24 +10,25 @@
 # alignment saves). OUT/ has the same of all pairs, with mean and standard deviation, and training.tsv (the
 # last epochs of all trainings).
 #
-# If you interrupt a run, the same command resumes it. If you change a setting, what depends on it is rebuilt.
-# RUN sends each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py". `make
-# -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
+# If you interrupt a run, the same command resumes it. If you change a setting, its dependents are rebuilt.
+# RUN runs each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py".
+# `make -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 nets-logged   := $(if $(filter-out 0,$(EPOCHS)),$(nets))
 curves-logged := $(if $(filter-out 0,$(CURVE_EPOCHS)),$(variants:%=curve-%))
 pictures := path signature $(if $(nets-logged)$(curves-logged),training)
-all: $(foreach f,table.tsv pointwise.tsv signature.tsv $(pictures:=.svg) $(pictures:=.png),$(where:%=%/$(f)))
-all: $(if $(curves-logged),$(where:%=%/saved.tsv))
+tables   := table.tsv pointwise.tsv signature.tsv
+all: $(foreach f,$(tables) $(pictures:=.svg) $(pictures:=.png),$(folders:%=%/$(f)))
+all: $(if $(curves-logged),$(folders:%=%/saved.tsv))
 all: $(if $(nets-logged)$(curves-logged),$(if $(unit),,$(OUT)/training.tsv))
 
 # ---- tables ----------------------------------------------------------------------------------------
-$(where:%=%/table.tsv): $$(call files,$(paths:=.tsv))
+$(folders:%=%/table.tsv): $$(call files,$(paths:=.tsv))
 	$(call table,paths) $(call files,$(paths:=.summary.tsv)) $(whole)
-$(where:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv)
+$(folders:%=%/pointwise.tsv): $$(call files,curve-unaligned.tsv curve-aligned.tsv)
 	$(call table,pointwise) $(call files,curve-unaligned.tsv curve-aligned.tsv) $(whole)
-$(where:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz)
+$(folders:%=%/saved.tsv): $$(call files,curve-unaligned.mcz curve-aligned.mcz)
 	$(call table,saved) $(call files,curve-unaligned.log.json curve-aligned.log.json) $(whole)
 $(call each,signature.tsv): %/signature.tsv: %/moments.mcz %/permutation.mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $*/permutation.mcz $< -o $@
@@ -40,17 +41,17 @@ $(addprefix $(OUT)/,table.tsv pointwise.tsv saved.tsv signature.tsv training.tsv
 # ---- pictures --------------------------------------------------------------------------------------
 path-lines = $(foreach v,unaligned aligned,'curve, $(v)=$(call joined,curve-$(v).tsv)') \
              $(foreach v,unaligned aligned,'straight, $(v)=$(call joined,line-$(v).tsv)')
-$(foreach x,svg png,$(where:%=%/path.$(x))): $$(call files,$(paths:=.tsv))
+$(foreach x,svg png,$(folders:%=%/path.$(x))): $$(call files,$(paths:=.tsv))
 	$(RUN_LIGHT) mc-plot path --data test $(title) $(path-lines) -o $@
-$(foreach x,svg png,$(where:%=%/signature.$(x))): $$(call files,signature.tsv)
+$(foreach x,svg png,$(folders:%=%/signature.$(x))): $$(call files,signature.tsv)
 	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,signature.tsv)' -o $@
-# networks one by one for a pair, in one line for several
-ends = $(sort $(subst -, ,$(notdir $(of))))
+# one line per network for a pair; one line of all networks for several
+ends = $(sort $(subst -, ,$(notdir $(members))))
 network-lines = $(if $(word 3,$(ends)),network=$(subst $(space),$(comma),$(ends:%=$(OUT)/net-%.log.json)), \
                     $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
 curve-lines = $(foreach v,$(variants),'curve, $(v)=$(call joined,curve-$(v).log.json)')
 trainings = $(patsubst %,$(OUT)/net-%.mcz,$(ends)) $(call files,$(curves-logged:=.mcz))
-$(foreach x,svg png,$(where:%=%/training.$(x))): $$(trainings)
+$(foreach x,svg png,$(folders:%=%/training.$(x))): $$(trainings)
 	$(RUN_LIGHT) mc-plot log $(title) $(if $(curves-logged),$(curve-lines)) \
 	    $(if $(nets-logged),$(network-lines)) -o $@
 $(foreach x,svg png,$(pictures:%=$(OUT)/%.$(x))): $(all-pairs)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# The main job on built-in synthetic data: two tinytens, aligned and joined, measured and drawn. Takes the
-# build folder's programs; writes to the folder given (default demo-out), as seen from the tree.
+# demo.sh [FOLDER]: aligns and connects two tinytens on synthetic data, measures the paths and draws them. It uses the
+# programs in build/bin and writes to FOLDER (default: demo-out), relative to the root of this repository.
 set -eu
 here=$(dirname "$(readlink -f "$0")")
 . "$here/include/environment.sh" || exit 1
@@ -12,10 +12,10 @@ case ${1:-} in
     exit 2
     ;;
 esac
-# make's names may hold no blank, so the graph is called from the tree, by a path within it
+# a relative path, because make cannot include files by a path with spaces
 cd "$here/.."
 out=${1:-demo-out}
-# settings of the build (make demo NVCC=) are none of the graph's, and its job slots do not come this far
+# remove the build's settings (make demo NVCC=), which are not the graph's, and its job server, which is out of reach here
 MAKEFLAGS=${MAKEFLAGS-}
 MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E ':a; s/(^| )(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)( |$)/ /; ta')
 export MAKEFLAGS

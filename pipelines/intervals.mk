@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Intervals over the test images, by mc-bootstrap: for both curves of a pair, and for their difference on the
-# same images. They hold for these networks; the deviation over pairs, in connect.mk's tables, is that of
-# other seeds.
+# Confidence intervals over the test images, by mc-bootstrap: for both curves of a pair, and for their
+# difference on the same images. They hold for these networks. The deviation over pairs in connect.mk's tables
+# is that over seeds.
 #
 #   make -f pipelines/intervals.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
@@ -12,18 +12,18 @@
 BOOTSTRAP_FLAGS ?=#           more options for mc-bootstrap: --resamples 10000 --level .99
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
-all: $(where:%=%/intervals.tsv)
+all: $(folders:%=%/intervals.tsv)
 curve = $(@D)/$(patsubst losses-%,curve-%,$(@F))
 $(call each,losses-unaligned.mcz losses-aligned.mcz): $$(curve) $(measuring)
 	$(begin)
 	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $$POINTS $(EVAL_FLAGS) \
 	    $(device) --losses $@ $< -o /dev/null
-	$(made)
+	$(finish)
 $(call each,intervals.tsv): $$(@D)/losses-unaligned.mcz $$(@D)/losses-aligned.mcz \
     $(call settings,intervals,BOOTSTRAP_FLAGS)
 	$(begin)
 	$(RUN) mc-bootstrap $(BOOTSTRAP_FLAGS) --threads "$$THREADS" $(filter %.mcz,$^) | \
 	    sed '1s/first/unaligned/g; 1s/second/aligned/g' $(whole)
-	$(made)
+	$(finish)
 $(OUT)/intervals.tsv: $(call each,intervals.tsv) $(all-pairs)
 	$(call table,joined) $(call each,intervals.tsv) $(whole)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Ways to align, compared by the curves that follow, the paper's figure 2: none, correlation, L2 distance of
+# Ways to align, compared by the resulting curves, the paper's figure 2: none, correlation, L2 distance of
 # post- and pre-activations, L2 distance under the constraint of appendix C, and the weights alone (mc-match).
 #
 #   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
@@ -10,14 +10,14 @@
 more := weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 
-all: $(foreach x,tsv svg png,$(where:%=%/measures.$(x)))
+all: $(foreach x,tsv svg png,$(folders:%=%/measures.$(x)))
 $(call each,permutation-weights.mcz): $$(a) $$(b)
 	$(RUN) mc-match --threads "$$THREADS" $(a) $(b) -o $@
 
 curves := $(variants:%=curve-%)
-$(where:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
+$(folders:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
 	$(call table,measures) $(call files,$(curves:=.summary.tsv)) $(whole)
-$(foreach x,svg png,$(where:%=%/measures.$(x))): $$(call files,$(curves:=.tsv))
+$(foreach x,svg png,$(folders:%=%/measures.$(x))): $$(call files,$(curves:=.tsv))
 	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \
 	    'correlation=$(call joined,curve-aligned.tsv)' \
 	    'L2, post-activations=$(call joined,curve-l2-post.tsv)' \

@@ -1,28 +1,28 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How alike the middle of a curve and its ends are: the mean correlation of their units, layer by layer, as
-# they are and after the middle is aligned to that end. The same for the straight line between the ends.
+# The similarity of a curve's middle to its ends: the mean correlation of their units, per layer, before and
+# after the middle is aligned to that end. The same for the straight line between the ends.
 #
 #   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out
 #
 # With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has middle.tsv
 # (column curve: unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line,
-# middle-unaligned.svg and middle-aligned.svg, on one scale. OUT/ has the same of all pairs.
+# middle-unaligned.svg and middle-aligned.svg, on one scale. OUT/ has the same for all pairs.
 MIDDLE_FLAGS ?=#                more options for mc-bezier --point: --bn-samples, --bn-plain
 middles    := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
-sides      := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle and the end that it is compared with
+sides      := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle, and the end to compare it with
 alignments := $(sides)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 pictures := $(foreach m,middle-unaligned middle-aligned,$(m).svg $(m).png)
-all: $(foreach f,middle.tsv $(pictures),$(where:%=%/$(f)))
+all: $(foreach f,middle.tsv $(pictures),$(folders:%=%/$(f)))
 
 # ---- the middle, its statistics of batch norm re-estimated -----------------------------------------
 path = $(@D)/$(patsubst curve-line-%,line-%,$(patsubst middle-%,curve-%,$(@F)))
 $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,MIDDLE_FLAGS $(compute))
 	$(begin)
 	$(RUN) mc-bezier --point 0.5 --bn-data $(OUT)/train.mcz $(MIDDLE_FLAGS) $(device) $< -o $@
-	$(made)
+	$(finish)
 
 # ---- compared with each end ------------------------------------------------------------------------
 side = $(patsubst moments-%,%,$(basename $(@F)))
@@ -31,17 +31,17 @@ end  = $(if $(filter %-first,$(side)),$(a),$(if $(filter %-unaligned,$(mid)),$(b
 $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acting) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@
-	$(made)
+	$(finish)
 $(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 
 # ---- the table and the pictures --------------------------------------------------------------------
-$(where:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
-	$(call table,middle) $(foreach d,$(of),$(sides:%=$(d)/%.tsv)) $(whole)
+$(folders:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
+	$(call table,middle) $(foreach d,$(members),$(sides:%=$(d)/%.tsv)) $(whole)
 curve = $(basename $(@F))
 line  = $(patsubst middle-%,middle-line-%,$(curve))
 middle-title = middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) $()
-$(foreach f,$(pictures),$(where:%=%/$(f))): $$(call files,$(sides:=.tsv))
+$(foreach f,$(pictures),$(folders:%=%/$(f))): $$(call files,$(sides:=.tsv))
 	$(RUN_LIGHT) mc-plot signature $(subst --title ",--title "$(middle-title),$(title)) \
 	    $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) \
 	    $(foreach e,first second,'curve to the $(e) end=$(call joined,$(curve)-$(e).tsv)') \

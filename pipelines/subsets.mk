@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How many images an alignment needs: the same ends aligned by 2,500, 5,000, 10,000 and all training images.
-# The paper finds the first three equal. The table counts the units that each matches otherwise than 10,000
-# images do, and measures the straight line to each aligned end.
+# The paper finds the first three equal. The table counts the units that each matches differently from the
+# alignment by 10,000 images, and measures the straight line to each aligned end.
 #
 #   make -f pipelines/subsets.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
 # With the same settings and OUT it uses the networks of connect.mk. OUT/A-B/subsets.tsv has a row per
-# alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS takes the place of ALIGN_IMAGES.
+# alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS replaces ALIGN_IMAGES.
 images    := '$(subst ','\'',$(or $(TRAIN_IMAGES),10001))'
 fewer     := $(shell for n in 2500 5000 10000; do [ $$n -ge $(images) ] 2>&1 || echo $$n; done)
 SUBSETS   ?= $(fewer) all#       numbers of images to align by, the first ones
-REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# number that the others are compared with
+REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# number to compare the others with
 variants   = $(SUBSETS:%=subset-%)
 alignments = $(variants)
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 $(if $(filter $(SUBSETS),$(REFERENCE)),,$(error REFERENCE must be one of SUBSETS (got '$(REFERENCE)')))
-$(if $(filter-out all,$(SUBSETS)),,$(warning SUBSETS has only all: with few images set SUBSETS="200 400 all"))
+$(if $(filter-out all,$(SUBSETS)),,$(warning SUBSETS is only `all`: for few images set SUBSETS="200 400 all"))
 
-all: $(where:%=%/subsets.tsv)
+all: $(folders:%=%/subsets.tsv)
 
 # ---- the alignments --------------------------------------------------------------------------------
 count   = $(patsubst moments-subset-%.mcz,%,$(@F))
@@ -28,16 +28,16 @@ subset := $(call settings,acts-subset,ACTS_FLAGS $(compute))
 $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@
-	$(made)
+	$(finish)
 
-# ---- the table: an alignment after the inverse of the reference moves the units that they match differently
+# ---- the table: composed with the reference's inverse, an alignment moves the units that differ ----
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
 $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(reference) $$(b)
 	$(RUN_LIGHT) mc-permute --inverse $(reference) | mc-permute --compose $< - | \
 	    mc-permute -v - $(b) -o /dev/null 2> $@.part && mv $@.part $@
-$(where:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
+$(folders:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
     $(call settings,subsets,SUBSETS REFERENCE)
 	$(begin)
 	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole)
-	$(made)
+	$(finish)
 $(OUT)/subsets.tsv: $(all-pairs)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The programs that tests run, and every goal that tests more than `make check` does: sanitizers, benchmarks, devices,
+# Builds the tests' programs, and has the goals that test more than `make check`: sanitizers, benchmarks, devices,
 # fuzzing, torture. The Makefile at the top includes this file after kernels/cuda/cuda.mk.
 UNITS    := $(patsubst %.c,$(BUILD)/%,$(shell find tests/unit tests/parity -name 'test_*.c'))
 GPU_TESTS := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/gpu/test_*.c))
@@ -16,40 +16,40 @@ fuzzer: $(FUZZER)
 
 # ---- goals on this machine
 
-# NVCC=: in every build the emulated device has sanitizers of its own (EMULATED_SANITIZE).
-sanitize: ## the same tests built with the address and undefined-behaviour sanitizers
+# NVCC=: the emulated device is built with other sanitizers (EMULATED_SANITIZE) in every build.
+sanitize: ## run every test with the address and undefined-behaviour sanitizers
 	$(PACKAGES)
 	+$(SUBMAKE) BUILD=build-sanitize NVCC= EXTRA_CFLAGS='$(SANITIZE)' all programs-of-tests
 	@MC_UNDER=sanitize tests/run build-sanitize
 
-valgrind: ## unit and CLI tests under valgrind, on the portable kernels
+valgrind: ## run unit and CLI tests under valgrind, on the portable kernels
 	$(PACKAGES) valgrind
 	+$(SUBMAKE) all programs-of-tests
 	@MC_UNDER=valgrind tests/run $(BUILD) unit cli
 
-check-slurm: all ## slurm.sh on a cluster of one node that this sets up (Debian: slurm-wlm)
+check-slurm: all ## test slurm.sh on a temporary cluster of one node (Debian: slurm-wlm)
 	@tests/slurm/check $(BUILD)
 
-bench: all $(BENCHES) ## this suite and its peers in turn, with ratios
+bench: all $(BENCHES) ## compare this suite's speed with its peers'
 	@for b in $(sort $(wildcard tests/bench/*.sh)); do echo "== $$b"; $(HERE) $$b || exit 1; done
 
-tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them here
+tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them on this machine
 	tests/bench/write-table cpu $(BUILD)
 
-# Both refuse a length that is not a number before they build anything.
+# Both check their length before they build anything.
 number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1) must be a $(3)number (got "$($(1))")' >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
 	LIB_SRC='$(filter libcommon/% formats/% tools/plot/%,$(LIB_SRC))' \
 	EXTRA_CFLAGS='-fsanitize=fuzzer-no-link,address,undefined $(filter-out -fsanitize=%,$(SANITIZE))'
-fuzz: ## libFuzzer on every kind of input for FUZZ_SECONDS each, under the sanitizers
+fuzz: ## run libFuzzer on every kind of input for FUZZ_SECONDS each, with the sanitizers
 	$(call number,FUZZ_SECONDS,[1-9][0-9]*,whole )
 	$(PACKAGES) clang libclang-rt-14-dev libomp-dev
 	+$(SUBMAKE) $(FUZZ_BUILD) fuzzer
 	@tests/fuzz/run build-fuzz $(FUZZ_SECONDS)
 
 TORTURE_MINUTES ?= 60
-torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then a table of gates
+torture: ## test failing calls, kills and races for TORTURE_MINUTES (default: 60); ends with a table of gates
 	$(call number,TORTURE_MINUTES,[0-9]*\.?[0-9]+)
 	$(PACKAGES) strace clang libomp-dev
 	+$(SUBMAKE) all programs-of-tests
@@ -57,12 +57,12 @@ torture: ## failing calls, kills, races: TORTURE_MINUTES in all (an hour), then 
 
 # ---- goals on a device
 
-gpu-check: all ## the CUDA backend on a device (DEVICE=cuda:1: another)
+gpu-check: all ## test the CUDA backend on a device (DEVICE=cuda:1: another)
 	@$(HERE) bash -c '. tests/gpu/device.bash $@ $(BUILD) "nothing was checked"'
 	+@$(SUBMAKE) programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD)
 
-gpu-memcheck: all ## the same under compute-sanitizer
+gpu-memcheck: all ## the same tests under compute-sanitizer
 	@$(HERE) bash -c '. tests/gpu/device.bash $@ $(BUILD) "nothing was checked"'
 	+@$(SUBMAKE) programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD) memcheck
@@ -70,14 +70,14 @@ gpu-memcheck: all ## the same under compute-sanitizer
 gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's engines by timing them on a device
 	@$(HERE) tests/gpu/tune-table $(BUILD)
 
-gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## training steps on a device beside PyTorch's (PYTHON=; KERNELS=yes: by kernel)
+gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## compare training steps on a device with PyTorch's (PYTHON=; KERNELS=yes: per kernel)
 	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
-# The build can take long, so a mistyped folder is refused when make starts.
+# Check the folder before the build, which can take long.
 ifneq ($(and $(filter gpu-pack,$(MAKECMDGOALS)),$(DATA)),)
-$(if $(shell [ ! -d '$(subst ','\'',$(DATA))' ] || echo it),,$(error DATA="$(DATA)": there is no such folder))
+$(if $(shell [ ! -d '$(subst ','\'',$(DATA))' ] || echo it),,$(error DATA="$(DATA)": no such folder))
 endif
-gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS)) $(call TUNE_AND_KERNELS,$(if $(filter yes,$(EMULATED)),emulation,gpu)) ## what a machine with a GPU needs that can install nothing (DATA=)
+gpu-pack: all programs-of-tests $(if $(CUDA_LIB),$(GPU_TESTS)) $(call TUNE_AND_KERNELS,$(if $(filter yes,$(EMULATED)),emulation,gpu)) ## pack the programs and tests for a GPU machine that cannot install packages (DATA=)
 	@$(HERE) tests/gpu/pack $(BUILD)
 
 # ---- programs
@@ -91,16 +91,16 @@ $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fopenmp -fsanitize%,$(ALL_CFLAGS)) -shared $< -o $@
 
-# libFuzzer has a main of its own. With other compilers, this main runs the inputs that its arguments name.
+# libFuzzer contains a main function. With other compilers, this main function runs the inputs named by its arguments.
 FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 $(FUZZER): $(patsubst %,$(BUILD)/tests/fuzz/%.o,fuzz archives images streams texts) $(FUZZ_MAIN) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
 
-# tests/coverage counts the branches of the formats alone.
+# tests/coverage counts the branches of the formats only.
 $(BUILD)/formats/%.o: ALL_CFLAGS += $(COVERAGE)
 
-# The programs that time engines and count kernels call the backend's own functions, so they contain the backend.
+# The programs that time engines and count kernels contain the backend, because they call its internal functions.
 TUNE_LIBS := $(filter-out -Wl%,$(LIBS))
 $(addprefix $(BUILD)/tests/gpu/,tune.o kernels.o): ALL_CFLAGS += -DMC_BACKEND_INTERFACE=$(INTERFACE) $(CUDA_INCLUDES)
 $(addprefix $(BUILD)/tests/gpu/,tune kernels): %: %.o $(CUDA_OBJ) $(LIB)
@@ -111,12 +111,12 @@ $(addprefix $(BUILD)/tests/gpu/,tune kernels): %: %.o $(CUDA_OBJ) $(LIB)
 
 EMULATED_OBJ := $(patsubst kernels/cuda/%.cu,$(BUILD)/tests/emulation/%.cu.o,$(wildcard kernels/cuda/*.cu)) \
                 $(patsubst %.cc,$(BUILD)/%.o,$(wildcard tests/emulation/*.cc)) $(filter-out %.cu.o,$(CUDA_OBJ))
-# A device faults on a vector load that is not aligned. The host does not, so a sanitizer checks it.
+# A device faults on an unaligned vector load, but the host does not, so a sanitizer checks it.
 EMULATED_SANITIZE := -fsanitize=alignment,bounds -fno-sanitize-recover=all
 # _FORTIFY_SOURCE and the address sanitizer mistake a fiber's jump between stacks for damage.
 CXX_FLAGS := $(EMULATED_SANITIZE) -std=c++17 -O3 -g -fPIC -fvisibility=hidden -ffp-contract=off -Wall -Wextra -Wshadow -Werror \
              -U_FORTIFY_SOURCE -DMC_EMULATED -I. -I$(BUILD)/tests/gpu $(CUDA_INCLUDES)
-# cuDNN makes plans without a device. tests/emulation/cudnn.cc wraps the functions that need one.
+# cuDNN creates plans without a device. tests/emulation/cudnn.cc wraps the functions that need one.
 EMULATED_LIBS := $(patsubst %,-Wl$(comma)--wrap=%,cudnnGetLastErrorString $(patsubst %,cudnnBackend%,CreateDescriptor DestroyDescriptor SetAttribute Finalize)) \
                  -L$(CUDA)/lib64 $(LINK_CUDNN) -Wl,-rpath=$(CUDA)/lib64
 

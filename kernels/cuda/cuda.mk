@@ -2,10 +2,10 @@
 #
 # The CUDA backend: a shared library that the programs load at run time. The Makefile at the top includes this file.
 #
-# It is built if nvcc and cuDNN are installed; NVCC= leaves it out. CUDNN names a folder with cuDNN's include and lib or
-# lib64, if it is neither in the toolkit nor in the system. (Python's package of cuDNN works: it has libcudnn.so.9, but
-# no libcudnn.so.) The library has code for Hopper; for other devices from Ampere on, the driver translates it when a
-# program first starts there.
+# It is built if nvcc and cuDNN are installed; NVCC= disables it. If cuDNN is neither in the toolkit nor in the system,
+# set CUDNN to the folder with its include and lib or lib64. The folder may be that of Python's package of cuDNN, which
+# has libcudnn.so.9 but no libcudnn.so. The library has code for Hopper. For other devices since Ampere, the driver
+# compiles it when a program first runs there.
 CUDA_ARCH ?= -gencode arch=compute_80,code=compute_80 -gencode arch=compute_90,code=sm_90
 NVCC     ?= $(firstword $(shell command -v nvcc) $(wildcard /usr/local/cuda/bin/nvcc))
 CUDA     := $(if $(NVCC),$(abspath $(dir $(realpath $(NVCC)))/..))
@@ -16,7 +16,7 @@ CUDNN_H  := $(firstword $(wildcard $(addsuffix /cudnn.h,$(if $(CUDNN),$(abspath 
 CUDNN_H  := $(if $(CUDNN_H),$(if $(shell grep -ls CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR $(dir $(CUDNN_H))cudnn_graph*.h),$(CUDNN_H)))
 CUDNN_SO := $(if $(CUDNN),$(firstword $(sort $(wildcard $(addsuffix /libcudnn.so*,$(addprefix $(abspath $(CUDNN)),/lib64 /lib))))))
 ifneq ($(and $(CUDA),$(CUDNN)),)
-$(if $(and $(CUDNN_H),$(CUDNN_SO)),,$(error CUDNN=$(CUDNN): no include/cudnn.h of cuDNN 9.8 or later, or no libcudnn.so in lib64 or lib))
+$(if $(and $(CUDNN_H),$(CUDNN_SO)),,$(error CUDNN=$(CUDNN): include/cudnn.h of cuDNN 9.8 or later, and libcudnn.so in lib64 or lib, are required))
 endif
 LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xlinker -rpath=$(dir $(CUDNN_SO)),-lcudnn)
 
@@ -30,9 +30,9 @@ CUDA_COMMON := $(patsubst %,$(BUILD)/%.o,libcommon/base/alloc libcommon/base/err
 all: $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn))
 
 no-cudnn:
-	@echo "  CUDA backend skipped: cudnn.h of 9.8 or later is missing (CUDNN=FOLDER with its include and lib)"
+	@echo "  no CUDA backend: cuDNN 9.8 or later is missing (set CUDNN to the folder with its include and lib)"
 
-# -fmad=false: the device must not contract a product and a sum. A kernel's arithmetic is then IEEE's, operation by operation.
+# -fmad=false disables fused multiply-adds, so that each operation of a kernel is rounded as IEEE 754 says.
 NVCCFLAGS ?= -O3 -lineinfo
 CUDA_FLAGS := -std=c++17 $(CUDA_ARCH) -fmad=false -I. $(NVCCFLAGS) -Xptxas -v \
               -Werror all-warnings -Xcompiler -fPIC,-Wall,-Wextra,-Wshadow
@@ -45,15 +45,15 @@ $(BUILD)/cuda-flags: export FLAGS_NOW = $(CUDA_FLAGS)
 $(BUILD)/cuda-flags: always
 	$(RECORD_FLAGS)
 
-# The report of ptxas and the intermediate code for sm_90 are kept next to the object: a test reads them.
+# ptxas's report and the PTX for sm_90 are stored next to the object, because a test reads them.
 $(BUILD)/kernels/cuda/%.cu.o: kernels/cuda/%.cu $(BUILD)/cuda-flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  NVCC  $<")
-	@rm -rf $(@:.o=.kept) && mkdir $(@:.o=.kept)
-	$(Q)$(NVCC) $(CUDA_FLAGS) --keep --keep-dir $(@:.o=.kept) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ \
+	@rm -rf $(@:.o=.keep) && mkdir $(@:.o=.keep)
+	$(Q)$(NVCC) $(CUDA_FLAGS) --keep --keep-dir $(@:.o=.keep) -MMD -MP -MF $(@:.o=.d) -c $< -o $@ \
 		2>$(@:.o=.ptxas) || { cat $(@:.o=.ptxas) >&2; exit 1; }
-	@mv $(@:.o=.kept)/*90*.ptx $(@:.o=.ptx) 2>/dev/null || rm -f $(@:.o=.ptx)
-	@rm -rf $(@:.o=.kept)
+	@mv $(@:.o=.keep)/*90*.ptx $(@:.o=.ptx) 2>/dev/null || rm -f $(@:.o=.ptx)
+	@rm -rf $(@:.o=.keep)
 
 $(BUILD)/lib/libmc-cuda.so: $(CUDA_OBJ) $(CUDA_COMMON) kernels/cuda/exports.map
 	@mkdir -p $(@D)

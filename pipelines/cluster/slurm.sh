@@ -66,7 +66,7 @@ eval "$(grep -E '^export (OUT|THREADS|DEVICE|PAIRS)=' <<<"$commands")"
 read -ra pairs <<<"$PAIRS"
 mapfile -t seeds < <(tr ' :' '\n\n' <<<"$PAIRS" | sort -nu)
 cost=
-[ "$time" ] && [ "$memory" ] || cost=$("${make[@]}" cost) || fail 1 'the goal `cost` failed: give -t and -m'
+[ "$time" ] && [ "$memory" ] || cost=$("${make[@]}" cost) || fail 1 'the goal `cost` failed: set -t and -m'
 
 # submit NAME ROWS GPUS TASKS GOAL...: a job, or an array if TASKS is not 0, after the last job. ROWS of cost are a pattern.
 submit() {

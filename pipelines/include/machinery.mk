@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How the graphs work. Settings reach recipes as environment variables: "$$NAME". $(call settings,STAGE,NAMES)
+# How the graphs work. Recipes read settings as environment variables: "$$NAME". $(call settings,STAGE,NAMES)
 # is a file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a
 # file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
 here  := $(patsubst %include/machinery.mk,%,$(lastword $(MAKEFILE_LIST)))
@@ -30,14 +30,14 @@ quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
 ifeq ($(filter help,$(MAKECMDGOALS)),)
 $(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- $(given) $(dry-run:n=-n))
-$(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of $(firstword $(files-read)) are wrong))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of $(firstword $(files-read))))
 endif
 
 from-environment := $(foreach n,$(names),$(if $(filter environment,$(origin $(n))),$(n)))
 override OUT  := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT))))
 override FROM := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM))))
 include $(here)include/names.mk
-# locked before make looks at any result
+# lock OUT before make looks at any result
 ifeq ($(dry-run)$(filter cost help,$(MAKECMDGOALS)),)
 $(shell mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error OUT=$(OUT) cannot be locked))
@@ -62,17 +62,17 @@ settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$
 $(OUT)/.settings/%: always
 	@$(here)include/settings $@ $$names
 else
-# files that an earlier run of a dry run would make
-$(taken:$(OUT)/%=$(FROM)/%): ;
+# in a dry run, files of FROM that another graph has yet to make
+$(copied:$(OUT)/%=$(FROM)/%): ;
 settings = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(OUT)/.settings/$(1)) $(2))
-# with the settings the commands can be read, and run
+# print the settings, so that the printed commands can be run
 $(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
 endif
 shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
-$(taken): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
+$(copied): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
 	$(shared)
 	@mkdir -p $(@D); [ ! -e $(<:.mcz=.log.json) ] || cp $(<:.mcz=.log.json) $(@D)
 	cp $< $@.part && mv $@.part $@
-	$(made)
+	$(finish)

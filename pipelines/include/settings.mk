@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The settings that every graph shares: NAME ?= default# meaning. A graph's own settings stand in the graph,
-# above its include of stages.mk, where it may also give one of these another default.
+# The settings that every graph shares: NAME ?= default# meaning. A graph defines its own settings, and other
+# defaults of these, before it includes stages.mk.
 
 DATA         ?= synth#        data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth
 DATA_DIR     ?=#              folder of the publisher's files; for npz the file
@@ -40,7 +40,7 @@ PRECISION    ?= f32#          precision on a CUDA device: f32, tf32, bf16, f16
 OUT          ?= out#          folder of the results
 FROM         ?=#              another OUT: its networks, permutations and curves are copied
 RUN          ?=#              command that runs a job elsewhere: srun -c 2
-RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; RUN_LIGHT= runs them here
+RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; empty: on this machine
 RATES        ?=#              training:evaluation images/s for cost: tinyten=900:4000; else measured
 BIN          ?= $(patsubst %/mc-data,%,$(firstword $(programs)))# folder of the programs
 programs      = $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)

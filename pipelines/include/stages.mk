@@ -4,9 +4,9 @@
 #
 #   variants := unaligned aligned mine
 #
-# the ways to take a pair's second end: as trained, after permutation.mcz, and after permutation-mine.mcz,
-# which the graph makes, or only moments-mine.mcz if it sets `alignments := mine` too. It includes this file
-# and adds tables and pictures.
+# the forms of a pair's second end: as trained, permuted by permutation.mcz, and permuted by
+# permutation-mine.mcz, for which the graph has a rule. With `alignments := mine` too, a rule for
+# moments-mine.mcz is enough. Then it includes this file, and adds tables and pictures.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------
@@ -14,22 +14,22 @@ compute := THREADS DEVICE PRECISION
 source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED",-- "$${DATA_DIR/#\~\//$$HOME/}")
 images   = $(if $(filter %train.mcz,$@),$(TRAIN_IMAGES),$(TEST_IMAGES))
 set     := DATA DATA_DIR DATA_SEED DATA_FLAGS
-$(filter-out $(taken),$(OUT)/train.mcz): $(call settings,train-data,$(set) TRAIN_IMAGES)
-$(filter-out $(taken),$(OUT)/test.mcz):  $(call settings,test-data,$(set) TEST_IMAGES)
-$(filter-out $(taken),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
+$(filter-out $(copied),$(OUT)/train.mcz): $(call settings,train-data,$(set) TRAIN_IMAGES)
+$(filter-out $(copied),$(OUT)/test.mcz):  $(call settings,test-data,$(set) TEST_IMAGES)
+$(filter-out $(copied),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
 	$(begin)
 	$(RUN) mc-data "$$DATA" --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
 	    -o $@ $(source)
-	$(made)
+	$(finish)
 
 training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
-$(filter-out $(taken),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
+$(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 	$(shared)
 	$(begin)
 	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
 	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@
-	$(trained)
+	$(finish-training)
 
 # ---- alignment -------------------------------------------------------------------------------------
 acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
@@ -37,17 +37,17 @@ acting := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@
-	$(made)
+	$(finish)
 $(call each,matrices.mcz $(alignments:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices%,moments%,$$(@F)) \
     $(call settings,measure,MEASURE CORR_FLAGS)
 	$(begin)
 	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole)
-	$(made)
-$(filter-out $(taken),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
+	$(finish)
+$(filter-out $(copied),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
 	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
-	$(made)
+	$(finish)
 $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
     $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
 	$(RUN_LIGHT) mc-permute $< $(b) -o $@
@@ -58,11 +58,11 @@ $(call each,$(variants:%=line-%.mcz)): $$(a) $$(call second,$$(basename $$(@F)))
 curving := $(call settings,curve,$(addprefix CURVE_,EPOCHS LR BATCH SCHEDULE SEED FLAGS) CURVE $(compute))
 learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$CURVE_LR \
                --batch $$CURVE_BATCH --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
-$(filter-out $(taken) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
+$(filter-out $(copied) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
     $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@
-	$(trained)
+	$(finish-training)
 
 # ---- what they measure -----------------------------------------------------------------------------
 evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
@@ -71,11 +71,11 @@ measuring := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz
 $(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(measuring)
 	$(begin)
 	$(evaluate) $< -o $@
-	$(made)
+	$(finish)
 
 # ---- for tables and pictures -----------------------------------------------------------------------
 all-pairs := $(call settings,pairs,PAIRS NET DATA)
-files  = $(foreach f,$(1),$(of:%=%/$(f)))#            these files of a table's pairs
-joined = $(subst $(space),$(comma),$(strip $(files)))#  as mc-plot takes them for one line
+files  = $(foreach f,$(1),$(members:%=%/$(f)))#         these files of a table's pairs
+joined = $(subst $(space),$(comma),$(strip $(files)))#  the same, as mc-plot reads them for one line
 table  = $(RUN_LIGHT) $(here)tables/tables $(1) $(if $(filter $(OUT),$(@D)),--all)
-title  = --title "$$($(here)tables/tables title $(notdir $(of)))"
+title  = --title "$$($(here)tables/tables title $(notdir $(members)))"

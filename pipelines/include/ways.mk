@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The ways to align that measures.mk and bound.mk compare: by correlation (aligned), by L2 distance of post-
-# and of pre-activations (l2-post, l2-pre), and by that of post-activations under the constraint of the
-# paper's appendix C.
+# The ways to align that measures.mk and bound.mk compare: correlation (aligned), L2 distance of post- and of
+# pre-activations (l2-post, l2-pre), and L2 distance of post-activations under the constraint of the paper's
+# appendix C (constrained).
 variants := unaligned aligned l2-post l2-pre constrained $(more)
 include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
 $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FLAGS)),$(error CORR_FLAGS and \
@@ -11,7 +11,7 @@ $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FL
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
-	$(made)
+	$(finish)
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
@@ -21,10 +21,10 @@ $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways)
 	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
-	$(made)
+	$(finish)
 $(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
     %/matrices-l2-pre.mcz $(ways)
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) \
 	    --constraint $*/matrices-l2-pre.mcz $< -o $@
-	$(made)
+	$(finish)

@@ -1,43 +1,43 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper's experiments, each by other graphs and in a folder of its own.
+# The paper's experiments. Each runs other graphs, in its own folder.
 #
 #   make -f pipelines/paper/paper.mk CIFAR10_DIR=DIR CIFAR100_DIR=DIR TINY_IMAGENET_DIR=DIR -j8
 #   make -f pipelines/paper/paper.mk PART="tinyten-cifar10 bound-mlp-cifar10" CIFAR10_DIR=DIR
 #   make -f pipelines/paper/paper.mk PART=resnet32-cifar10 SCALE=.1 CIFAR10_DIR=DIR    # a tenth of the epochs
 #   make -f pipelines/paper/paper.mk cost PART=resnet32-cifar10       # estimate its hours, memory and disk
-#   make -f pipelines/paper/paper.mk publish PART=tinyten-cifar10     # keep what its tables are measured from
+#   make -f pipelines/paper/paper.mk publish PART=tinyten-cifar10     # keep its networks, curves and tables
 #   make -f pipelines/paper/paper.mk reevaluate CIFAR10_DIR=DIR       # measure published tables again
 #
-# An experiment is one of these, with a NET of NETS and a DATA of DATA_SETS:
+# The experiments, with a NET of NETS and a DATA of DATA_SETS:
 #   NET-DATA          networks, alignments and curves: tables 1 and 2, figures 1 to 3
-#   figures-NET-DATA  the same ends, whose curves all have one seed, as in the paper's figures
-#   grid-NET-DATA     the same ends, curves of several rates and batch sizes: table 3
+#   figures-NET-DATA  the same ends, with one seed for all curves, as in the paper's figures
+#   grid-NET-DATA     the same ends, with curves of several rates and batch sizes: table 3
 #   robust-NET-DATA   networks and curves trained on adversarial examples: figure 4
 #   bound-mlp-DATA    the bound of theorem 3.1 for BOUND_NET
-# PART="" is the paper's choice of them, which the goal `parts` lists. figures- and grid- first run connect.mk
-# of NET-DATA.
+# PART="" selects the paper's experiments; the goal `parts` lists them. figures- and grid- run connect.mk of
+# NET-DATA first.
 #
-# SCALE shortens all trainings: EPOCHS times SCALE, and the rate falls faster by as much. OUT/NAME/length has
-# the settings of an experiment's tables; with other settings choose another OUT or SUFFIX. Settings of the
-# other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) reach them. At the end, or by the goal
-# `verdicts`, the results are compared with the paper: OUT/verdicts.md and verdicts.tsv.
+# SCALE shortens all trainings: it multiplies EPOCHS, and the learning rate falls faster accordingly.
+# OUT/NAME/length has the settings of an experiment's tables; for other settings choose another OUT or SUFFIX.
+# Settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) are passed to them. At the end,
+# or with the goal `verdicts`, the results are compared with the paper: OUT/verdicts.md and verdicts.tsv.
 OUT           ?= paper#        folder of the experiments
 PART          ?=#              names of experiments; empty: the paper's
-GRAPHS        ?=#              graphs to run of each experiment; empty: all
+GRAPHS        ?=#              limit each experiment to these graphs; empty: all
 NETS          ?= tinyten resnet32 googlenet# networks of mc-train
 DATA_SETS     ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
 CIFAR10_DIR   ?=#              folder of the publisher's files
 CIFAR100_DIR  ?=#              likewise
 TINY_IMAGENET_DIR ?=#          likewise
-MISSING       ?= stop#         what to do if data are missing: stop, or skip the experiment
+MISSING       ?= stop#         if data are missing: stop, or skip the experiment
 PAIRS         ?= 1:2 3:4 5:6#  seeds of the ends of each pair
 SCALE         ?= 1#            fraction of the length of all trainings, at most 1
 EPOCHS        ?= 250#          epochs of the networks
 CURVE_EPOCHS  ?= $(EPOCHS)#    epochs of the curves
 PERMUTATION_EPOCHS ?= 20#      epochs of PAM's permutation step
 PAM_FLAGS     ?= --as-paper#   options of mc-pam
-ROBUST_EPOCHS ?= $(if $(filter 250,$(EPOCHS)),200,$(EPOCHS))# of robust networks and curves
+ROBUST_EPOCHS ?= $(if $(filter 250,$(EPOCHS)),200,$(EPOCHS))# epochs of robust networks and curves
 STOP_AFTER    ?= 20#           epochs after which googlenet's robust curves end
 BOUND_NET     ?= mlp:256,256#  an mlp without batch norm
 BOUND_EPOCHS  ?= $(if $(filter 250,$(EPOCHS)),20,$(EPOCHS))# epochs of its networks: 20, or EPOCHS if given
@@ -51,14 +51,13 @@ files-read := $(paper)paper.mk $(graphs:%=$(here)%.mk) $(here)include/settings.m
 programs := $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)
 BIN    ?= $(patsubst %/mc-data,%,$(firstword $(programs)))
 export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
-# the other graphs read the user's settings from the environment, and those of an experiment from the command
-# line
+# the other graphs read the user's settings from the environment, and an experiment's from the command line
 export OUT PAIRS SCALE PAM_FLAGS BIN
 unexport EPOCHS CURVE_EPOCHS
 given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
-not-here := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(given))
-$(if $(not-here),$(error the experiment decides $(not-here): choose it by PART))
+fixed := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(given))
+$(if $(fixed),$(error each experiment sets $(fixed): select experiments with PART))
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
 .SECONDEXPANSION:
@@ -75,7 +74,7 @@ own := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper
 ifeq ($(filter help parts,$(MAKECMDGOALS)),)
 values := $(foreach n,$(sort $(own) $(given)) PATH,$(n)=$(call quote,$($(n))))
 $(shell $(values) $(here)include/check-settings $(files-read) -- $(given))
-$(if $(filter-out 0,$(.SHELLSTATUS)),$(error settings of paper.mk are wrong))
+$(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of paper.mk))
 endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
 $(call known,GRAPHS,$(graphs))$(call known,MISSING,stop skip)
@@ -126,14 +125,14 @@ all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen)
 start:
 	@$(if $(lacking),$(if $(filter skip,$(MISSING)),echo 'paper.mk: skipped: no data for $(lacking)',\
 	    echo '$(no-data)' >&2; exit 2))
-no-data = paper.mk: no data for $(lacking): give CIFAR10_DIR, CIFAR100_DIR or \
-    TINY_IMAGENET_DIR, choose experiments by PART, or set MISSING=skip
+no-data = paper.mk: no data for $(lacking): set CIFAR10_DIR, CIFAR100_DIR or \
+    TINY_IMAGENET_DIR, select experiments with PART, or set MISSING=skip
 graph = PERMUTATION_EPOCHS=$(call scaled,PERMUTATION_EPOCHS) \
     $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
-# length keeps tables of other settings out of an experiment's folder; run makes the graphs there one by one
+# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one.
 keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
-        { echo "$$f: tables of other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
+        { echo "$$f: the tables have other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
     echo "$$new" > $$f
 run = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
 $(plain:%=%/connect): %/connect: | start
@@ -142,7 +141,7 @@ $(plain:%=%/connect): %/connect: | start
 $(plain): %: $(if $(filter connect,$(or $(GRAPHS),connect)),%/connect) | start
 	@$(call keep-length,$*)
 	+@$(call run,$*,$(filter-out connect,$(call graphs-of,$*)))
-# the graphs of a folder that another experiment takes networks from follow its connect
+# if another experiment copies a folder's networks, connect.mk runs there before the folder's other graphs
 dependent := $(filter figures-% grid-%,$(foreach e,$(chosen),$(if $(call graphs-of,$(e)),$(e))))
 $(dependent): $$(call ends,$$@)/connect
 $(call ends,$(dependent)): %: %/connect
@@ -151,7 +150,7 @@ $(others): | start
 	+@$(call run,$@,$(call graphs-of,$@))
 .PHONY: $(plain) $(others) $(plain:%=%/connect)
 
-# what an experiment would do, without its data too
+# the commands of an experiment, also without its data
 dry-run  = -n all $(if $(call has-data,$(1)),,DATA_DIR=.)
 commands = $(call run,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
 of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call run,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)
@@ -166,7 +165,7 @@ publish:
 has-curves = $(wildcard $(PUBLISHED)/$(1)$(SUFFIX)/*-*/inner-aligned.mcz)
 published  = $(foreach e,$(or $(PART),$(plain) $(others)),$(if $(call has-curves,$(e)),$(e)))
 reevaluate: $$(addprefix reevaluate/,$$(published))
-	$(if $^,,@echo '$(PUBLISHED) has no curves, A-B/inner-aligned.mcz' >&2; exit 1)
+	$(if $^,,@echo '$(PUBLISHED): no published curves (A-B/inner-aligned.mcz)' >&2; exit 1)
 reevaluate/%: | start
 	+@$(paper)reevaluate $(PUBLISHED)/$*$(SUFFIX) $(OUT)/reevaluated/$*$(SUFFIX) env $(call graph,$*)
 verdicts:

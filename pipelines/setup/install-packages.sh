@@ -1,11 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs the Debian packages that building, testing and the demo need, and are not there yet; more
-# may be named as operands. Says what it installs; does nothing, and needs no root, when all is there.
-# With --prefix DIR it unpacks them into a folder of one's own instead, without root: see below.
-# libblas-dev and what liblapacke-dev needs are the reference BLAS and LAPACK, whose bits no processor
-# changes; where OpenBLAS is installed too, Debian's alternatives prefer it (docs/dev/decisions.md).
+# Installs the Debian packages that building, testing and the demo need; see the usage below.
+# libblas-dev and liblapacke-dev are the reference BLAS and LAPACK, whose results are the same bits on
+# every processor. If OpenBLAS is installed too, Debian's alternatives prefer it (docs/dev/decisions.md).
 # shellcheck disable=SC2086 # lists of words
 set -eu
 . "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1
@@ -20,11 +18,10 @@ usage() {
     cat <<'END'
 Usage: install-packages.sh [PACKAGE]...
        install-packages.sh --prefix DIR [PACKAGE]...
-Install the Debian packages that mc needs, and these, where they are missing.
+Install missing Debian packages: those that mc needs, and these. If none is missing, do nothing.
 
-  --prefix DIR  unpack them into DIR, without root; then `. DIR/env.sh` in a shell lets make
-                build against it and the programs run there (gcc, libc6-dev and make have to
-                be installed; apt-get has to be there, the system to be Debian or near to it)
+  --prefix DIR  unpack them into DIR instead, without root. Run `. DIR/env.sh` in each shell
+                that builds or runs mc. Requires gcc, libc6-dev, make and apt-get.
   -h            print this and exit
 
 Exit status: 0 done, 1 failed, 2 usage.
@@ -39,7 +36,7 @@ case ${1:-} in
     ;;
 --prefix)
     if [ $# -lt 2 ] || [ -z "$2" ]; then
-        echo 'install-packages: --prefix needs a folder (see install-packages.sh -h)' >&2
+        echo 'install-packages: --prefix requires a folder (see install-packages.sh -h)' >&2
         exit 2
     fi
     prefix=$2
@@ -50,23 +47,23 @@ case ${1:-} in
     shift
     ;;
 -*)
-    echo "install-packages: there is no option '$1' (see install-packages.sh -h)" >&2
+    echo "install-packages: unknown option '$1' (see install-packages.sh -h)" >&2
     exit 2
     ;;
 esac
 
-# what make starts in a shell that has read a prefix's env.sh
+# a shell that has read DIR/env.sh has the packages
 [ -n "$prefix" ] || [ -z "${MC_PACKAGES:-}" ] || exit 0
 case $prefix in
 *[[:cntrl:]:,\&\\\'\<\>]*)
-    echo "install-packages: --prefix: a folder without colons, commas, quotes and the like is wanted" >&2
+    echo "install-packages: --prefix: the folder must not contain any of : , & ' < > \\ (got '$prefix')" >&2
     exit 2
     ;;
 -*) prefix=./$prefix ;;
 esac
 
 if ! command -v dpkg-query >/dev/null; then
-    echo "install-packages: no dpkg here; this needs what Debian calls" $needed "$@" >&2
+    echo "install-packages: dpkg is missing; install the equivalents of these Debian packages:" $needed "$@" >&2
     [ -z "$prefix" ] || exit 1
     exit 0
 fi
@@ -84,7 +81,7 @@ if [ -n "$prefix" ]; then
     for p in $compiler; do
         case " $missing " in
         *" $p "*)
-            echo "install-packages: --prefix: $p has to be installed by root" >&2
+            echo "install-packages: --prefix: $p must be installed by root" >&2
             exit 1
             ;;
         esac
@@ -92,16 +89,16 @@ if [ -n "$prefix" ]; then
     mkdir -p "$prefix/.apt/lists/partial" "$prefix/.apt/archives/partial"
     prefix=$(cd "$prefix" && pwd)
     at=$prefix/.apt
-    # apt's own folders, but for the list of what is installed and where packages come from
-    own() {
+    # apt-get with its own folders, but the system's list of installed packages and of sources
+    own_apt_get() {
         apt-get -qq -o Dir::State="$at" -o Dir::State::lists="$at/lists" -o Dir::State::status=/var/lib/dpkg/status \
             -o Dir::Cache="$at" -o Dir::Cache::archives="$at/archives" -o Debug::NoLocking=1 -o APT::Sandbox::User=root \
             -y --no-install-recommends "$@" </dev/null
     }
     if [ -n "$missing" ]; then
         echo "install-packages: into $prefix:$missing"
-        own update
-        own --download-only install $missing >/dev/null
+        own_apt_get update
+        own_apt_get --download-only install $missing >/dev/null
     fi
     for deb in "$at"/archives/*.deb; do
         [ ! -e "$deb" ] || dpkg-deb -x "$deb" "$prefix"
@@ -114,7 +111,7 @@ if [ -n "$prefix" ]; then
         for f in "$prefix/$lib/$l/lib$l".*; do [ ! -e "$f" ] || ln -sf "$l/${f##*/}" "$prefix/$lib/"; done
     done
     [ ! -e "$prefix/$headers/cblas-netlib.h" ] || ln -sf cblas-netlib.h "$prefix/$headers/cblas.h"
-    # paths that packages hold from the root
+    # absolute paths inside packages
     perl=
     for f in "$prefix/usr/share/perl5" "$prefix/$lib"/perl5/* "$prefix"/usr/share/perl/* "$prefix/$lib"/perl/*; do
         [ ! -d "$f" ] || perl=$perl$f:
@@ -139,7 +136,7 @@ fi
 as_root=
 if [ "$(id -u)" -ne 0 ]; then
     if ! command -v sudo >/dev/null; then
-        echo "install-packages: not root and no sudo; as root: apt-get install$missing; without: see install-packages.sh -h" >&2
+        echo "install-packages: root or sudo is required for apt-get install$missing (without root: --prefix DIR)" >&2
         exit 1
     fi
     as_root=sudo
@@ -150,7 +147,7 @@ get() {
 }
 
 echo "install-packages: installing$missing"
-# the lists may be missing or older than what the mirror still has
+# update if the package lists are missing or outdated
 if ! get --simulate install $missing >/dev/null 2>&1 || ! get -qq install $missing >/dev/null; then
     get -qq update
     get -qq install $missing >/dev/null

@@ -22,7 +22,7 @@ is_emulated 'command line'
 awk -F '\t' '$1 ~ /^[0-9]/ { n++; if ($3 > 60) exit 1 } END { exit n != 2 }' sizes || die "$(cat sizes)"
 export EMULATED=yes
 fails 1 'no test_batch.bin' env DATA=$PWD "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"
-fails 2 'DATA="no data": there is no such folder' goal -n DATA='no data'
+fails 2 'DATA="no data": no such folder' goal -n DATA='no data'
 fails 1 'MiB' env PACK_MIB=10 "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"
 
 # the parts arrive in two calls; after the first one there is nothing to run yet

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# align.sh fails if any of its stages fails, and leaves no file; it checks its own usage.
+# align.sh fails if any stage fails, and leaves no output; usage errors.
 fixture pair recoverable
 align=$MC_ROOT/pipelines/align.sh
 [ -z "$small" ] || export ACTS="mc-acts $small"
@@ -24,8 +24,8 @@ MEASURE=cosine bash "$align" -d data.mcz a.mcz q.mcz -o back.mcz 2>err && die "s
 grep -q "unknown value 'cosine'" err
 no_files
 bash "$align" -h | head -n 1 | grep -q '^Usage: '
-fails 2 "-d is needed" bash "$align" a.mcz b.mcz
-fails 2 "two networks are needed, 1 are given" bash "$align" -d data.mcz a.mcz
-fails 2 "there is no option '-x'" bash "$align" -x
-fails 2 "-o needs a file" bash "$align" -o
+fails 2 "-d is required" bash "$align" a.mcz b.mcz
+fails 2 "two networks expected, got 1" bash "$align" -d data.mcz a.mcz
+fails 2 "unknown option '-x'" bash "$align" -x
+fails 2 "-o requires a file" bash "$align" -o
 fails 2 "inputs must be files" bash "$align" -d data.mcz a.mcz -

@@ -25,7 +25,7 @@ refuses "unknown network 'tinytne', did you mean 'tinyten'?" NET=tinytne OUT=non
 refuses 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
 refuses 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
 refuses "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
-refuses 'SEEDS and PAIRS: give one of them' SEEDS='1 2' PAIRS=3:4
+refuses 'SEEDS and PAIRS exclude each other' SEEDS='1 2' PAIRS=3:4
 refuses 'FROM must be another folder than OUT' FROM=out
 refuses 'LR must be a number' LR=1/0
 refuses "up to 64 widths from 1 to 65536 expected" NET=mlp:x

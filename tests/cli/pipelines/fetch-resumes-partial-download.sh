@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-# fetch.sh downloads an archive, resumes after an interruption, and accepts only the published archive.
+# fetch.sh downloads an archive, resumes after an interruption, and accepts only the publisher's archive.
 script=$MC_ROOT/pipelines/setup/fetch.sh
 export no_proxy='*'
 [ "$("$script" -h | wc -L)" -le 120 ]
-fails 2 "a set and a folder are wanted" "$script" cifar10
-fails 2 "there is no data set 'mnist' (there are: cifar10, cifar100, tiny-imagenet)" "$script" mnist x
-fails 2 "there is no option '-z'" "$script" -z
-fails 2 "-u needs a URL" "$script" -u
+fails 2 "SET and DEST are required" "$script" cifar10
+fails 2 "unknown data set 'mnist' (one of: cifar10, cifar100, tiny-imagenet)" "$script" mnist x
+fails 2 "unknown option '-z'" "$script" -z
+fails 2 "-u requires a URL" "$script" -u
 : >file
 fails 1 "cannot write to 'file/x'" "$script" cifar10 file/x
 
-# small archives with the published folders, and a copy of the script with their checksums
+# small archives with the publishers' folders, and a copy of the script with their checksums
 fixture cifar10 tiny
 mkdir www
 tar -C set -czf www/cifar-10-binary.tar.gz cifar-10-batches-bin
@@ -27,14 +27,14 @@ chmod +x setup/fetch.sh
 ln -s setup/fetch.sh fetch.sh
 ! cmp -s fetch.sh "$script" || die 'the checksums were not replaced'
 
-# a server that disconnects after CUT bytes while the file `cut` exists, and does not support ranges while `plain` exists
+# a server that stops after 1000 bytes while the file `cut` exists, and ignores ranges while `plain` exists
 cat >server.py <<'PY'
 import http.server, os
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         data = open("www/" + os.path.basename(self.path), "rb").read()
         begin = self.headers.get("Range")
-        with open("asked", "a") as f:
+        with open("requests", "a") as f:
             print(begin or "all", file=f)
         begin = 0 if os.path.exists("plain") or not begin else int(begin[6:-1])
         self.send_response(206 if begin else 200)
@@ -57,28 +57,28 @@ trap 'kill $server' EXIT
 for ((i = 0; i < 500; i++)); do [ ! -e port ] || break; sleep .02; done
 at=http://127.0.0.1:$(<port)
 
-# interrupted twice, then complete
+# interrupted twice, then completed
 touch cut
 c=$at/cifar-10-binary.tar.gz
 for i in 1 2; do
-    ! ./fetch.sh -u "$c" cifar10 new 2>errors || die 'half an archive passed'
-    grep -q 'the next run goes on from there' errors || die "$(cat errors)"
+    ! ./fetch.sh -u "$c" cifar10 new 2>errors || die 'half an archive was accepted'
+    grep -q 'run the same command again to resume' errors || die "$(cat errors)"
     expect_equal "$(stat -c %s new/cifar-10-binary.tar.gz.part)" ${i}000
     [ ! -e new/cifar-10-batches-bin ]
 done
 rm cut
 ./fetch.sh -u "$c" cifar10 new 2>errors || die "$(cat errors)"
-expect_equal "$(paste -sd ' ' asked)" 'all bytes=1000- bytes=2000-'
+expect_equal "$(paste -sd ' ' requests)" 'all bytes=1000- bytes=2000-'
 diff -r set/cifar-10-batches-bin new/cifar-10-batches-bin
 expect_equal "$(ls -A new)" cifar-10-batches-bin
 mc-data cifar10 new --split test --samples 5 -o new.mcz
-# it exists already
-: >asked
+# it exists
+: >requests
 ./fetch.sh -u "$c" cifar10 new 2>errors
-grep -q 'new/cifar-10-batches-bin is there$' errors
-[ ! -s asked ]
+grep -q 'new/cifar-10-batches-bin already exists$' errors
+[ ! -s requests ]
 
-# a server without ranges, after half of the archive; a complete archive
+# a server without ranges, after half of the download; an archive that is complete
 mkdir plainly
 head -c 5000 www/cifar-10-binary.tar.gz >plainly/cifar-10-binary.tar.gz.part
 touch plain
@@ -87,9 +87,9 @@ diff -r set/cifar-10-batches-bin plainly/cifar-10-batches-bin
 rm plain
 mkdir here
 cp www/cifar-10-binary.tar.gz here/cifar-10-binary.tar.gz.part
-: >asked
+: >requests
 ./fetch.sh -u "$c" cifar10 here 2>errors || die "$(cat errors)"
-[ -e here/cifar-10-batches-bin ] && [ ! -s asked ]
+[ -e here/cifar-10-batches-bin ] && [ ! -s requests ]
 
 # another archive of the same length
 mkdir wrong
@@ -97,30 +97,30 @@ head -c "$(stat -c %s www/cifar-10-binary.tar.gz)" /dev/zero >www/other.tar.gz
 rc=0
 ./fetch.sh -u "$at/other.tar.gz" cifar10 wrong 2>errors || rc=$?
 expect_equal $rc 3
-grep -q 'its MD5 is .*, not .*: thrown away' errors
+grep -q 'MD5 .* expected, got .* (the download is deleted)' errors
 expect_equal "$(find wrong -size +0 -type f)" ''
-# started with other bytes: they are removed, then the right ones are downloaded
+# a download that started with other bytes is deleted, then repeated
 head -c 100 /dev/zero >wrong/cifar-10-binary.tar.gz.part
 ! ./fetch.sh -u "$c" cifar10 wrong 2>errors
 ./fetch.sh -u "$c" cifar10 wrong 2>errors || die "$(cat errors)"
-# no server, and one download at a time
+# without a server; one fetch.sh at a time
 ! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>errors
-grep -q 'cannot fetch' errors
+grep -q 'cannot download' errors
 (
     exec 8>>none/cifar-10-binary.tar.gz.part
     flock 8
-    fails 1 'another one fetches' ./fetch.sh -u "$c" cifar10 none
+    fails 1 'another fetch.sh is writing' ./fetch.sh -u "$c" cifar10 none
 )
-# another download ends between the first check and the lock
+# another fetch.sh finishes between the first check and the lock
 mkdir after race
 printf '#!/bin/bash\nmkdir race/cifar-10-batches-bin\nexec %q "$@"\n' "$(command -v flock)" >after/flock
 chmod +x after/flock
-: >asked
+: >requests
 PATH=$PWD/after:$PATH ./fetch.sh -u "$c" cifar10 race 2>errors || die "$(cat errors)"
-grep -q 'race/cifar-10-batches-bin is there$' errors || die "$(cat errors)"
-[ ! -s asked ]
+grep -q 'race/cifar-10-batches-bin already exists$' errors || die "$(cat errors)"
+[ ! -s requests ]
 expect_equal "$(find race -mindepth 1)" race/cifar-10-batches-bin
-# a zip; wget if curl is missing; neither
+# a zip; wget without curl; neither
 mkdir bin
 for p in dirname readlink bash cat cut stat md5sum flock mkdir rm mv tar gzip python3 wget; do
     [ -z "$(command -v $p)" ] || ln -s "$(command -v $p)" bin/
@@ -136,4 +136,4 @@ if [ -e bin/wget ]; then
     rm bin/wget
 fi
 ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>errors
-grep -q 'needs curl or wget' errors
+grep -q 'curl or wget is required' errors

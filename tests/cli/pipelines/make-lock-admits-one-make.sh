@@ -27,7 +27,7 @@ make=$!
 until [ -e begun ]; do sleep .02; done
 for g in connect pam; do
     (launcher='timeout 600' && graph $g OUT=out) >out.second 2>err && die 'two makes in one OUT'
-    grep -q "^make: OUT=out: make $make on $(uname -n) is at work there" err || die "$(cat err)"
+    grep -q "^make: OUT=out: in use by make $make on $(uname -n): " err || die "$(cat err)"
     ! grep '^mc-' out.second || die 'the second make ran a program'
 done
 (graph connect OUT=out -n) >log.n || die 'make -n is refused'
@@ -56,12 +56,12 @@ wait $make || die "$(cat log errors)"
 (graph connect OUT=out) >log
 ! grep '^mc-' log || die 'a third run ran a program'
 
-# a file system without locks: a warning, not an error
+# a file system without locks: a warning
 mkdir bin
 printf '#!/bin/sh\nexit 71\n' >bin/flock
 chmod +x bin/flock
 (PATH=$PWD/bin:$PATH && graph connect OUT=unlocked unlocked/net-1.mcz) >log 2>err || die "$(cat err)"
-expect_equal "$(<err)" 'make: OUT=unlocked: no locks on this file system: two makes would disturb each other'
+expect_equal "$(<err)" 'make: OUT=unlocked: the file system has no locks: do not run two makes at a time'
 
 # killed alone many times
 (graph connect OUT=whole PAIRS='1:2 1:3' -j2) >log 2>&1 || die "$(cat log)"

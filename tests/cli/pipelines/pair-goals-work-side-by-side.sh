@@ -8,7 +8,7 @@ mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUI
 
 # required files must exist; they are not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
-grep -qE '^out/(net-[12]|train)\.mcz is missing or of other settings: make shared' errors || die "$(cat errors)"
+grep -qE '^out/(net-[12]|train)\.mcz is missing or has other settings: make shared' errors || die "$(cat errors)"
 ! mc PAIRS="$pairs" net-3 >log || die 'a network without data'
 expect_equal "$(find out -name '*.mcz')" ''
 
@@ -52,7 +52,7 @@ mc PAIRS=1:2 RUN="$PWD/bin" RUN_LIGHT= pair >one &
 for ((i = 0; i < 600; i++)); do [ ! -e started ] || break; sleep .05; done
 ! mc PAIRS=1:2 pair >two || die 'two at a pair'
 ! mc PAIRS="$pairs" >two || die 'one at all, one at a pair'
-[ "$(grep -c 'is at work there' errors)" = 2 ] || die "$(cat errors)"
+[ "$(grep -c 'in use by ' errors)" = 2 ] || die "$(cat errors)"
 mc PAIRS=3:4 pair >two || die 'another pair had to wait'
 touch go
 wait

@@ -8,7 +8,7 @@ refuses() {
     [ ! -s log ] && [ ! -e out ] || die "${*:2}: $(cat log)"
 }
 refuses "'SCALES' is not a setting" SCALES=.1
-for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "the experiment decides ${own%%=*}" "$own"; done
+for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "each experiment sets ${own%%=*}" "$own"; done
 refuses "PART: 'mlp-cifar10' is not one of: mlp-synth " PART=mlp-cifar10
 refuses "GRAPHS: 'connekt' is not one of: " GRAPHS=connekt
 refuses "DATA_SETS: 'mnist' is not one of: " DATA_SETS=mnist
@@ -27,7 +27,7 @@ refuses "MISSING: 'no' is not one of: stop skip" MISSING=no
 for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refuses "$name must be a whole number, at least 0 (got '1.5')" $name=1.5; done
 refuses 'make -i ignores failures' -i
 # data
-refuses 'no data for mlp-cifar100 robust-mlp-cifar100: give CIFAR10_DIR' DATA_SETS='synth cifar100' \
+refuses 'no data for mlp-cifar100 robust-mlp-cifar100: set CIFAR10_DIR' DATA_SETS='synth cifar100' \
     PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
 refuses 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
 HOME=/nowhere refuses "CIFAR10_DIR must be an existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'

@@ -37,5 +37,5 @@ done
 # another SCALE would repeat every training
 ! (graph paper SCALE=.137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 TRAIN_IMAGES=128) >refused ||
     die 'another SCALE passes'
-grep -qF 'out/mlp-synth/length: tables of other settings' errors || die "$(cat errors)"
+grep -qF 'out/mlp-synth/length: the tables have other settings' errors || die "$(cat errors)"
 graph paper -n SCALE=0.01370 PART=mlp-synth GRAPHS=connect

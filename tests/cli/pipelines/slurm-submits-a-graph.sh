@@ -13,7 +13,7 @@ settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMA
 ! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>errors
 grep -q "'EPOKS' is not a setting" errors && [ ! -s scripts ] || die "$(cat errors scripts)"
 ! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>errors
-grep -q 'train.mcz is missing' errors && grep -q 'give -t and -m' errors && [ ! -s scripts ] || die "$(cat errors scripts)"
+grep -q 'train.mcz is missing' errors && grep -q 'set -t and -m' errors && [ ! -s scripts ] || die "$(cat errors scripts)"
 
 # a Slurm stub that runs each job at once; its options would look like an earlier make's job in out
 mkdir path

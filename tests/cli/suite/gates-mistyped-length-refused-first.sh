@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A mistyped length of a gate is refused before anything is built.
+# A gate refuses a mistyped length before it builds anything.
 refuses() { # TEXT GOAL SETTING
     ! make -C "$MC_ROOT" --no-print-directory "$2" "$3" BUILD="$TMP/none" >log 2>errors || die "$3 passes"
     expect_equal "$(head -n 1 errors)" "$1"
