@@ -128,7 +128,7 @@ try() {
 
 reported=
 while :; do
-    # the least crowded GPU: slot 0 of every GPU before slot 1 of any
+    # prefer the GPU with the fewest jobs: slot 0 of every GPU before slot 1 of any
     for ((slot = 0; slot < max_slots; slot++)); do
         for i in "${!gpus[@]}"; do
             ! try "$i" $slot -n || exec "$@"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices for the tests and the benchmark of linear assignment, the same bits in C here and in
- * Python (make_assign_golden.py): integers, and then operations that IEEE 754 rounds one way. */
+ * Matrices for the tests and the benchmark of linear assignment, with the same bits in C and Python
+ * (make_assign_golden.py): integers, followed by operations whose rounding IEEE 754 defines. */
 #ifndef ASSIGN_MATRICES_H
 #define ASSIGN_MATRICES_H
 
@@ -24,7 +24,7 @@ static const char *const assign_kind_names[ASSIGN_KINDS] = {"uniform", "correlat
 
 enum { ASSIGN_FEATURES = 24 };
 
-/* ASSIGN_KINDS: there is none. */
+/* The kind of this name, or ASSIGN_KINDS if it is unknown. */
 static inline enum assign_kind assign_kind_named(const char *name)
 {
     enum assign_kind kind = 0;
@@ -34,7 +34,7 @@ static inline enum assign_kind assign_kind_named(const char *name)
     return kind;
 }
 
-/* Number k of stream `seed` (splitmix64), 53 bits. */
+/* Number k of stream `seed` (splitmix64), with 53 bits. */
 static inline uint64_t assign_draw(uint64_t seed, uint64_t k)
 {
     uint64_t z = seed * 0xd1342543de82ef95u + (k + 1) * 0x9e3779b97f4a7c15u;
@@ -44,7 +44,7 @@ static inline uint64_t assign_draw(uint64_t seed, uint64_t k)
     return (z ^ (z >> 31)) >> 11;
 }
 
-/* (n,n) of this kind, to be freed; NULL when out of memory, or for ASSIGN_KINDS. */
+/* A new matrix (n,n) of this kind, to be freed; NULL for ASSIGN_KINDS or without memory. */
 static inline double *assign_matrix(enum assign_kind kind, size_t n, uint64_t seed)
 {
     const size_t F = ASSIGN_FEATURES;
@@ -64,7 +64,7 @@ static inline double *assign_matrix(enum assign_kind kind, size_t n, uint64_t se
         }
         goto out;
     }
-    /* unit j of the second network sees what unit n-1-j of the first does, and noise */
+    /* unit j of the second network is unit n-1-j of the first, plus noise */
     for (size_t i = 0; i < n; i++)
         for (size_t k = 0; k < F; k++)
             x[i * F + k] = (int32_t)(assign_draw(seed, i * F + k) % 17) - 8;

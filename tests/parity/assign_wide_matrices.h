@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices whose values span many orders of magnitude, the same bits in C here and in Python (WIDE
- * in make_assign_golden.py). */
+ * Matrices whose values span many orders of magnitude, with the same bits in C and Python (WIDE in
+ * make_assign_golden.py). */
 #ifndef ASSIGN_WIDE_MATRICES_H
 #define ASSIGN_WIDE_MATRICES_H
 
 #include "tests/parity/assign_matrices.h"
 
-/* From 2^-bits up to 2^bits. */
+/* A number from 2^-bits to 2^bits. */
 static inline double assign_spread(uint64_t seed, uint64_t k, int bits)
 {
     const uint64_t r = assign_draw(seed, k);
@@ -15,7 +15,7 @@ static inline double assign_spread(uint64_t seed, uint64_t k, int bits)
     return ldexp(1 + (double)r * 0x1p-53, (int)(r % (uint64_t)(2 * bits)) - bits);
 }
 
-/* Coordinate k of unit i of a's, and of unit j of b's. */
+/* Coordinate k of unit i of a, and of unit j of b. */
 static inline double assign_huge_a(size_t n, uint64_t seed, size_t i, size_t k)
 {
     const double x = (double)(assign_draw(seed, i * ASSIGN_FEATURES + k) % 17) - 8;
@@ -60,7 +60,7 @@ static inline double assign_wide_value(const char *kind, size_t n, uint64_t seed
     return -d;
 }
 
-/* (n,n), to be freed; NULL when out of memory. */
+/* A new matrix (n,n), to be freed; NULL without memory. */
 static inline double *assign_wide_matrix(const char *kind, size_t n, uint64_t seed)
 {
     double *value = malloc(n * n * sizeof *value);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Blocks of grouped convolutions, matched from activations with what they hold, against NumPy and SciPy: every order of the
-# blocks, and what the permutation makes of the weights; and mc-pam, which starts from it, the same as from b in that order.
+# Blocks of grouped convolutions, and the units within them, are matched as NumPy and SciPy match them: the order of the
+# blocks, and the permuted weights. mc-pam from this permutation equals mc-pam from the permuted b.
 /usr/bin/python3 -c 'import scipy' 2>/dev/null || exit 77
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 mc-data synth --samples 64 --size 16 -o data.mcz

@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Blocks of grouped convolutions in NumPy and SciPy, from the moments and weights of tests/cli/lib/blocks_net.py's network
-and not after this suite's code: of all orders of the blocks (each is tried), the one whose best assignments inside are
-worth most; and what that makes of the weights, layer by layer. PAM's curve ends in B in an order of its own, by the same
-rule: with P's blocks, and other units within them.
+"""Match blocks of grouped convolutions with NumPy and SciPy, independently of this suite's code, for the network of
+tests/cli/lib/blocks_net.py. It tries every order of the blocks, and selects the one with the largest total of the best
+assignments within blocks. Then it applies the permutation to the weights, layer by layer. The end of PAM's curve must be
+B with P's blocks, and other units within them.
 
     tests/parity/blocks.py MOMENTS.mcz P.mcz B.mcz PB.mcz CURVE.mcz"""
 import itertools
@@ -19,7 +19,7 @@ b, pb = b.tensors, pb.tensors
 learned = {g["name"]: curve.tensors["permutation/" + g["name"]] for g in curve.meta["groups"]}
 assert list(learned) == list(found)
 end = {k[2:]: v for k, v in curve.tensors.items() if k.startswith("2/")}
-at = {}  # layer: the correlations at each module that shows it
+at = {}  # {module: correlations of its units}
 for i, t in enumerate(moments.meta["taps"]):
     x, y, xx, yy, xy = (moments.tensors["%d/%s/%s" % (i, t["name"], k)] for k in
                         ("sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"))
@@ -31,7 +31,7 @@ BLOCKS = {"layer1.0": (4, 16, 16), "layer1.1": (4, 16, 24), "layer2.0": (3, 18, 
 
 
 def check_weights(block, n, widths, perm, out, vectors):
-    """out: b's weights of this block in the order of perm."""
+    """Asserts that `out` has b's weights of this block in the order of perm."""
     index, names = [], [block + ".conv1", block + ".conv2"]
     order = perm[block + ".conv1/blocks"]
     for name, width in zip(names, widths):
@@ -40,7 +40,7 @@ def check_weights(block, n, widths, perm, out, vectors):
         index.append(to)
         for part in ["weight"] + vectors.split():
             assert (out["%s.bn.%s" % (name, part)] == b["%s.bn.%s" % (name, part)][to]).all()
-    # the grouped convolution: its rows move, and in each row the inputs of the block that the row came from
+    # the grouped convolution: its rows move, and each row's inputs move within the block that the row came from
     w, k, m = b[names[1] + ".weight"], widths[0] // n, widths[1] // n
     want = np.stack([w[r][[c - order[h // m] * k for c in index[0][h // m * k:(h // m + 1) * k]]]
                      for h, r in enumerate(index[1])])
@@ -79,7 +79,7 @@ for block, (n, *widths) in BLOCKS.items():
     check_weights(block, n, widths, found, pb, "bias running_mean running_var")
     assert (learned[block + ".conv1/blocks"] == order).all(), block
     check_weights(block, n, widths, learned, end, "bias")
-    print("%s: blocks %s of %d orders, worth %.6f (the next %.6f, as they are %.6f)" %
+    print("%s: blocks %s of %d orders, value %.6f (second best %.6f, unchanged %.6f)" %
           (block, list(order), len(ranked), value, worth(ranked[-2]), worth(range(n))))
 assert any((found[g] != np.arange(len(found[g]))).any() for g in found if g.endswith("/blocks"))
 assert any((learned[g] != found[g]).any() for g in found), "nothing moved within the blocks"

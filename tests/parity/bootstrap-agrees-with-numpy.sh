@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bootstrap against NumPy: the resamples drawn by Philox written in NumPy, figures and percentiles by NumPy, to the
-# digits that are printed; and a bootstrap of NumPy's own random numbers, within what two thousand draws leave open.
+# mc-bootstrap agrees with NumPy to the printed digits for the same random numbers (Philox in NumPy). With NumPy's own random
+# numbers it agrees within the sampling error.
 fixture lost
 
 mc-bootstrap --seed 7 --resamples 500 --level .9 u.losses a.losses -o ours.tsv

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What mc-bootstrap prints, in NumPy: bootstrap.py U.losses A.losses OURS.tsv (seed 7, 500 resamples, level .9)
-OTHER.tsv (4000 resamples, level .95, which NumPy's own generator has to meet)."""
+"""bootstrap.py U.losses A.losses SAME.tsv OTHER.tsv: compare mc-bootstrap's tables with NumPy
+
+SAME.tsv (seed 7, 500 resamples, level .9) is computed from the same random numbers. OTHER.tsv (4000 resamples, level .95)
+is compared with a bootstrap by NumPy's generator."""
 import sys
 
 import mcz
@@ -25,7 +27,7 @@ def places(value, t, accuracy):
 
 
 def figures(value, t, chord, accuracy, at):
-    """Of values (T): ends, mean, arc_mean, min, max, barrier, the last three at these points."""
+    """[ends, mean, arc_mean, min, max, barrier] of values (T); the last three at the points `at`."""
     arc = (chord * (value[1:] + value[:-1]) / 2).sum() / chord.sum()
     return np.array([(value[0] + value[-1]) / 2, value.mean(), arc, value[at[0]], value[at[1]], far(value, t, accuracy)[at[2]]])
 
@@ -34,14 +36,14 @@ paths = [mcz.read(p) for p in sys.argv[1:3]]
 
 
 def intervals(name, accuracy, picks, level):
-    """(3, 6, 3): first, second, difference; the figures; value, low, high."""
-    of = []
+    """An array (3, 6, 3): first, second, difference; the figures; value, low, high."""
+    samples = []
     for s in paths:
         v = 100. * s.tensors[name + "/correct"] if accuracy else s.tensors[name + "/loss"].astype(float)
         t, chord = s.tensors["t"], s.tensors["chord"]
         at = places(v.mean(1), t, accuracy)
-        of.append([figures(v[:, p].mean(1), t, chord, accuracy, at) for p in [slice(None)] + picks])
-    x = np.array(of + [np.subtract(of[1], of[0])])
+        samples.append([figures(v[:, p].mean(1), t, chord, accuracy, at) for p in [slice(None)] + picks])
+    x = np.array(samples + [np.subtract(samples[1], samples[0])])
     low, high = (np.percentile(x[:, 1:], 50 * (1 + side * level), axis=1) for side in (-1, 1))
     return np.stack([x[:, 0], low, high], axis=2)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-bound against NumPy in float64, from the networks and their raw pre-activations; and the bounds of the paper, and where
-# they are tight, as tests/parity/bound.py shows and asserts.
+# mc-bound agrees with NumPy in float64, from the networks and their raw pre-activations. tests/parity/bound.py asserts the
+# paper's bounds, and when they are tight.
 bound=$MC_ROOT/tests/parity/bound.py
 fixture bounded
 
@@ -11,8 +11,8 @@ py <<'END_OF_PYTHON'
 ours, want = (np.genfromtxt(f, names=True) for f in ("ours.tsv", "numpy.tsv"))
 assert len(ours) == len(want) == 65 and ours.dtype.names == want.dtype.names == ("t", "unaligned", "aligned")
 worst = max(np.abs(ours[k] - want[k]).max() / want[k].max() for k in ours.dtype.names)
-print("largest difference from NumPy, of the greatest: %.2g" % worst)
-assert worst <= 1e-8, worst  # of nine digits
+print("largest difference from NumPy, relative to the maximum: %.2g" % worst)
+assert worst <= 1e-8, worst  # nine digits are printed
 rows = [line.split("\t") for line in open("ours")]
 assert [r[0] for r in rows] == ["permutation", "unaligned", "aligned"]
 for way, most, at, mean in rows[1:]:

@@ -2,19 +2,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """The bounds of theorem 3.1 (Tatro et al. 2020, appendix C.1 and C.2) in NumPy's float64.
 
-    tests/parity/bound.py A.mcz B.mcz A.acts B.acts [P.mcz]   what mc-bound --path prints, from the networks and their
+    tests/parity/bound.py A.mcz B.mcz A.acts B.acts [P.mcz]   the output of mc-bound --path, from the networks and their
                                                               activations (mc-acts --raw --at pre)
-    tests/parity/bound.py                                     the theorem's own bounds, and how tight they are
+    tests/parity/bound.py                                     the theorem's bounds, and how tight they are
 
-Without operands: of two regressors that are trained here, the losses F_u, F_a along the straight line and the paper's
-bounds B_u, B_a on them (root mean squared error, with the ends' epsilon; means over t); then the class of networks for
-which appendix C.2 says that the bound is tight. Its inequalities are equalities with one hidden layer. With two or
-more they are not. Let E be what the layer below leaves at layer i, and D the difference of the ends there. The bound
-needs |E + t D| = |E| + t |D| and |E - (1-t) D| = |E| + (1-t) |D| at once, so D along E and against it: no choice of
-signs does that where neither is zero. Both parts are told: what the paper's signs reach, for biases that keep the ends
-of a layer further apart (size) or less, and what the best of all signs does.
+Without operands, the script trains two regressors. It prints the losses F_u, F_a along the straight line and the paper's
+bounds B_u, B_a on them (root mean squared error, with the ends' epsilon; means over t). Then it tests the class of
+networks for which appendix C.2 says that the bound is tight.
 
-Every claim is asserted; the script fails where one does not hold."""
+Its inequalities are equalities with one hidden layer, but not with two or more. Let E be the deviation that the layer
+below causes at layer i, and D the difference of the ends there. The bound requires |E + t D| = |E| + t |D| and
+|E - (1-t) D| = |E| + (1-t) |D|. So D must have the direction of E and the opposite one, which no signs satisfy if neither
+is zero. The script prints the ratio that the paper's signs reach, for biases that keep the ends of a layer far apart
+(size) or close, and the ratio of the best signs.
+
+Every claim is asserted; the script fails if one is false."""
 import itertools
 import sys
 
@@ -25,7 +27,7 @@ GRID = np.linspace(0, 1, T)
 
 
 def recursion(norms, deltas, t):
-    """How far the outputs at t are at most from the mixture of the ends'. norms: (L,2); deltas: (L-1)."""
+    """The bound on the distance between the outputs at t and the mixture of the ends'. norms: (L,2); deltas: (L-1)."""
     d0 = d1 = 0.
     for (s0, s1), delta in zip(norms, deltas):
         c = (1 - t) * s0 * d0 + t * s1 * d1
@@ -34,7 +36,7 @@ def recursion(norms, deltas, t):
 
 
 def rms(x):
-    """Root mean over images of a squared length. x: (N,K)."""
+    """The root of the mean squared length over images. x: (N,K)."""
     return np.sqrt((x ** 2).sum(1).mean())
 
 

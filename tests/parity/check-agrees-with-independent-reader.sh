@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-info --check and a second reader, written from the pages of the kinds, accept and refuse the same of some thousand changed
-# streams of every kind.
+# mc-info --check agrees with a second reader, written from the pages of the kinds, on a few thousand changed streams of every
+# kind.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-# besides the samples: whole numbers for mean and std, groups in units, a cut under an attack, a line by rows, an evaluation
+# more than the samples: integers for mean and std, groups within units, shards under an attack, a line with rows, an evaluation
 py "$MC_ROOT/formats/samples" <<'END'
 from mcz import groups as mcz_groups
 def sample(kind):

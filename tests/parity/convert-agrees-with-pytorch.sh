@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Checkpoints that PyTorch saves give the same logits here, to 1e-4, and permuted networks from here give the same
-# there: tinyten, resnet20 and googlenet, by safetensors and npz; with accuracies of a network that was trained here.
-# Needs python3-torch; skipped where it is not.
+# PyTorch's checkpoints have the same logits in mc, and permuted networks in PyTorch, to 1e-4: tinyten, resnet20 and
+# googlenet, by safetensors and npz. A network trained by mc-train has the same accuracy in PyTorch.
+# Needs python3-torch; skipped without.
 python=/usr/bin/python3
 $python -c 'import torch' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -34,12 +34,12 @@ s = mcz.read("few.mcz")
 x = torch_nets.normalised(s.tensors["images"], s.meta["mean"], s.meta["std"])
 nets = {"tinyten": torch_nets.TinyTen, "resnet20": lambda: torch_nets.ResNet(20), "googlenet": torch_nets.GoogLeNet}
 for name, make in nets.items():
-    theirs = torch.load(name + ".logits")
-    for what, other in ("here", np.loadtxt(name + ".tsv")), ("permuted, there", torch_nets.logits(
+    expected = torch.load(name + ".logits")
+    for label, other in ("mc", np.loadtxt(name + ".tsv")), ("permuted, PyTorch", torch_nets.logits(
             torch_nets.load(make(), name + "-p.npz"), x)):
-        worst = np.abs(theirs - other).max()
-        print("%s %s: logits up to %.3g, differing by %.2g" % (name, what, np.abs(theirs).max(), worst))
-        assert theirs.std() > .05 and worst <= 1e-4, name
+        worst = np.abs(expected - other).max()
+        print("%s %s: logits up to %.3g, differing by %.2g" % (name, label, np.abs(expected).max(), worst))
+        assert expected.std() > .05 and worst <= 1e-4, name
 END
 $python save.py
 for net in tinyten resnet20 googlenet; do
@@ -51,7 +51,7 @@ for net in tinyten resnet20 googlenet; do
 done
 $python compare.py
 
-# a network trained here, and itself permuted, are as accurate there
+# a network trained by mc-train, and its permutation, have the same accuracy in PyTorch
 mc-data synth --samples 3000 -o train.mcz
 mc-data synth --split test --samples 500 -o test.mcz
 mc-train -q --net tinyten --data train.mcz --epochs 1 --schedule onecycle --no-augment -o b.mcz
@@ -71,7 +71,7 @@ x = torch_nets.normalised(s.tensors["images"], s.meta["mean"], s.meta["std"])
 b, pb = (torch_nets.logits(torch_nets.load(torch_nets.TinyTen(), f), x) for f in ("b.npz", "pb.npz"))
 right = [100 * (v.argmax(1) == s.tensors["labels"]).mean() for v in (b, pb)]
 here = float(sys.argv[1])
-print("accuracy here %g%%, there %g%%, permuted there %g%%" % (here, *right))
+print("accuracy in mc %g%%, in PyTorch %g%%, permuted %g%%" % (here, *right))
 assert right[0] == right[1] and abs(right[0] - here) < 1e-3 and here > 15
 END
 $python accuracy.py "$(column here.tsv test.accuracy)"

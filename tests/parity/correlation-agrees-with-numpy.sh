@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The matrices of two networks against NumPy's, in float64, by correlation and by distance, of the same networks' raw activations.
+# The correlations and distances of two networks agree with NumPy's in float64, from the networks' raw activations.
 fixture pair
 
 acts() { mc-acts -t 1 --data data.mcz --samples $images "$@"; }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Networks against PyTorch by digests of their gradients (golden file by make_network_golden.py):
- * the logits and, with Huber's delta = 1, every tensor and the pixels against float64, to the bound
- * of the case; with the plain ReLU the whole gradient's error against the one that PyTorch's own
- * float32 makes. Dropout is off. Header only. */
+ * Compares networks with PyTorch by digests of their gradients (golden file: make_network_golden.py).
+ * With Huber's delta = 1, the logits, every tensor's gradient and the pixels' must be within the
+ * case's bound of float64. With the plain ReLU, the error of the whole gradient is compared with
+ * that of PyTorch's float32. Dropout is off. Header only. */
 #ifndef MC_TEST_DIGESTS_H
 #define MC_TEST_DIGESTS_H
 
@@ -14,7 +14,7 @@ enum { PROJECTIONS = 64 };
 
 /* ---- cases ---- */
 
-/* What the block networks end with: mean over the pixels, a linear layer, the loss. */
+/* Adds the end of a block network: mean over the pixels, linear layer, loss. */
 static inline void ending(struct mc_graph *g, int x)
 {
     x = mc_graph_globalpool(g, "avgpool", x);
@@ -24,11 +24,11 @@ static inline void ending(struct mc_graph *g, int x)
 
 struct test_case {
     const char *name;
-    void (*build)(struct mc_graph *g); /* NULL: mc_net_build's of that name */
-    int images, side, classes;         /* a batch, pixels, logits */
-    size_t seeds;                      /* of the drawn networks with the plain ReLU */
-    double bound;                      /* of the relative error to float64 */
-    int direct;                        /* Huber's: convolutions without Winograd, see make_direct */
+    void (*build)(struct mc_graph *g); /* NULL: mc_net_build(name) */
+    int images, side, classes;         /* batch, pixels, logits */
+    size_t seeds;                      /* number of random networks with the plain ReLU */
+    double bound;                      /* relative error to float64 with Huber's delta = 1 */
+    int direct;                        /* with Huber's delta: no Winograd, see make_direct */
 };
 
 static inline void open_case(struct world *w, const struct test_case *c, float delta)
@@ -50,13 +50,12 @@ static inline void open_case(struct world *w, const struct test_case *c, float d
     open_world(w, g, (size_t)c->images);
 }
 
-/* Makes the plan's convolutions anew, all direct. Huber's activation has no kinks, but max pooling
- * has: among googlenet's hundreds of thousands of windows some have two values that differ by a
- * millionth, Winograd's rounding takes the other one, and one such choice moves gradients by
- * some 5e-3. PyTorch's float32 makes such choices for most seeds as well; the golden seed is one
- * for which it makes none, nor do direct convolutions. Winograd's own error is bounded in
- * test_winograd, and in test_networks: in resnet20, in googlenet with means instead of maxima, and
- * in googlenet with the plain ReLU beside PyTorch's. */
+/* Replaces the plan's convolutions by direct ones. Huber's activation has no kinks, but max pooling
+ * has. A few of googlenet's hundreds of thousands of windows have two values that differ by a
+ * millionth. Winograd's rounding may select the other one, and one such choice changes gradients by
+ * about 5e-3. So does PyTorch's float32 for most seeds. For the golden seed neither PyTorch nor
+ * direct convolutions do. Winograd's own error is bounded in test_winograd, and in test_networks:
+ * in resnet20, in googlenet with means instead of maxima, and in googlenet with the plain ReLU. */
 static inline void make_direct(struct mc_plan *p)
 {
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -64,7 +63,7 @@ static inline void make_direct(struct mc_plan *p)
         struct mc_error err = {0};
         if (!c->conv)
             continue;
-        const struct cpu_conv_shape s = cpu_conv_shape_of(p, c); /* direct, until it is chosen */
+        const struct cpu_conv_shape s = cpu_conv_shape_of(p, c); /* direct by default */
         cpu_conv_free(c->conv);
         c->conv = NULL;
         ok(cpu_conv_new(p->be, &s, &c->conv, &err), &err);
@@ -81,7 +80,7 @@ static inline void step(struct world *w, uint64_t seed)
     fetch(w->grad, w->host, w->g->P * sizeof(float));
 }
 
-/* sums[k] += the sum of all elements, each with the sign that bit k of its hash gives. */
+/* sums[k] += the sum of all elements, with signs from bit k of each element's hash. */
 static inline void project(const float *v, size_t n, const char *name, double *sums)
 {
     const uint64_t from = stream_of(0, "sign ", name);
@@ -126,7 +125,7 @@ static inline void every_tensor_with_huber(void **state)
 {
     const struct test_case *c = *state;
     const uint64_t seed = (uint64_t) * (const int64_t *)find(c->name, "huber_seed", 1);
-    const size_t tensors = 2 + c->seeds + 2; /* pixels, logits, relu's, seed and own error */
+    const size_t tensors = 2 + c->seeds + 2; /* pixels, logits, relu%zu, seed and own error */
     struct world w;
     double worst = 0;
     size_t stored = 0;
@@ -148,19 +147,19 @@ static inline void every_tensor_with_huber(void **state)
     for (size_t i = 0; i < golden.n; i++)
         stored += !strncmp(golden.tensors[i].name, c->name, strlen(c->name)) &&
                   golden.tensors[i].name[strlen(c->name)] == '/';
-    assert_int_equal(stored, w.g->n_params + tensors); /* PyTorch has no parameter more */
+    assert_int_equal(stored, w.g->n_params + tensors); /* PyTorch has no other parameters */
     print_message("%s: worst tensor %.2e\n", c->name, worst);
     close_world(&w);
 }
 
-/* A flipped kink or another choice of a max pool costs a thousand times what rounding does, and
- * comes by chance, to either side: so the mean squares over the seeds are compared. */
+/* A flipped kink, or another choice of a max pool, is a thousand times larger than rounding errors.
+ * It occurs at random on both sides, so mean squares over the seeds are compared. */
 static inline void whole_gradient_with_relu(void **state)
 {
     const struct test_case *c = *state;
     const double *own = find(c->name, "own_error", c->seeds);
     struct world w;
-    double ours = 0, theirs = 0;
+    double squares = 0, torch_squares = 0;
 
     open_case(&w, c, 0);
     for (size_t seed = 1; seed <= c->seeds; seed++) {
@@ -175,11 +174,11 @@ static inline void whole_gradient_with_relu(void **state)
         const struct measured r = against(c->name, name, sums);
         print_message("%s, seed %zu: error %.2e, PyTorch's float32 %.2e\n", c->name, seed,
                       sqrt(r.diff / r.norm), own[seed - 1]);
-        ours += r.diff / r.norm;
-        theirs += own[seed - 1] * own[seed - 1];
+        squares += r.diff / r.norm;
+        torch_squares += own[seed - 1] * own[seed - 1];
     }
-    print_message("%s: ratio %.2f\n", c->name, sqrt(ours / theirs));
-    assert_true(sqrt(ours / theirs) <= 3);
+    print_message("%s: ratio %.2f\n", c->name, sqrt(squares / torch_squares));
+    assert_true(sqrt(squares / torch_squares) <= 3);
     close_world(&w);
 }
 
@@ -190,7 +189,7 @@ static inline int start_with_golden(void **state)
     return 0;
 }
 
-/* Both tests of each of the n cases to tests (2n), their names to names (2n). */
+/* Writes both tests of each of n cases to tests (2n), and their names to names (2n). */
 static inline void enter_cases(const struct test_case *cases, size_t n, struct CMUnitTest *tests,
                                char (*names)[64])
 {
@@ -199,7 +198,7 @@ static inline void enter_cases(const struct test_case *cases, size_t n, struct C
         tests[i] = (struct CMUnitTest){
             .name = names[i],
             .test_func = i % 2 ? whole_gradient_with_relu : every_tensor_with_huber,
-            .initial_state = (void *)(uintptr_t)&cases[i / 2]}; /* cmocka takes no const */
+            .initial_state = (void *)(uintptr_t)&cases[i / 2]}; /* cmocka's type is not const */
     }
 }
 

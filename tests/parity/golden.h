@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Where the golden files lie. Header only. */
+ * Paths of the golden files. Header only. */
 #ifndef MC_TEST_GOLDEN_H
 #define MC_TEST_GOLDEN_H
 
@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-/* Of a file in this folder; valid until the next call. */
+/* The path of a file in this folder; valid until the next call. */
 static inline const char *golden_path(const char *name)
 {
     static char path[4096];

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the scripts that make golden files share: numbers by formulas that the tests repeat bit for bit."""
+"""Shared functions of the scripts that make golden files: numbers by formulas that the tests repeat bit for bit."""
 import os
 import sys
 
@@ -9,14 +9,14 @@ MEAN, STD = (.4914, .4822, .4465), (.247, .243, .261)
 
 
 def mixed(z):
-    """splitmix64's output of these states."""
+    """splitmix64's output for these states."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
 
 
 def draw(seed, first, count):
-    """Numbers `first` and on of stream `seed` of assign_matrices.h, 53 bits."""
+    """`count` numbers of stream `seed` in assign_matrices.h, starting at `first`, with 53 bits."""
     k = np.arange(first + 1, first + count + 1, dtype=np.uint64)
     with np.errstate(over="ignore"):
         return mixed(np.uint64(seed) * np.uint64(0xD1342543DE82EF95) +
@@ -36,7 +36,7 @@ def unit(stream, n):
 
 
 def stream(seed, name):
-    """32 bits: FNV-1a of the name, moved by the seed."""
+    """The stream of a name: its FNV-1a hash (32 bits), offset by the seed."""
     h = 2166136261
     for c in name.encode():
         h = (h ^ c) * 16777619 & 0xFFFFFFFF
@@ -44,7 +44,7 @@ def stream(seed, name):
 
 
 def weights(name, shape, stream):
-    """A parameter's, as gradients.h's fill_tensor makes them."""
+    """A parameter's values, as fill_tensor of gradients.h makes them."""
     u, two = unit(stream, int(np.prod(shape))), np.float32(2)
     if shape[1:] == (1, 1):  # a factor a channel
         v = u + np.float32(.5)

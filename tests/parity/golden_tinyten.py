@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tinyten whose weights, images and labels come from splitmix64 by formulas that the tests repeat bit for
-bit, and its loss by PyTorch: for the scripts that make golden files of it."""
+"""tinyten in PyTorch, for the scripts that make golden files. Its weights, images and labels come from splitmix64 by
+formulas that the tests repeat bit for bit."""
 import torch
 
 import golden
@@ -26,7 +26,7 @@ def labels(seed):
 
 
 class Given(Net):
-    """Of these parameters; norm(name, x) is the batch norm of that name."""
+    """The logits with these parameters; norm(name, x) computes a batch norm."""
 
     def __init__(self, p, delta, norm):
         super().__init__(0, delta, None)
@@ -40,5 +40,5 @@ class Given(Net):
 
 
 def loss_of(p, pixels, labels, delta, norm):
-    """delta: Huber's, or 0 for the plain ReLU."""
+    """The loss. delta: Huber's, or 0 for the plain ReLU."""
     return loss_of_net(Given(p, delta, norm), tinyten, pixels, labels, 10)

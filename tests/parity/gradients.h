@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the tests of gradients share: a golden file, the formula that weights and images come from,
- * a network on the device with one batch of its own. Header only. */
+ * Shared code of the gradient tests: a golden file, the formula for weights and images, and a
+ * network on the device with one batch. Header only. */
 #ifndef MC_TEST_GRADIENTS_H
 #define MC_TEST_GRADIENTS_H
 
@@ -62,7 +62,7 @@ static inline float unit(uint64_t stream, uint64_t i)
     return (float)(splitmix(stream, i) >> 40) * 0x1p-24f;
 }
 
-/* 32 bits: FNV-1a of the name, moved by the seed. */
+/* The stream of a name: its FNV-1a hash (32 bits), offset by the seed. */
 static inline uint64_t stream_of(uint64_t seed, const char *prefix, const char *name)
 {
     uint32_t h = 2166136261u;
@@ -74,7 +74,7 @@ static inline uint64_t stream_of(uint64_t seed, const char *prefix, const char *
     return (uint32_t)(h + (uint32_t)seed * 0x9E3779B1u);
 }
 
-/* Tensor p of the graph from stream `from`, into a whole parameter vector. */
+/* Fills tensor p of the graph, within a whole parameter vector, from stream `from`. */
 static inline void fill_tensor(const struct mc_graph *g, const struct mc_param *p, uint64_t from,
                                float *params)
 {
@@ -91,7 +91,7 @@ static inline void fill_tensor(const struct mc_graph *g, const struct mc_param *
 
 /* ---- one network on the device ---- */
 
-/* Of the images of 32 by 32 pixels; the mean and the deviation are those of all. */
+/* Images of 32 by 32 pixels. All images use this mean and deviation. */
 static const struct mc_net_spec IMAGES_32 = {
     3, 32, 32, 10, {.4914f, .4822f, .4465f}, {.247f, .243f, .261f}};
 
@@ -103,11 +103,11 @@ static inline struct mc_graph *net(const char *name, int classes)
     return net_of(name, spec);
 }
 
-/* Part `what` of the module at `path`. */
-static inline const char *named(const char *path, const char *what)
+/* The name "PATH.PART"; valid until the next call. */
+static inline const char *named(const char *path, const char *part)
 {
     static char name[MC_MAX_NODE_NAME];
-    snprintf(name, sizeof name, "%s.%s", path, what);
+    snprintf(name, sizeof name, "%s.%s", path, part);
     return name;
 }
 
@@ -134,7 +134,7 @@ struct world {
     struct mc_buf *images, *labels, *order, *ctl, *grad, *stats, *dx, *point;
 };
 
-/* Takes the graph; in training mode with all heads. */
+/* Plans the graph in training mode with all heads. The world owns the graph. */
 static inline void open_world(struct world *w, struct mc_graph *g, size_t images)
 {
     const struct mc_ctl ctl = {0};
@@ -165,7 +165,7 @@ static inline void close_world(struct world *w)
     mc_graph_free(w->g);
 }
 
-/* Parameters on the device: tensor t from stream from(seed, t) of the graph. */
+/* Fills parameters on the device: tensor t from stream from(graph, seed, t). */
 static inline void fill(struct world *w, struct mc_buf *to, uint64_t seed,
                         uint64_t (*from)(const struct mc_graph *g, uint64_t seed, size_t t))
 {
@@ -186,12 +186,12 @@ static inline uint64_t by_name(const struct mc_graph *g, uint64_t seed, size_t t
     return stream_of(seed, "", g->params[t].tensor.name);
 }
 
-/* Images and labels of these streams through the network at w->point; then w->grad, w->stats and
- * w->dx hold what came. */
+/* Runs images and labels of these streams through the network at w->point. Sets w->grad, w->stats
+ * and w->dx. */
 static inline void run(struct world *w, uint64_t images, uint64_t labels)
 {
     const size_t n = w->images_n * w->image;
-    int32_t *of = room(w->images_n, sizeof *of);
+    int32_t *classes = room(w->images_n, sizeof *classes);
     float *stats = floats(w->g->S);
     const struct mc_source source = {
         .images = w->images, .pixels = MC_F32, .labels = w->labels, .order = w->order};
@@ -199,14 +199,14 @@ static inline void run(struct world *w, uint64_t images, uint64_t labels)
     for (size_t i = 0; i < n; i++)
         w->pixels[i] = unit(images, i);
     for (size_t i = 0; i < w->images_n; i++)
-        of[i] = (int32_t)(unit(labels, i) * (float)w->g->classes);
+        classes[i] = (int32_t)(unit(labels, i) * (float)w->g->classes);
     for (size_t t = 0; t < w->g->n_stats; t++)
         if (strstr(w->g->stats[t].tensor.name, "var"))
             for (size_t i = 0; i < w->g->stats[t].count; i++)
                 stats[w->g->stats[t].offset + i] = 1;
     put(w->stats, 0, stats, w->g->S * sizeof *stats);
     put(w->images, 0, w->pixels, n * sizeof(float));
-    put(w->labels, 0, of, w->images_n * sizeof *of);
+    put(w->labels, 0, classes, w->images_n * sizeof *classes);
     be->load(w->plan, &source, w->ctl);
     be->forward(w->plan, MC_MODE_TRAIN, w->point, w->stats, NULL, w->ctl);
     be->backward(w->plan, w->point, w->grad);
@@ -219,7 +219,7 @@ struct measured {
     double diff, norm; /* squares */
 };
 
-/* Returns the error as it is bounded: relative, or absolute under a norm of 1e-6. */
+/* The relative error, or the absolute one if the norm is below 1e-6. */
 static inline double bounded(struct measured r)
 {
     return sqrt(r.diff) / (sqrt(r.norm) < 1e-6 ? 1 : sqrt(r.norm));

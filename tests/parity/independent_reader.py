@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second reader of what a stream of each kind means, written from formats/codecs/*.md, for comparison with the one in C.
-The package mcz reads the bytes; the sentences are those of the C reader. read(path) is what mc-info --check does."""
+"""A second reader of every kind of stream, written from formats/codecs/*.md, to compare with the C reader. The package mcz
+reads the bytes. Messages are those of the C reader. read(path) does the checks of mc-info --check."""
 import math
 from math import prod
 from types import SimpleNamespace
@@ -11,7 +11,7 @@ from mcz.errors import inside, need
 from mcz.keys import array, count, get, is_number, is_whole, mapping, text
 
 GROUPS_MAX, UNITS_MAX, SHARDS_MAX, POINTS_MAX, SIDE_MAX = 65536, 1 << 24, 65536, 64, 8192
-MATRIX_UNITS_MAX = 1 << 22  # of a group, and of all places of the groups in it
+MATRIX_UNITS_MAX = 1 << 22  # of a group, including the units of the groups within it
 IMAGES_MAX = 1 << 40
 NODES_MAX, VECTOR_MAX = 4096, 1 << 31
 
@@ -66,7 +66,7 @@ def groups_of(meta, most=UNITS_MAX):
 
 
 def assigned(meta):
-    """Checks what an assignment reports of its groups: all of it or nothing."""
+    """Checks the results of an assignment in groups: all keys or none."""
     for g in meta["groups"]:
         if {"value", "bound", "gap", "ties"} & set(g):
             for key in "value", "bound", "gap":
@@ -76,7 +76,7 @@ def assigned(meta):
 
 
 def nesting(meta, groups):
-    """{group: (the one around it, its unit there)}; all units of a group hold the same."""
+    """{group: (outer group, unit)}. All units of a group must contain equal groups."""
     around, inside, kinds, depth, n = {}, {}, {}, [0] * len(groups), len(groups)
     for i, g in enumerate(meta["groups"]):
         if "within" in g or "unit" in g:
@@ -102,8 +102,8 @@ def nesting(meta, groups):
 
 
 def shown(meta, groups):
-    """Units of each group that are seen and compared: of groups that lie alike in the units of another, the first has
-    all of them, unit by unit, and the others and the one around them none."""
+    """The number of units of each group in taps and matrices. Among equal groups in the units of another, the first has the
+    units of all of them, and the others and the outer group have none."""
     around, units = nesting(meta, groups), [size for _, size in groups]
     for i, (up, unit) in around.items():
         need(up not in around, "group %s: nested more than one level deep" % groups[i][0])
@@ -119,8 +119,8 @@ def check_permutation(p, name):
 # ---- the graph --------------------------------------------------------------------------------------------------------
 
 class Graph:
-    """From the map that streams and graph files hold; Error names the node. `parameters`, `statistics`: [(name,
-    shape)] as a weights stream has them; `nodes`; `logits`: a node."""
+    """A graph from its map in a stream or graph file. `parameters` and `statistics` are lists of (name, shape) in the order
+    of a weights stream; `logits` is a node. Error names the invalid node."""
 
     def __init__(self, m):
         with inside("graph"):
@@ -183,7 +183,7 @@ class Graph:
             leads.update(n.ins)
 
 
-# ---- the kinds: each is given meta and what is announced, and returns its check of values and records ---------------
+# ---- the kinds: functions of meta and the announced tensors, which return the check of values and records -----------
 
 def dataset(meta, announced):
     for key, most in ("name", 63), ("split", 15), ("order", 63):
@@ -225,14 +225,14 @@ def dataset(meta, announced):
     expect([t for t in announced if t is not images], [("labels", "int32", [n])])
 
     def values(arrays, order):
-        due = 0  # labels that the images so far wait for; below 0: labels that wait for images
+        pending = 0  # images without labels so far; below 0: labels without images
         for index, _, rows in order:
             if announced[index] is images:
-                need(due <= 0, "images precede their labels")
-                due += rows
+                need(pending <= 0, "images precede their labels")
+                pending += rows
             else:
-                due -= rows
-            need(-due <= 1 << 24, "more than %d labels precede their images" % (1 << 24))
+                pending -= rows
+            need(-pending <= 1 << 24, "more than %d labels precede their images" % (1 << 24))
         labels, pixels = arrays["labels"], arrays["images"]
         wrong = np.flatnonzero((labels < 0) | (labels >= classes))
         need(not len(wrong), "image %d has label %d of %d classes" %
@@ -244,8 +244,8 @@ def dataset(meta, announced):
 
 
 def units_alike(rows):
-    """Checks that all units of a group hold groups in the same places: each row as (which row of the group around it, count,
-    block, first place in the unit)."""
+    """Checks that all units of a group contain equal groups. Each row is compared as (row of the outer group, count, block,
+    first index within the unit)."""
     rank, forms, around, stack = {}, {r.group: [] for r in rows}, {}, []
     for r in sorted(rows, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
         while stack and (stack[-1][:2] != r[:2] or stack[-1].offset + stack[-1].count * stack[-1].block <= r.offset):
@@ -270,15 +270,15 @@ def units_alike(rows):
 
 
 def declared(meta, announced, prefix):
-    """The (name, shape) of the tensors of a network that only rows of groups describe, {group: units}, and {group: (the one
-    around it, its unit there)}."""
+    """[(name, shape)] of the tensors of a network that is described by rows of groups, {group: units}, and {group: (outer
+    group, unit)}."""
     rows = text(meta, "symmetry", 1 << 20)
     of = [(t.name[len(prefix):], t.shape) for t in announced if t.name.startswith(prefix)]
     need(all(t.dtype == "float32" for t in announced if t.name.startswith(prefix)) and
          all(len(name.encode()) <= 95 for name, _ in of), "tensor must be float32, with a name of at most 95 bytes")
     with inside("symmetry"):
         lines = [line.split("\t") for line in rows.split("\n")]
-        need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "is no text of rows")
+        need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "rows of groups expected")
         for w in lines[1:]:
             need(len(w) == 6 and all(v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in w[1:5]) and
                  0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row is not six words")
@@ -289,8 +289,8 @@ def declared(meta, announced, prefix):
 
 
 def flat(meta, announced, prefixes, statistics, perm):
-    """Vectors of a graph, or of a network that only rows of groups describe, each named with its prefix, then a
-    permutation of these groups."""
+    """Checks vectors of a network with a graph or rows of groups, whose names have these prefixes, then a permutation of
+    its groups."""
     text(meta, "net", 63), text(meta, "dataset", 63)
     need(not ("symmetry" in meta and "graph" in meta), "has both a \"graph\" and a \"symmetry\"")
     if "symmetry" in meta:
@@ -374,7 +374,7 @@ def matrices(meta, announced):
 
 
 def taps_of(meta):
-    """([(group's name, size)], [tap])"""
+    """([(name, size)] of the groups, [tap])"""
     at = text(meta, "at", 4)
     array(meta, "groups"), array(meta, "taps")
     need(at in ("post", "pre"), "\"at\" must be post or pre (got \"%s\")" % at)
@@ -401,7 +401,7 @@ PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"
 
 
 def cut(meta, images, shards, counted):
-    """Checks the cut of the data into shards, and that the images are those of the shards counted."""
+    """Checks how the data are split into shards, and that `images` is the number in the counted shards."""
     version, total = count(meta, "version", (1 << 32) - 1), count(meta, "total", IMAGES_MAX)
     batch = count(meta, "batch", IMAGES_MAX) if shards > 1 else total
     need(version == 2, "moments of version %d (this program reads 1 and 2)" % version)
@@ -535,7 +535,7 @@ KINDS = {f.__name__: f for f in (dataset, weights, curve, permutation, matrices,
 
 
 def read(path):
-    """A stream that is what the page of its kind says; a stream of another kind may hold anything. Error if it is not."""
+    """Reads a stream and checks the rules of its kind. A stream of another kind may contain anything."""
     with inside(path), open(path, "rb") as f:
         r = stream.Reader(f)
         check = KINDS[r.kind](r.meta, r.tensors) if r.kind in KINDS else lambda arrays, order: None

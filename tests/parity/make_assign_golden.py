@@ -1,14 +1,14 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""SciPy's optimal values of the matrices that tests/parity/test_assign.c makes too.
+"""Make SciPy's optimal assignment values of the matrices in tests/parity/test_assign.c.
 
     tests/parity/make_assign_golden.py > tests/parity/assign_golden.tsv
     tests/parity/make_assign_golden.py wide > tests/parity/assign_wide_golden.tsv
 
-1,000 matrices with n from 1 to 512 and one of 2048; the matrices are those of assign_matrices.h, bit
-for bit. tests/bench/assign.py takes them from here. The wide ones, of assign_wide_matrices.h, span many
-orders of magnitude: of these the best permutation in exact rationals, and the median u of the costs (less
-the rows' and columns' least) that are not 0. SciPy's permutation of each is compared with it."""
+1,000 matrices with n from 1 to 512, and one with n = 2048, are those of assign_matrices.h, bit for bit.
+tests/bench/assign.py uses them too. The wide matrices, of assign_wide_matrices.h, span many orders of
+magnitude. For these the script writes the value of the best permutation in exact rationals, and the median u
+of the nonzero costs after the minima of rows and columns are subtracted. It compares SciPy's permutation."""
 import sys
 from fractions import Fraction
 
@@ -41,13 +41,13 @@ def matrix(kind, n, seed):
 
 
 def spread(seed, first, count, bits):
-    """From 2^-bits up to 2^bits."""
+    """Numbers from 2^-bits to 2^bits."""
     r = draw(seed, first, count)
     return np.ldexp(1 + r.astype(np.float64) * 2.0**-53, (r % np.uint64(2 * bits)).astype(np.int64) - bits)
 
 
 def huge_units(n, seed):
-    """Distances of integer vectors, a unit of each side 2^40 times as long as the others."""
+    """Distances of integer vectors; one unit on each side is 2^40 times as long as the others."""
     x = (below(seed, 0, n * FEATURES, 17) - 8).reshape(n, FEATURES).astype(np.float64)
     y = x[::-1] + (below(seed, n * FEATURES, n * FEATURES, 9) - 4).reshape(n, FEATURES)
     x[n // 3] *= 2.0**40
@@ -72,7 +72,7 @@ WIDE = {
 
 
 def exact_best(value):
-    """The textbook's O(n^3) algorithm of potentials on integers: value in units of its least bit."""
+    """The textbook O(n^3) algorithm with potentials, on integers: the value in units of its lowest bit."""
     n = len(value)
     exact = [[Fraction(float(v)) for v in row] for row in value]
     unit = max(v.denominator for row in exact for v in row)

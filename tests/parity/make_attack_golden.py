@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Attacks on a whole tinyten by PyTorch, for tests/parity/test_attack.c.
+"""Attack tinyten with PyTorch, for tests/parity/test_attack.c.
 
     /usr/bin/python3 tests/parity/make_attack_golden.py tests/parity/attack_golden.mcz
 
 Weights, images and starts come from splitmix64 by formulas that the test repeats, as in
-make_gradient_golden.py. Written are, in both norms, from the image and from another start, in
-evaluation mode with statistics that are given here and with those of the batch: strided samples of
-the images after one step, and the mean losses at the start, after one step and after ten. Huber's
-delta is 1 where "huber" stands, in float64, so that no kink flips with the rounding; plain ReLUs in
-float32 where "relu" stands, losses only.
+make_gradient_golden.py. There is a case for each norm, for a start at the image and elsewhere, and for
+fixed statistics and the batch's. The file has strided samples of the images after one step, and the mean
+losses at the start, after one step and after ten. "huber" cases use Huber's delta = 1 in float64, so that
+rounding flips no kink. "relu" cases use plain ReLUs in float32, and have losses only.
 """
 import sys
 
@@ -25,8 +24,8 @@ BALLS = {"linf": (8 / 255, 2 / 255), "l2": (.5, .125)}
 
 
 def attacked_loss(p, pixels, classes, delta, batch, seen=None):
-    """Of the batch's statistics, or of those in p. With `seen`, each batch norm's mean and variance of its
-    input go there."""
+    """The loss with the batch's statistics, or those in p. If `seen` is a dictionary, it receives the mean and
+    the variance of each batch norm's input."""
     def norm(n, x):
         if seen is not None:
             seen[n + "running_mean"] = x.mean((0, 2, 3))
@@ -42,7 +41,7 @@ def length(x):
 
 
 def attack(p, clean, x, classes, norm, delta, batch):
-    """x after one step and after ten; losses before, after one and after ten."""
+    """x after one step and after ten, and the losses before, after one and after ten."""
     eps, step = BALLS[norm]
     one, losses = None, []
     for s in range(STEPS):
@@ -70,7 +69,7 @@ def main():
     for kind, delta, dtype in ("huber", 1.0, torch.float64), ("relu", 0.0, torch.float32):
         p = {k: torch.tensor(v, dtype=dtype) for k, v in parameters(SEED).items()}
         clean = torch.tensor(pixels, dtype=dtype)
-        if delta:  # float32 numbers about the batch's own, or nothing would reach the last layer
+        if delta:  # float32 numbers near the batch's statistics; otherwise the last layer would see zeros
             attacked_loss(p, clean, classes, delta, True, seen := {})
             for t, (name, v) in enumerate(seen.items()):
                 u = torch.tensor(unit(SEED * 1000 + STATISTICS + t, len(v)))
@@ -78,7 +77,7 @@ def main():
                 tensors["given/" + name] = given[name]
         p.update({k: torch.tensor(v, dtype=dtype) for k, v in given.items()})
         for norm, reach in ("linf", 8 / 255), ("l2", 1 / 128):
-            # of the l2 ball: 3,072 pixels of up to 1/128 are .25 away
+            # within the l2 ball: 3,072 pixels that differ by up to 1/128 are .25 away
             start = np.clip(pixels + np.float32(reach) * away, 0, 1).astype(np.float32)
             for begin, x in ("clean", clean), ("random", torch.tensor(start, dtype=dtype)):
                 for batch in False, True:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Augmented images by torchvision, for tests/parity/test_augment.c.
+"""Augment images with torchvision, for tests/parity/test_augment.c.
 
     python3 tests/parity/make_augment_golden.py >tests/parity/augment_golden.tsv
 
-Run with torchvision (0.15.2 with PyTorch 1.13 and Pillow made what is kept). The images and the random numbers are
-the tests' own (tests/unit/kernels/device.h, libcommon/base/rng.h); flip, crop after padding, affine map and colours are
-torchvision's functional ones, the colours on tensors. A line an image: its number and its 3x9x7 pixels.
+Requires torchvision; the stored file is from 0.15.2 with PyTorch 1.13 and Pillow. The images and the random numbers are
+the tests' (tests/unit/kernels/device.h, libcommon/base/rng.h). Flip, crop after padding, affine map and colours are
+torchvision's functions, the colours on tensors. Each line has an image's number and its 3x9x7 pixels.
 """
 import numpy as np
 import torchvision.transforms.functional as F

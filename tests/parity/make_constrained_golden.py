@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""HiGHS' optima, by SciPy, of the constrained assignments that tests/parity/test_constrained.c makes too.
+"""Find the optima of the constrained assignments in tests/parity/test_constrained.c with HiGHS, through SciPy.
 
     tests/parity/make_constrained_golden.py > tests/parity/constrained_golden.tsv
 
-From two uniform matrices A and B of make_assign_golden.py, value A and as constraint either B with .5 more on
-its diagonal ("aligned") or B / 4 - A ("opposed"): the greatest value of a permutation whose constraint is at
-least the identity's (exact), and that of the linear programme (relaxed), which is the Lagrangian's least bound."""
+A and B are uniform matrices of make_assign_golden.py. The value is A, and the constraint is B + .5 I ("aligned")
+or B / 4 - A ("opposed"). `exact` is the maximum value of a permutation whose constraint is at least the
+identity's. `relaxed` is that of the linear programme, which equals the minimum of the Lagrangian's bound."""
 import math
 
 import numpy as np

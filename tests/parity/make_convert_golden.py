@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A tiny network by PyTorch, as a checkpoint of its own and with its logits, for tests/parity/test_convert.c.
+"""Save a tiny PyTorch network and its logits, for tests/parity/test_convert.c.
 
     /usr/bin/python3 tests/parity/make_convert_golden.py tests/parity
 
-Written are convert_golden.safetensors, the module's state_dict with its counts of batches, and
-convert_golden.mcz: images and what the module makes of them. convert_golden.json is the same network as a
-graph file, written by hand.
+convert_golden.safetensors is the module's state_dict, including num_batches_tracked. convert_golden.mcz has images
+and their logits. convert_golden.json is the same network as a graph file, written by hand.
 """
 import sys
 

@@ -1,12 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""NumPy's correlations and mean squared distances, in float64, of the activations that
-tests/parity/test_correlation.c makes too.
+"""Compute correlations and mean squared distances with NumPy in float64, for the activations in
+tests/parity/test_correlation.c.
 
     tests/parity/make_correlation_golden.py > tests/parity/correlation_golden.tsv
 
-Activations are multiples of 1/128 from splitmix64, cut at 0 as by a ReLU, so that both sides have the
-same bits. Group p is seen at two taps, group q at one; some units never fire, one is constant."""
+Activations are multiples of 1/128 from splitmix64, clipped at 0 as by a ReLU, so that both programs have the
+same bits. Group p has two taps, and group q one. Some units are always 0, and one is constant."""
 import sys
 
 import numpy as np
@@ -18,7 +18,7 @@ TAPS = [("p", 16, 64, 0), ("p", 16, 1, 30), ("q", 33, 25, 1000)]  # group, K, pi
 
 
 def activations(tap, K, pixels, add):
-    """Two arrays (images, K, pixels): b's unit j follows a's unit K-1-j."""
+    """Two arrays (images, K, pixels); unit j of b is correlated with unit K-1-j of a."""
     shape = (IMAGES, K, pixels)
     n = IMAGES * K * pixels
     x = (draw(2 * tap, 0, n) % np.uint64(2001)).astype(np.int64).reshape(shape) - 900

@@ -1,17 +1,16 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Greedy Birkhoff-von Neumann decompositions by SciPy's linear_sum_assignment, of doubly stochastic matrices that
-NumPy draws.
+"""Decompose random doubly stochastic matrices greedily (Birkhoff-von Neumann) with SciPy's linear_sum_assignment.
 
     tests/parity/make_doubly_stochastic_golden.py > tests/parity/doubly_stochastic_golden.tsv
 
-A case is a line "matrix n drop terms", n lines of the matrix and a line for each term: its weight and the column of
-each row. Entries that do not count are forbidden (-inf). Every matching is the only one of its worth: none that lacks
-one of its entries comes within 1e-9. Terms under 1e-6 and what comes after them are rounding's, and left out."""
+A case consists of a line "matrix n drop terms", n lines of the matrix, and a line per term with its weight and the
+column of each row. Excluded entries are -inf. Every matching is a unique optimum: without one of its entries, no
+matching is within 1e-9 of it. Terms after the first below 1e-6 are rounding errors, and omitted."""
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-# n, seed, share of entries that are 0, drop
+# n, seed, fraction of entries that are 0, drop
 CASES = [(3, 1, 0, 0), (5, 2, .3, 0), (8, 3, 0, 0), (12, 4, .5, 0), (12, 5, 0, 5e-3)]
 
 
@@ -30,7 +29,7 @@ def doubly_stochastic(n, seed, zeros):
 
 
 def matching(left, drop):
-    """The best perfect matching's columns and worth, or None."""
+    """(columns, value) of the best perfect matching, or None."""
     value = np.where((left > 0) & (left >= drop), left, -np.inf)
     try:
         rows, cols = linear_sum_assignment(value, maximize=True)

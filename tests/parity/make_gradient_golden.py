@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of a whole tinyten by PyTorch, for tests/parity/test_gradients.c.
+"""Compute gradients of tinyten with PyTorch, for tests/parity/test_gradients.c.
 
     /usr/bin/python3 tests/parity/make_gradient_golden.py tests/parity/gradient_golden.mcz
 
-Weights and images come from splitmix64 by a formula that the test repeats bit for bit. Written are
-strided samples of float64 gradients (stored as float32): with Huber's delta = 1 one network and
-three points of a quadratic Bezier curve; with the plain ReLU five networks, and beside each the
-error that PyTorch's own float32 makes. And the running statistics after one batch.
+Weights and images come from splitmix64 by a formula that the test repeats bit for bit. The file has strided
+samples of float64 gradients, stored as float32: for one network and three points of a quadratic Bezier curve
+with Huber's delta = 1, and for five networks with the plain ReLU, each with the error of PyTorch's float32.
+It also has the running statistics after one batch.
 """
 import sys
 
@@ -22,7 +22,7 @@ SAMPLES = 400
 
 
 def run(params, seed, delta, dtype):
-    """Gradients of the parameters and the pixels, and the running statistics, as float64 arrays."""
+    """The gradients of the parameters and the pixels, and the running statistics, as float64 arrays."""
     p = {k: torch.tensor(v, dtype=dtype, requires_grad=True) for k, v in params.items()}
     pixels = torch.tensor(images(seed), dtype=dtype, requires_grad=True)
     stats = {}
@@ -37,7 +37,7 @@ def run(params, seed, delta, dtype):
 
 
 def sample(v):
-    """Every so many values; coprime to 6, or a 3x3 kernel's samples would all lie in one column."""
+    """The distance between samples: coprime to 6, so that a 3x3 kernel's samples are in all columns."""
     stride = (v.size + SAMPLES - 1) // SAMPLES
     while stride % 2 == 0 or stride % 3 == 0:
         stride += 1
@@ -45,7 +45,7 @@ def sample(v):
 
 
 def error(a, b):
-    """Relative error over all parameters, each tensor's samples standing for the whole tensor."""
+    """The relative error over all parameters, estimated from each tensor's samples."""
     top = bottom = 0.0
     for k in b:
         if k != "pixels":
@@ -69,7 +69,7 @@ def main():
     a, b, c = parameters(1), parameters(2), parameters(3)
     for t in (.25, .5, .8):
         w = [np.float32((1 - t) ** 2), np.float32(2 * t * (1 - t)), np.float32(t * t)]
-        # the point as float32 arithmetic in any order gives it, to rounding
+        # the point, computed in float32 (any order of operations agrees up to rounding)
         point = {k: w[0].astype(np.float64) * a[k] + w[1].astype(np.float64) * c[k] +
                  w[2].astype(np.float64) * b[k] for k in a}
         grads, _ = run(point, 1, 1.0, torch.float64)

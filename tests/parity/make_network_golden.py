@@ -1,25 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of larger networks and of their parts by PyTorch, for tests/parity/test_networks.c and
+"""Compute gradients of larger networks and of their blocks with PyTorch, for tests/parity/test_networks.c and
 test_torchvision_blocks.c.
 
     /usr/bin/python3 tests/parity/make_network_golden.py tests/parity/network_golden.mcz
 
-The parts: a basic block with and without its projection, an inception block, an auxiliary head, max
-pooling with ceil; at a quarter width blocks of torchvision's mobilenet_v2 and v3, efficientnet, convnext,
-resnext, regnet_y and densenet; whole: resnet20, googlenet with both heads, and googlenet with the mean in the place of
-each max pooling, which has no kinks with Huber's activation. Dropout is off. Weights and images
-come from splitmix64 by a formula over a tensor's name, which the tests repeat bit for bit.
+The blocks are a basic block with and without projection, an inception block, an auxiliary head, max pooling with
+ceil, and at a quarter width blocks of torchvision's mobilenet_v2 and v3, efficientnet, convnext, resnext, regnet_y
+and densenet. The networks are resnet20, googlenet with both heads, and googlenet with means instead of max pooling,
+which has no kinks with Huber's activation. Dropout is off. Weights and images come from splitmix64 by a formula over
+a tensor's name, which the tests repeat bit for bit.
 
-A gradient is written as its digest: the norm, and 64 sums of all its elements with random signs. Of
-the difference d of two tensors the mean square of such sums is |d|^2 (to 18% with 64 of them), so the
-digest judges every element and not some of them. With Huber's delta = 1 each tensor has a digest, with
-the plain ReLU the whole gradient; beside these stands the error that PyTorch's own float32 makes.
-Huber's activation has no kinks, but max pooling has: where two pixels are nearly equal, rounding
-chooses. And ReLU6 and its relatives have: nothing may lie within 1e-5 of theirs. Taken is the first seed
-for which PyTorch's own float32 keeps within a third of the bound. Of these cases the logits have a digest.
+A gradient is stored as a digest: its norm, and 64 sums of all elements with random signs. The mean square of such
+sums of a difference d is |d|^2 (to 18% with 64 sums), so a digest tests every element. With Huber's delta = 1 each
+tensor and the logits have a digest. With the plain ReLU the whole gradient has one, and the error of PyTorch's
+float32 is stored too.
 
-And the numbers of parameters, with and without what exists only while training.
+Huber's activation has no kinks, but max pooling has: if two pixels are nearly equal, rounding decides. ReLU6 and
+similar functions also have kinks, and no value may be within 1e-5 of one. The first seed is used for which the error
+of PyTorch's float32 is within a third of the bound.
+
+The file also has the numbers of parameters, with and without those that exist only in training.
 """
 import sys
 
@@ -33,13 +34,13 @@ PROJECTIONS = 64
 
 
 class Net:
-    """A network that makes its parameters as it goes; shapes follow from the activations."""
+    """A network that creates its parameters when it first runs, with shapes from the activations."""
     pool = staticmethod(F.max_pool2d)
 
     def __init__(self, seed, delta, dtype):
         self.seed, self.delta, self.dtype = seed, delta, dtype
         self.params, self.train_only = {}, set()
-        self.near = 1.0  # the least distance to a kink
+        self.near = 1.0  # minimum distance to a kink
 
     def parameter(self, name, shape):
         v = weights(name, shape, stream(self.seed, name))
@@ -236,7 +237,7 @@ def tinyten(n, x, classes):
     return [n.linear("dense", x.mean((2, 3)), classes)]
 
 
-# name, builder, images, side, classes, seeds of the plain ReLU, bound with Huber's
+# name, builder, images, side, classes, number of seeds with the plain ReLU, bound with Huber's delta
 CASES = [("basic_block", basic_block, 8, 13, 10, 5, 1e-4),
          ("projection_block", projection_block, 8, 13, 10, 5, 1e-4),
          ("inception_block", inception_block, 8, 11, 10, 5, 1e-4),
@@ -254,7 +255,7 @@ COUNTS = [("tinyten", tinyten, 10), ("tinyten", tinyten, 100), ("resnet20", resn
 
 
 def loss_of(n, build, pixels, classes_of, classes):
-    """Cross-entropy of all the heads that build makes on the net n."""
+    """The cross-entropy of all heads that build makes on the net n."""
     mean, std = (torch.tensor(np.float32(v), dtype=pixels.dtype).view(1, 3, 1, 1) for v in (MEAN, STD))
     logits = build(n, (pixels - mean) / std, classes)
     n.logits = logits[0].detach().double().numpy().ravel()
@@ -274,7 +275,7 @@ def run(build, seed, delta, dtype, n, side, classes):
 
 
 def projections(v, name):
-    """64 sums of all elements with signs from the bits of a hash of name and place."""
+    """64 sums of all elements, with signs from the bits of a hash of name and index."""
     z = splitmix(stream(0, "sign " + name), v.size)
     total = v.sum()
     return np.array([2 * v[(z >> np.uint64(k)) & np.uint64(1) == 1].sum() - total
@@ -290,7 +291,7 @@ def error(a, b):
 
 
 def worst(a, b):
-    """A bias that only shifts what a batch norm centres has no gradient."""
+    """True for a bias before a batch norm, which removes it: its gradient is 0."""
     norm = {k: np.linalg.norm(b[k]) for k in b}
     return max(float(np.linalg.norm(a[k] - b[k]) / (norm[k] if norm[k] > 1e-6 else 1)) for k in b)
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""The polynomial of mc_normal in kernels/activation.h: P(t) with erfc(z) = t exp(P(t) - z^2), t = 1 / (1 + z / 2), fitted
-by Chebyshev polynomials from z = 0 to 10, SciPy's erfcx being the truth. Prints the coefficients, the constant first."""
+"""Fit the polynomial of mc_normal in kernels/activation.h: P(t) with erfc(z) = t exp(P(t) - z^2) and t = 1 / (1 + z / 2).
+The fit uses Chebyshev polynomials and SciPy's erfcx from z = 0 to 10. Prints the coefficients, the constant first."""
 import numpy as np
 from numpy.polynomial import Chebyshev, Polynomial
 from scipy.special import erfcx

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gradients of a loss to doubly stochastic matrices by PyTorch, for tests/parity/test_soft_permutation.c.
+"""Compute a loss's gradients with respect to doubly stochastic matrices, for tests/parity/test_soft_permutation.c.
 
     /usr/bin/python3 tests/parity/make_soft_permutation_golden.py tests/parity/soft_permutation_golden.mcz
 
-The network at r = (1-t) a + t P b + 2t(1-t) c, where P acts on the units of b by a doubly stochastic matrix
-a group: tinyten, and a network with a skip, a concat and a flatten. Huber's delta = 1, batch statistics.
-Weights a, b, c and images come from splitmix64 by make_network_golden.py's formula. Written are each
-group's matrix, which the test reads, and the gradient to it in float64 (stored as float32). What the groups
-act on is said here by hand: the axes of each tensor as (group, places a unit), or None for what stays.
+The network is r = (1-t) a + t P b + 2t(1-t) c, where P applies a doubly stochastic matrix per group to the units of
+b: tinyten, and a network with a skip, a concat and a flatten. Huber's delta is 1, with batch statistics. Weights a,
+b, c and images come from splitmix64 by make_network_golden.py's formula. The file has each group's matrix, which the
+test reads, and its gradient in float64, stored as float32. The groups' axes are declared here by hand: for each axis
+of a tensor (group, indices per unit), or None.
 """
 import re
 import sys
@@ -51,7 +51,7 @@ def mixed_axes(name):
     return [rows[layer]], cols.get(layer)
 
 
-# name, builder, its tensors' axes, side of the images, units of each group
+# name, builder, axes of its tensors, side of the images, units per group
 NETS = [("tinyten", tinyten, tinyten_axes, 32,
          {"layers.%d.conv" % i: k for i, k in enumerate((16, 16, 32, 32, 32, 64, 64, 64))}),
         ("mixed", mixed, mixed_axes, 11,
@@ -59,7 +59,7 @@ NETS = [("tinyten", tinyten, tinyten_axes, 32,
 
 
 def doubly_stochastic(name, k):
-    """Sinkhorn's, of entries from e^-2 to e^2; float32 as the test reads it."""
+    """A doubly stochastic matrix by Sinkhorn's algorithm, from entries between e^-2 and e^2; float32 for the test."""
     p = np.exp(4 * unit(stream(4, name), k * k).astype(np.float64).reshape(k, k) - 2)
     for _ in range(1000):
         p /= p.sum(0)
@@ -68,7 +68,7 @@ def doubly_stochastic(name, k):
 
 
 def along(x, axis, segments, matrices):
-    """x with that axis's segments, each of one group, multiplied by their groups' matrices."""
+    """x with each segment of an axis, which belongs to one group, multiplied by the group's matrix."""
     if segments == [None]:
         return x
     x, parts, at = x.movedim(axis, 0), [], 0

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Weight matching (Ainsworth et al. 2023, algorithm 1) in NumPy and SciPy, after the authors' description and not after
-this suite's code: the networks' permutations are written down by hand, axis by axis, as their git-re-basin does. Without
-INIT, a first sweep forward that counts only what lies between known groups, as mc-match has it.
+"""Match weights (Ainsworth et al. 2023, algorithm 1) with NumPy and SciPy, from the authors' description rather than this
+suite's code. The networks' permutations are declared by hand, axis by axis, as in git-re-basin. Without INIT, a first
+forward sweep uses only tensors between groups that are already matched, as mc-match does.
 
-    tests/parity/match.py A.mcz B.mcz P.mcz SEED [INIT.mcz]    the objective before and after each sweep, and whether P.mcz is it"""
+    tests/parity/match.py A.mcz B.mcz P.mcz SEED [INIT.mcz]
+
+Prints the objective before and after each sweep, and fails if P.mcz differs from the result."""
 import sys
 
 import mcz
@@ -41,7 +43,7 @@ def tinyten(tensors):
 
 
 def resnet(tensors):
-    """A stage's stream is its first block's shortcut, the first stage's the stem."""
+    """A stage's stream is named after its first block's shortcut, and the first stage's after the stem."""
     spec, stream = {}, "conv1"
     conv(spec, "conv1", stream, None)
     norm(spec, "bn1", stream)

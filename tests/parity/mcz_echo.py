@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read a stream with formats/python/mcz and write what was read: mcz_echo.py IN OUT."""
+"""mcz_echo.py IN OUT: read a stream with formats/python/mcz and write it."""
 import os
 import sys
 

@@ -1,11 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Changed streams of every kind, and whether mc-info --check and independent_reader.py accept the same ones:
+"""mutated_streams.py SEED COUNT FILE...: compare mc-info --check with independent_reader.py on changed streams
 
-    mutated_streams.py SEED COUNT FILE...
-
-A changed stream has a right frame, checksums and content id again, so that the change reaches the checks of its kind. In
-every eighth a bit of the file itself is changed. Status 1: they disagree on a stream, which is kept here, or refuse a FILE."""
+Most changed streams have correct framing, checksums and content ids, so that the change reaches the checks of the kind.
+Every eighth has a changed bit of the file. Exit status 1 if the readers disagree on a stream, which is then kept in the
+current folder, or refuse a FILE."""
 import copy
 import os
 import random
@@ -29,8 +28,8 @@ OTHERS = [None, True, False, [], {}, b"x", [0], [[]], {"a": 1}]
 KEYS = ["version", "total", "batch", "attack", "seed", "precision", "within", "unit", "value", "bound", "gap", "ties", "groups",
         "graph", "symmetry", "net", "turn", "scale", "contrast", "saturation", "class_names", "points", "delta", "weight_init", "x"]
 DTYPES = list(stream.DTYPES)
-# Which groups a curve's permutation has follows from its graph, by an algorithm (libcommon/graph/symmetry.h) that the reader
-# does not repeat.
+# The groups of a curve's permutation follow from its graph, by an algorithm (libcommon/graph/symmetry.h) that the reader does
+# not implement.
 EXCEPTION = "the permutation is for another network"
 
 
@@ -56,7 +55,7 @@ class Stream:
 
 
 def places(o, found):
-    """(container, key) of everything in maps and lists."""
+    """Yields (container, key) of every element of nested maps and lists."""
     for key in list(o) if isinstance(o, dict) else range(len(o)):
         found.append((o, key))
         if isinstance(o[key], (dict, list)):
@@ -65,7 +64,7 @@ def places(o, found):
 
 
 def changed_value(rng, old, all_values):
-    """A value for the place of another."""
+    """A random replacement for a value."""
     if isinstance(old, (int, float)) and not isinstance(old, bool) and rng.random() < .4:
         return rng.choice([old + 1, old - 1, -old, float(old), old * 2])
     if isinstance(old, str) and old and rng.random() < .3:
@@ -115,7 +114,7 @@ def change_number(rng, s):
 
 
 def change_records(rng, s):
-    """Moves, drops, splits or repeats a record; or gives a tensor another dtype or name in all places."""
+    """Moves, drops, splits or repeats a record; or changes a tensor's dtype or name everywhere."""
     rs, i = s.records, rng.randrange(len(s.records))
     t, row, shape, dtype, body = rs[i]
     how = rng.randrange(6)
@@ -142,8 +141,8 @@ def change_records(rng, s):
 
 
 def change_name(rng, s):
-    """Changes a text of the header in all places, also where it is a part of another; or at the ends of texts outside the graph
-    alone."""
+    """Changes a text of the header everywhere, including inside other texts; or only at the ends of texts outside the
+    graph."""
     names = sorted({c[k] for c, k in places(s.head["meta"], []) if isinstance(c[k], str) and len(c[k]) > 1})
     old = rng.choice(names)
     new = changed_value(rng, old, TEXTS)
@@ -175,15 +174,15 @@ def mutated(rng, path):
                 try:
                     change(rng, s)
                 except (AttributeError, LookupError, OverflowError, TypeError, ValueError):
-                    break  # an earlier change left nothing that this one can change
+                    break  # not applicable after an earlier change
         try:
             return s.packed()
         except (ValueError, OverflowError, TypeError):
-            continue  # MessagePack has no such number
+            continue  # MessagePack cannot represent the number
 
 
 def verdicts_of_c(names):
-    """{name: (whether it is accepted, the line about it)}"""
+    """{name: (True if accepted, the line about it)}"""
     found = {}
     for i in range(0, len(names), 500):
         p = subprocess.run(["mc-info", "--check", *names[i:i + 500]], stdin=subprocess.DEVNULL, capture_output=True)

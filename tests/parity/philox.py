@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Philox4x32-10 (Salmon et al., SC 2011) in NumPy, counted as libcommon/base/rng.h counts."""
+"""Philox4x32-10 (Salmon et al., SC 2011) in NumPy, with the counters of libcommon/base/rng.h."""
 import numpy as np
 
 
 def philox(seed, purpose, a, b, c):
-    """The four words of counter (c, b, a, purpose): a list of integers, or of an array b an array (4,) + its shape."""
+    """The four words of counter (c, b, a, purpose): a list of integers, or an array (4,) + b.shape if b is an array."""
     low, high = np.uint64(0xffffffff), np.uint64(32)
     b = np.asarray(b, np.uint64)
     x = [np.full_like(b, c), b, np.full_like(b, a), np.full_like(b, purpose)]

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Three networks for images of 32 x 32, after public ones, in the manner of their authors: the nine-layer residual
-network of DAWNBench's CIFAR-10 entries, SimpleNet (Hasanpour et al. 2016) and ResNet-18 with pre-activation
-(He et al. 2016). None has a node of its own here; tests/parity/torchvision_networks.py brings them through."""
+"""Three public networks for images of 32 x 32, written in their authors' style: the nine-layer residual network of
+DAWNBench's CIFAR-10 entries, SimpleNet (Hasanpour et al. 2016) and ResNet-18 with pre-activation (He et al. 2016).
+tests/parity/torchvision_networks.py exports them."""
 import torch
 from torch import nn
 from torch.nn import functional as F

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Assignments against SciPy's optimal values (assign_golden.tsv) and, of values that span many
- * orders of magnitude, against the best in exact rationals (assign_wide_golden.tsv), both by
- * make_assign_golden.py. */
+ * Compares assignments with SciPy's optimal values (assign_golden.tsv). For values that span many
+ * orders of magnitude, compares with the optimum in exact rationals (assign_wide_golden.tsv). Both
+ * files are made by make_assign_golden.py. */
 #include "libcommon/assign/assign.h"
 #include "libcommon/base/sum.h"
 #include "tests/parity/assign_matrices.h"
@@ -57,7 +57,7 @@ static void test_values_equal_scipys(void **state)
 
 enum { WIDEST = 70 };
 
-/* By each instruction set the same, and worth what the best permutation is: to 1e-9 u a row. */
+/* Each instruction set gives the same assignment. Its value is optimal to 1e-9 u per row. */
 static void check_wide(const char *kind, size_t n, uint64_t seed, double u, const int32_t *best)
 {
     static const char *const isas[] = {"avx2", "portable"};

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Attacks on a whole tinyten, batch 16, against PyTorch (golden file by make_attack_golden.py): in
- * both norms, from the image and from another start given to both, with given statistics and with
- * the batch's. With Huber's delta = 1, against float64: the images after one step, the losses along
- * the way; with the plain ReLU, against float32, the losses. */
+ * Compares attacks on tinyten, batch 16, with PyTorch (golden file: make_attack_golden.py): in both
+ * norms, from the image and from another start, with given statistics and with the batch's. With
+ * Huber's delta = 1, the images after one step and the losses are compared with float64; with the
+ * plain ReLU, the losses are compared with float32. */
 #include "libcommon/base/rng.h"
 #include "tests/parity/gradients.h"
 #include "tools/attack/attack.h"
@@ -49,7 +49,7 @@ static void open_scene(struct scene *s, float delta)
         .images = w->images, .pixels = MC_F32, .labels = w->labels, .order = w->order};
 }
 
-/* The other start, up to `reach` from the image. */
+/* The other start, at most `reach` from the image. */
 static void put_start(struct scene *s, float reach)
 {
     for (size_t i = 0; i < FLOATS; i++) {
@@ -74,7 +74,7 @@ static double mean_loss(struct scene *s, enum mc_mode mode, const struct mc_buf 
     return sum / B;
 }
 
-/* The share of the sampled pixels of s->x that are more than 1e-5 off. */
+/* The fraction of the sampled pixels of s->x with an error above 1e-5. */
 static double share_off(struct scene *s, const char *group)
 {
     const size_t m = (FLOATS + STRIDE - 1) / STRIDE;
@@ -87,7 +87,7 @@ static double share_off(struct scene *s, const char *group)
     return (double)off / (double)m;
 }
 
-/* From x: one step, and up to ten. */
+/* Attacks from x with one step, then with up to ten. */
 static void attack_from(struct scene *s, const struct mc_ball *ball, enum mc_mode mode,
                         const char *group, int look)
 {
@@ -113,7 +113,7 @@ static void attack_from(struct scene *s, const struct mc_ball *ball, enum mc_mod
     assert_true(want[2] > 1.05 * want[0]);
 }
 
-/* mc_attack_run itself, from the image. */
+/* Tests mc_attack_run, from the image. */
 static void run_attack(struct scene *s, const struct mc_ball *ball, enum mc_mode mode,
                        const char *group)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Flip, crop, affine map and colours of a batch against torchvision's, which made the golden file
- * (make_augment_golden.py) with the same random numbers: of bytes and of floats, for a first layer
- * that takes channels in blocks and one that takes planes. */
+ * Compares flip, crop, affine map and colours of a batch with torchvision's for the same random
+ * numbers (golden file: make_augment_golden.py): for bytes and floats, and for a first layer that
+ * reads channels in blocks and one that reads planes. */
 #include "tests/parity/golden.h"
 #include "tests/unit/kernels/device.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Constrained assignments against the optima that HiGHS finds (constrained_golden.tsv, by
- * make_constrained_golden.py): ours lies between the exact one and none too far below it, our bound
- * is the linear programme's. */
+ * Compares constrained assignments with HiGHS's optima (constrained_golden.tsv, made by
+ * make_constrained_golden.py): the value is at most the exact optimum and not far below it, and the
+ * bound is the linear programme's. */
 #include "libcommon/assign/constrained.h"
 #include "tests/parity/assign_matrices.h"
 #include "tests/parity/golden.h"

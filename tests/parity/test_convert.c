@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A checkpoint that PyTorch saved, imported: the same logits as PyTorch's, to 1e-4. The golden
- * files are made by make_convert_golden.py, which says what they are.
+ * An imported PyTorch checkpoint has PyTorch's logits, to 1e-4. make_convert_golden.py makes and
+ * describes the golden files.
  *
- * test_convert WEIGHTS DATASET prints the logits of all images instead, a line an image, for
+ * test_convert WEIGHTS DATASET prints the logits of all images instead, one line per image, for
  * convert-agrees-with-pytorch.sh. */
 #include "formats/codecs/dataset.h"
 #include "formats/exchange/convert.h"
@@ -13,8 +13,8 @@
 
 #define MAX_IMAGES 4096
 
-/* Logits (n, classes) of uint8 images (n,C,H,W) in evaluation, until release(); the batch is all of
- * them. */
+/* Logits (n, classes) of uint8 images (n,C,H,W) in evaluation, valid until release(). All images are
+ * one batch. */
 static const float *logits_of(const struct mc_weights *w, const void *images, size_t n)
 {
     const struct mc_graph *g = w->graph;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Our correlations and L2 distances against NumPy's of the same activations:
- * correlation_golden.tsv, made by make_correlation_golden.py, which says what they are. */
+ * Compares correlations and L2 distances with NumPy's for the same activations
+ * (correlation_golden.tsv, which make_correlation_golden.py makes and describes). */
 #include "kernels/backend.h"
 #include "tests/parity/assign_matrices.h"
 #include "tests/parity/golden.h"
@@ -65,8 +65,8 @@ static void count(struct mc_moments *m, struct mc_error *err)
     be->close(be);
 }
 
-/* The largest difference between our matrices and a column of the golden table, each relative to
- * 1 + the entry. */
+/* The largest difference between the matrices and a column of the golden table, relative to 1 + the
+ * entry. */
 static double compare(const struct mc_matrices *m, int column)
 {
     char line[200], group;
@@ -80,8 +80,8 @@ static double compare(const struct mc_matrices *m, int column)
                          5);
         const struct mc_matrix *g = &m->matrices[group - 'p'];
         assert_true(i < g->n && j < g->n);
-        double ours = column ? -g->value[i * g->n + j] : g->value[i * g->n + j];
-        worst = fmax(worst, fabs(ours - want[column]) / (1 + fabs(want[column])));
+        double value = column ? -g->value[i * g->n + j] : g->value[i * g->n + j];
+        worst = fmax(worst, fabs(value - want[column]) / (1 + fabs(want[column])));
     }
     fclose(f);
     assert_int_equal(lines, 16 * 16 + 33 * 33);
@@ -89,7 +89,7 @@ static double compare(const struct mc_matrices *m, int column)
     return worst;
 }
 
-/* Of one measure: column 0 or 1 of the golden table, to this. */
+/* Compares one measure with column 0 or 1 of the golden table. */
 static void matrices_are_numpys(enum mc_measure measure, int column, double bound)
 {
     struct mc_error err = {0};
@@ -111,7 +111,7 @@ static void matrices_are_numpys(enum mc_measure measure, int column, double boun
 static void correlations_are_numpys(void **unused)
 {
     (void)unused;
-    matrices_are_numpys(MC_MEASURE_CORRELATION, 0, 1e-11); /* the house's bound is 1e-5 */
+    matrices_are_numpys(MC_MEASURE_CORRELATION, 0, 1e-11); /* the documented bound is 1e-5 */
 }
 
 static void distances_are_numpys(void **unused)

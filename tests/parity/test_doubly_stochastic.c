@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Greedy decompositions of doubly stochastic matrices against those made with SciPy's assignments
- * (doubly_stochastic_golden.tsv, by make_doubly_stochastic_golden.py): the same permutations in the
- * same order, with the same weights. */
+ * Greedy decompositions of doubly stochastic matrices have the same permutations and weights, in the
+ * same order, as those made with SciPy's assignments (doubly_stochastic_golden.tsv, made by
+ * make_doubly_stochastic_golden.py). */
 #include "libcommon/assign/doubly_stochastic.h"
 #include "tests/parity/golden.h"
 
@@ -35,7 +35,7 @@ static void check(FILE *f, size_t n, double drop, size_t n_terms)
     }
     for (size_t k = n_terms; k < b.n_terms; k++)
         next = fmax(next, b.alpha[k]);
-    assert_true(next < 1e-6); /* where the script ends */
+    assert_true(next < 1e-6); /* the script stops there */
     print_message("# n %zu, drop %g: %zu terms, %zu more of rounding\n", n, drop, n_terms,
                   b.n_terms - n_terms);
     mc_birkhoff_release(&b);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gradients of a whole tinyten in training mode, batch 16, against PyTorch (golden file by
- * make_gradient_golden.py): with Huber's delta = 1 every tensor and the pixels against float64;
- * the control point of a quadratic Bezier curve; with the plain ReLU, where kinks flip, the whole
- * gradient's error against the one that PyTorch's own float32 makes; running statistics. */
+ * Compares gradients of tinyten in training mode, batch 16, with PyTorch (golden file:
+ * make_gradient_golden.py). With Huber's delta = 1, every tensor, the pixels and the control point
+ * of a quadratic Bezier curve are compared with float64. With the plain ReLU, whose kinks flip, the
+ * error of the whole gradient is compared with that of PyTorch's float32. Running statistics. */
 #include "tests/parity/gradients.h"
 
 enum { B = 16, IMAGE = 3072, SAMPLES = 400, IMAGES = 999, LABELS = 998 };
@@ -16,7 +16,7 @@ static void open_tinyten(struct world *w, float delta)
     open_world(w, g, B);
 }
 
-/* Images of `seed` through the network at w->point. */
+/* Runs the images of `seed` through the network at w->point. */
 static void step(struct world *w, uint64_t seed)
 {
     run(w, seed * 1000 + IMAGES, seed * 1000 + LABELS);
@@ -29,7 +29,7 @@ static void set_point(struct world *w, uint64_t seed)
 
 /* ---- comparisons ---- */
 
-/* From sample to sample; coprime to 6, or a 3x3 kernel's samples would all lie in one column. */
+/* The distance between samples: coprime to 6, so that a 3x3 kernel's samples are in all columns. */
 static size_t stride_of(size_t n)
 {
     size_t stride = (n + SAMPLES - 1) / SAMPLES;
@@ -38,7 +38,7 @@ static size_t stride_of(size_t n)
     return stride;
 }
 
-/* The samples stand for the whole tensor. */
+/* Estimates a tensor's error and norm from its samples. */
 static struct measured compare(const char *group, const char *name, const float *a, size_t n)
 {
     const size_t stride = stride_of(n), m = (n + stride - 1) / stride;
@@ -82,7 +82,8 @@ static void running_statistics(void **state)
 {
     (void)state;
     struct world w;
-    const double weight = .1; /* the batch's; the bound is on its own mean and variance */
+    const double weight =
+        .1; /* the batch's weight; the bound is on the batch's mean and variance */
     double worst = 0;
 
     open_tinyten(&w, 1);
@@ -161,7 +162,7 @@ static int ascending(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Our errors against the ones that PyTorch's float32 makes, by seeds: the median of the ratios. */
+/* The median over seeds of the ratio of our error to that of PyTorch's float32. */
 static double median_ratio(const double *errors, const double *own, size_t n)
 {
     double ratio[16];

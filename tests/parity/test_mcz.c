@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The Python reader and writer against the C ones: a stream goes from C to Python and back, and is
- * the same to the bit, with the same content id on all three sides. */
+ * A stream that passes from C to Python and back has the same bits, and the same content id in all
+ * three places. */
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
@@ -25,7 +25,7 @@ static void must(int rc, const struct mc_error *err)
         fail_msg("%d: %s", rc, err->text);
 }
 
-/* Every dtype with random bits (NaN payloads among them), scalars, empty ones, one of 2 records. */
+/* Every dtype with random bits, including NaN payloads; scalars, empty tensors, one of 2 records. */
 static void make_tensors(struct mc_tensor *t, unsigned char **data)
 {
     for (uint32_t i = 0; i < N; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gradients of resnet20, googlenet and their parts against PyTorch, to 1e-4 (googlenet 1e-3, with
- * means instead of maxima 2e-4). And the numbers of parameters. */
+ * Gradients of resnet20, googlenet and their blocks agree with PyTorch's to 1e-4 (googlenet 1e-3;
+ * with means instead of maxima 2e-4), and so do the numbers of parameters. */
 #include "libcommon/nets/build.h"
 #include "tests/parity/digests.h"
 
@@ -72,7 +72,7 @@ static void max_pool_ceil(struct mc_graph *g)
     ending(g, mc_graph_pool(g, NULL, MC_OP_MAXPOOL, x, 2, 2, 0, 1));
 }
 
-/* googlenet without the kinks that max pooling keeps when Huber's activation has none. */
+/* googlenet with means instead of max pooling, whose kinks Huber's activation does not remove. */
 static void googlenet_means(struct mc_graph *g)
 {
     struct mc_error err = {0};
@@ -98,7 +98,7 @@ static const struct test_case CASES[] = {
     {"googlenet_means", googlenet_means, 2, 32, 100, 3, 2e-4, 0},
 };
 
-/* What the loss heads that exist while training only need, and nothing else does. */
+/* The number of parameters that only the training-only loss heads need. */
 static size_t only_while_training(const struct mc_graph *g)
 {
     char *used = room((size_t)g->n_nodes, 1);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The gradient of the loss to doubly stochastic matrices against PyTorch's float64 (golden file by
- * make_soft_permutation_golden.py): tinyten, and a network with a skip, a concat and a flatten, at
- * r = (1-t) a + t P b + 2t(1-t) c, batch 16, Huber's delta = 1; each group's to 1e-4. */
+ * Compares the loss's gradient with respect to doubly stochastic matrices with PyTorch's float64
+ * (golden file: make_soft_permutation_golden.py), to 1e-4 per group. The networks are tinyten, and
+ * one with a skip, a concat and a flatten, at r = (1-t) a + t P b + 2t(1-t) c with batch 16 and
+ * Huber's delta = 1. */
 #include "tests/parity/gradients.h"
 
 #include "libcommon/graph/soft_permutation.h"
@@ -43,7 +44,7 @@ static struct mc_graph *mixed(void)
     return g;
 }
 
-/* Weights of `seed` on the device. */
+/* A buffer on the device with the weights of `seed`. */
 static struct mc_buf *weights(struct world *w, uint64_t seed)
 {
     struct mc_buf *b = buf(w->g->P * sizeof *w->host, NULL);
@@ -60,16 +61,16 @@ struct network {
 
 static const struct network NETWORKS[] = {{"tinyten", tinyten, 8}, {"mixed", mixed, 5}};
 
-/* The golden file's matrices, or the gradients to them, as the groups' lie. */
-static void golden_matrices(const struct network *n, const struct mc_symmetry *s, const char *what,
+/* Copies the golden file's matrices, or their gradients (kind), in the layout of the groups. */
+static void golden_matrices(const struct network *n, const struct mc_symmetry *s, const char *kind,
                             float *out)
 {
-    char of[32];
+    char prefix[32];
 
-    snprintf(of, sizeof of, "%s/%s", n->name, what);
+    snprintf(prefix, sizeof prefix, "%s/%s", n->name, kind);
     for (size_t g = 0, at = 0; g < s->n_groups; g++) {
         const size_t k = s->groups[g].size;
-        memcpy(out + at, find(of, s->groups[g].name, k * k), k * k * sizeof *out);
+        memcpy(out + at, find(prefix, s->groups[g].name, k * k), k * k * sizeof *out);
         at = (at + k * k + 15) / 16 * 16;
     }
 }

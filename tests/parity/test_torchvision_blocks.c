@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gradients of blocks of torchvision's later networks against PyTorch, to 1e-4. */
+ * Gradients of blocks of torchvision's later networks agree with PyTorch's to 1e-4. */
 #include "tests/parity/digests.h"
 
 #define NONE MC_N_OPS

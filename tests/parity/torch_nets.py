@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The networks as PyTorch modules, named as torchvision names them, written from their papers' tables and not
-from libcommon/nets/*.c; and their state_dicts as files."""
+"""The built-in networks as PyTorch modules with torchvision's tensor names, written from their papers' tables rather
+than libcommon/nets/*.c, and their state_dicts as files."""
 import json
 import struct
 
@@ -114,13 +114,13 @@ class GoogLeNet(nn.Module):
 
 
 def normalised(images, mean, std):
-    """(N,C,H,W) uint8 as a network takes them."""
+    """Images (N,C,H,W) uint8, normalised for a network."""
     x = torch.from_numpy(images.astype(np.float32) / np.float32(255))
     return (x - torch.tensor(mean).view(1, -1, 1, 1)) / torch.tensor(std).view(1, -1, 1, 1)
 
 
 def lived_in(net, x, seed):
-    """Away from its first state, so that no weight, bias or statistic could be left out unseen."""
+    """Changes every weight, bias and statistic from its initial value, so that a missing one is detected."""
     torch.manual_seed(seed)
     for m in net.modules():
         if isinstance(m, nn.BatchNorm2d):
@@ -143,7 +143,7 @@ def save_npz(net, path):
 
 
 def save_safetensors(net, path):
-    """As safetensors.torch.save_file writes it: the widest dtype first, then by name."""
+    """Writes a file as safetensors.torch.save_file does: the widest dtype first, then by name."""
     state = {k: v.numpy() for k, v in net.state_dict().items()}
     header, data = {}, b""
     for name, v in sorted(state.items(), key=lambda kv: (-kv[1].itemsize, kv[0])):
@@ -157,6 +157,6 @@ def save_safetensors(net, path):
 
 
 def load(net, path):
-    """Strictly: every name that the module has and no other, but for counts of batches."""
+    """Loads exactly the module's names, without num_batches_tracked."""
     net.load_state_dict({k: torch.from_numpy(v.copy()) for k, v in np.load(path).items()}, strict=True)
     return net

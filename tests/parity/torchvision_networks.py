@@ -1,17 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Twelve networks of torchvision, and the three of small_image_nets.py, brought here by mcz.torch: logits, loss, a
-planted permutation found from activations, the permuted network loaded back. Writes a table.
+"""Export twelve networks of torchvision and the three of small_image_nets.py with mcz.torch, compare logits and losses,
+recover a planted permutation from activations, and load the permuted network into PyTorch. Writes a table.
 
     pip install torch torchvision formats/python
     PATH=build/bin:$PATH tests/parity/torchvision_networks.py build [NETWORK...] >table.tsv
 
-Full width, 10 classes, random weights and lived-in statistics, 64 drawn images of 64x64, the three's of 32x32 (SIZE=, IMAGES=). Columns:
-nodes; parameters; the largest logit, and the largest difference of the programs' logits from PyTorch's; both losses;
-groups; units, those that hardly vary, and of the others those that correlate 1 with the planted and with another one,
-which was taken, and those that the assignment puts elsewhere; the largest difference of the logits of the permuted and
-of the aligned network in PyTorch. Not part of `make check`: it needs torchvision, and minutes.
-Exit status 1 where a network's logits are off by more than 1e-4 of the largest, or a unit is put elsewhere."""
+The networks have full width, 10 classes, random weights, and statistics of 64 random images of 64x64 (32x32 for the
+three; SIZE=, IMAGES=). Columns: nodes; parameters; the largest logit, and the largest difference between the programs'
+logits and PyTorch's; both losses; groups; units; units with almost no variance; other units that were matched to an
+equal one (correlation 1) rather than the planted one; units that were matched wrongly; the largest difference of
+logits of the permuted and of the aligned network in PyTorch. It requires torchvision and minutes, so it is not part of
+`make check`. Exit status 1 if a network's logits differ by more than 1e-4 of the largest, or a unit is matched
+wrongly."""
 import json
 import os
 import subprocess
@@ -47,8 +48,8 @@ def call(*command, **rest):
 
 
 def lived_in(net, x):
-    """As training leaves it: with the statistics of its images, so that deep signals do not vanish, and with layer
-    scales that count, not 1e-6, by which a block is nothing beside its shortcut."""
+    """Makes a network similar to a trained one: with the images' statistics, so that deep signals do not vanish, and
+    with layer scales above 1e-6, so that a block contributes to its sum with the shortcut."""
     norms = {m: m.momentum for m in net.modules() if isinstance(m, nn.BatchNorm2d)}
     for m in norms:
         m.momentum = None  # the mean of all batches
@@ -81,7 +82,7 @@ def row(name, build, images):
     call("mc-permute", "--random", "5", "--perm-out", "planted.mcz", "a.mcz", "-o", "q.mcz")
     call("bash", "-c", "set -o pipefail; mc-acts -q --samples %d --data %s a.mcz q.mcz | mc-corr -q -o m.mcz && "
          "mc-hungarian -q m.mcz -o p.mcz" % (len(x), images))
-    # a unit of a went to the place where planted names it: the assignment must lead back
+    # the assignment must invert the planted permutation of a's units
     planted, found, matrices = (mcz.read(f) for f in ("planted.mcz", "p.mcz", "m.mcz"))
     units = dead = elsewhere = tied = 0
     groups, moved = {g["name"]: g for g in matrices.meta["groups"]}, channels(planted)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-# A small GPT and a ViT from PyTorch, whose groups a file declares: permuted, heads as blocks and within, they have the same
-# logits; planted permutations are found from the weights; of two networks that went on from one, and of which one was
-# permuted, the middle is as good as the ends again. What the middle of two that were trained apart has is told, not judged.
-# Needs python3-torch (PYTHON: another Python that has it); skipped where it is not.
+# A small GPT and a ViT from PyTorch with a group file have the same logits after heads, and channels within heads, are
+# permuted. mc-match finds planted permutations from the weights. If two networks continue one training and one of them is
+# permuted, their midpoint after matching is as good as the ends. The midpoint of independent networks is printed only.
+# Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || exit 77
 [ "$MC_UNDER" != valgrind ] || exit 77
@@ -22,7 +22,7 @@ for net in gpt vit; do
     mc-permute p.mcz q.mcz | same_content - made.mcz
     mc-match -q -t 1 made.mcz q.mcz | same - p.mcz
     mc-permute --inverse planted.mcz q.mcz | same_content - made.mcz
-    # and from activations, where modules show what is in the heads
+    # also from activations, for modules that show the units within heads
     if [ $net = gpt ]; then
         transformers moments $net made q.safetensors m.mcz
         mc-corr -q m.mcz | mc-hungarian -q | mc-permute -q - q.mcz | same_content - made.mcz

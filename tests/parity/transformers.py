@@ -1,15 +1,15 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Transformers in PyTorch, which no graph says, and the files that declare their groups (formats/exchange/groups.md): a
-GPT with a fused QKV, and a ViT of PyTorch's own encoder layers. Of both the residual stream is
-one group (embeddings, layer norms and all blocks), heads move as blocks, the channels within each head among themselves.
+"""Transformers in PyTorch, which have no graph, and the files that declare their groups (formats/exchange/groups.md): a
+GPT with a fused QKV, and a ViT of PyTorch's encoder layers. In both, the residual stream (embeddings, layer norms and
+all blocks) is one group, heads are blocks, and the channels of each head are a group within it.
 
-    make NET OUT           OUT.safetensors, OUT.tsv, and OUT.pt with inputs and logits
-    logits NET OUT FILE    the largest difference of FILE's logits from OUT.pt's, and the largest logit
-    train NET OUT STEPS    two networks trained shortly, OUT-base and OUT-other, and two that went on from the first apart,
+    make NET OUT           write OUT.safetensors, OUT.tsv, and OUT.pt with inputs and logits
+    logits NET OUT FILE    print the largest difference between FILE's logits and OUT.pt's, and the largest logit
+    train NET OUT STEPS    train two networks briefly, OUT-base and OUT-other, and continue the first with two seeds, as
                            OUT-a and OUT-b
-    loss NET FILE...       their losses on the data of `train`
-    moments NET OUT FILE M the moments of `make`'s network and FILE's, as hooks see the stream, the heads and the layers"""
+    loss NET FILE...       print their losses on the data of `train`
+    moments NET OUT FILE M write the moments of `make`'s network and FILE's, from hooks on stream, heads and layers"""
 import sys
 
 import torch
@@ -45,7 +45,7 @@ class GPT(nn.Module):
         self.h = nn.ModuleList(Block(width, heads, hidden) for _ in range(depth))
         self.ln = nn.LayerNorm(width)
         self.head = nn.Linear(width, VOCAB, bias=False)
-        self.register_buffer("positions", torch.arange(T))  # not of floating point: stays behind
+        self.register_buffer("positions", torch.arange(T))  # integers, which the files omit
 
     def forward(self, x):
         x = self.wte(x) + self.wpe(self.positions[: x.shape[1]])
@@ -101,7 +101,7 @@ NETS = {"gpt": GPT, "vit": ViT}
 
 
 def block_groups(p, heads, width, hidden, ln, qkv, out, up, down):
-    """The rows of one block: the stream's, those of the heads, and those within each head."""
+    """The rows of one block: those of the stream, of the heads, and of the channels within each head."""
     d = width // heads
     for name in ln:
         yield from ((p + name + part, 0, 0, width, 1, "stream") for part in (".weight", ".bias"))
@@ -133,7 +133,7 @@ def declare(net, path):
 
 
 def read(net, path):
-    """A safetensors file, strict but for buffers that are not of floating point."""
+    """Loads a safetensors file strictly, except buffers of integers."""
     import json
     import struct
     body = open(path, "rb").read()
@@ -152,12 +152,12 @@ def made(name, seed):
     net = NETS[name]()
     with torch.no_grad():
         for p in net.parameters():
-            p.add_(.05 * torch.randn_like(p))  # no two units of a layer norm are alike
+            p.add_(.05 * torch.randn_like(p))  # makes the units of a layer norm different
     return net.eval()
 
 
 def data(name, n, seed):
-    """Made-up text in which each letter follows from the two before it, mostly; pictures of two waves."""
+    """Synthetic text in which most letters depend on the two before them; pictures of two waves."""
     g = torch.Generator().manual_seed(seed)
     if name == "gpt":
         x = torch.randint(VOCAB, (n, T + 1), generator=g)
