@@ -27,8 +27,8 @@ struct mc_assignment {
  * optimal for the float64 matrix to rounding. The gap is below n * 2^-48 of that range, or of the
  * values if these are more than 16 times as large.
  *
- * Costs that span more are solved in floating point. Subtract the minimum of each row and column;
- * u is the median of the costs that are not 0. Each matched pair is within 1e-9 u of tight
+ * Costs that span more are solved in floating point. Subtract the minimum of each row and column; u
+ * is the median of the costs that are not 0. Each matched pair is within 1e-9 u of tight
  * (libcommon/assign/wide.h).
  *
  * Deterministic: ties go to the lowest index, and the search is exact, so every instruction set

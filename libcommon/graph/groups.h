@@ -4,8 +4,7 @@
  * the channel axis of each node.
  *
  * Segments, uses and taps cover a whole group: start is 0 and count is the group's size. (If an
- * axis
- * could be split further, nothing tied to it is split there, so it is one group.) */
+ * axis could be split further, nothing tied to it is split there, so it is one group.) */
 #ifndef MC_GROUPS_H
 #define MC_GROUPS_H
 

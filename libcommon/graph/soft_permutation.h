@@ -4,8 +4,7 @@
  * layout of all matrices in one vector.
  *
  * Each group has a (K,K) row-major float32 matrix, in the groups' order, at a multiple of 16
- * floats.
- * The vector has M floats; gaps are 0. A matrix multiplies its group's units from the left,
+ * floats. The vector has M floats; gaps are 0. A matrix multiplies its group's units from the left,
  * (P x)_i = sum over j of P_ij x_j, so a permutation's matrix has P[i][perm[i]] = 1. Doubly
  * stochastic matrices (nonnegative, rows and columns sum to 1) are the convex hull of the
  * permutations. Proximal alternating minimisation works on them (Tatro et al. 2020, appendix E).

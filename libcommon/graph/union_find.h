@@ -4,8 +4,7 @@
  *
  * A set is a run of channels. Joined sets share a root and move together. Splitting a root, or
  * grouping its channels into blocks, replaces it by new sets for everything joined to it. So no
- * pair
- * needs a second visit. */
+ * pair needs a second visit. */
 #ifndef MC_UNION_FIND_H
 #define MC_UNION_FIND_H
 

@@ -8,12 +8,10 @@
  * Squared singular values are eigenvalues of the smaller of W W^T and W^T W, computed by LAPACK's
  * dsyevr. Products are BLAS's. The libraries are the liblapack.so.3 and libblas.so.3 found at run
  * time. pipelines/setup/install-packages.sh installs the reference implementations, which return
- * the
- * same bits on every run and with any number of threads. An optimised one (OpenBLAS) is ten times
- * as
- * fast but rounds in another order: norms differ by a relative 1e-15, and a few clipped entries by
- * float32's last bit. Memory: 8 (rows cols + 4 n^2) bytes for n = min(rows, cols); clipping needs
- * another 8 max(rows, cols) bytes per clipped value. */
+ * the same bits on every run and with any number of threads. An optimised one (OpenBLAS) is ten
+ * times as fast but rounds in another order: norms differ by a relative 1e-15, and a few clipped
+ * entries by float32's last bit. Memory: 8 (rows cols + 4 n^2) bytes for n = min(rows, cols);
+ * clipping needs another 8 max(rows, cols) bytes per clipped value. */
 #ifndef MC_SPECTRAL_H
 #define MC_SPECTRAL_H
 

@@ -20,9 +20,9 @@ struct mc_batch_attack {
     int32_t *host_targets; /* (B) */
 };
 
-/* o: resolved; NULL: no attack, and the other functions do nothing. purpose: enum
- * mc_rng_purpose of the random starts, which depend only on the loader's seed and the image's
- * index. Release a also after an error. */
+/* o: resolved; NULL: no attack, and the other functions do nothing. purpose: enum mc_rng_purpose of
+ * the random starts, which depend only on the loader's seed and the image's index. Release a also
+ * after an error. */
 MC_USE_RESULT int mc_batch_attack_open(struct mc_batch_attack *a, const struct mc_attack_options *o,
                                        uint32_t purpose, const struct mc_loader *f,
                                        const struct mc_graph *g, struct mc_error *err);
