@@ -13,10 +13,11 @@
 
 static const char doc[] =
     "Compute the joint activation moments of two networks on data, for mc-corr."
-    "\vThe networks run in evaluation mode on unaugmented images, in one pass and constant memory. "
-    "With --attack, each network runs on its own adversarial examples. "
-    "mc-corr adds the shards of a run, which different machines can compute. With --raw, the "
-    "output is one network's activations.\n\n"
+    "\vRuns both networks in evaluation mode on the same unaugmented images. For every layer it "
+    "sums the units' activations, their squares, and the products of each unit of A with each unit "
+    "of B. mc-corr computes correlations from these sums, so no activations are stored and memory "
+    "does not grow with the data. With --shard, several machines can share the images; mc-corr "
+    "adds their outputs. With --raw, the output is one network's activations.\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
     "  mc-acts --data train.mcz --shard 1/2 a.mcz b.mcz -o first-half.mcz";
@@ -48,11 +49,11 @@ static void parse_shard(const char *option, const char *arg, void *value)
 static const struct mc_option options[] = {
     {"data", 'd', MC_OPT_INPUT, MC_AT(data), .arg = "FILE.mcz", .help = "data set to run the networks on"},
     {"samples", 0, MC_OPT_U64, MC_AT(collect.pass.samples), .arg = "N", .min = 1, .max = INT64_MAX,
-     .help = "use the first N images (default: the first 20%)"},
+     .help = "use the first N images of the data set (default: its first 20%)"},
     {"shard", 0, MC_OPT_OTHER, MC_AT(collect), .arg = "I/N", .parse = parse_shard, .def = "1/1",
-     .help = "use only part I of N, counted from 1"},
+     .help = "split the images into N parts and use part I (1 to N)"},
     {"at", 0, MC_OPT_CHOICE, MC_AT(collect.at_pre), .names = places, .def = "post",
-     .help = "read activations after the ReLU (post) or before it (pre)"},
+     .help = "use activations after the ReLU (post) or before it (pre)"},
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "write one network's activations, batch by batch"},
     MC_OPTION_ATTACK(MC_AT(attack), 0, "run each network on its own adversarial examples instead of clean images"),
     {"batch", 0, MC_OPT_U64, MC_AT(collect.pass.batch), .arg = "N", .min = 1, .max = 65536,
@@ -93,7 +94,7 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
     return rc;
 }
 
-/* Sets the numbers that depend on data and network, and notes them in the history. */
+/* Set the numbers that depend on data and network, and record them in the history. */
 static int resolve_options(struct options *o, const struct mc_graph *g,
                            const struct mc_dataset_info *info, struct mc_error *err)
 {

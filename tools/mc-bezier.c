@@ -33,8 +33,8 @@ static const struct mc_option options[] = {
     {"start", 0, MC_OPT_INPUT, MC_AT(start), .arg = "FILE.mcz", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
      .help = "start the only control point at these weights instead of on the straight line"},
     {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE.mcz", .group = 10, .only = MC_USE_TRAINING | MC_USE_SHAPE,
-     .help = "permute B by this permutation (or this curve's) first and store it in the curve; --start must be in the "
-     "permuted order"},
+     .help = "first permute B by this permutation (or this curve's) and store the permutation in the curve; --start "
+     "must be in the permuted order"},
     {"inner", 0, MC_OPT_FLAG, MC_AT(inner), .group = 40, .flags = MC_OPT_HISTORY,
      .help = "extract the control point of a quadratic curve as weights for --start; give the curve to --perm for its "
      "permutation"},
@@ -61,7 +61,7 @@ static const char doc[] =
     "  mc-bezier --epochs 0 --start inner.mcz a.mcz pb.mcz -o again.mcz\n"
     "  mc-bezier --data train.mcz --perm p.mcz a.mcz b.mcz -o curve.mcz";
 
-/* Reads --perm and permutes b by it. */
+/* Read --perm and permute b by it. */
 static int read_perm(const struct options *o, const struct mc_weights *a, struct mc_weights *b,
                      struct mc_perm *perm, struct mc_error *err)
 {
@@ -86,8 +86,8 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
     return rc;
 }
 
-/* Reads the straight path between the two operands, and --perm. The path has the data set of the
- * first network; `other` receives that of the second. */
+/* Read the two operands as a straight path, and --perm. The path has the data set of the first
+ * network; `other` receives that of the second. */
 static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm *perm,
                      char id[2][MC_ID_LEN], char other[sizeof c->dataset], struct mc_error *err)
 {
@@ -110,7 +110,7 @@ static int read_ends(const struct options *o, struct mc_curve *c, struct mc_perm
     return rc;
 }
 
-/* Makes the weights of --start the control point. */
+/* Make the weights of --start the control point. */
 static int read_start(const struct options *o, struct mc_curve *c, char id[MC_ID_LEN],
                       struct mc_error *err)
 {
@@ -177,7 +177,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
     return mc_train_cli_close(&o->train, rc, err);
 }
 
-/* Computes the batch-norm statistics of a point on --bn-data. */
+/* Compute the batch-norm statistics of a point on --bn-data. */
 static int point_statistics(const struct options *o, const struct mc_curve *c, struct mc_weights *w,
                             struct mc_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-bootstrap: confidence intervals of a path's figures over images, and of the differences of two
- * paths. */
+ * mc-bootstrap: confidence intervals of a path's results, by resampling images, and of the
+ * differences of two paths. */
 #include "formats/stream/reader.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
@@ -27,15 +27,16 @@ static const struct mc_option options[] = {
 /* clang-format on */
 
 static const char doc[] =
-    "Compute bootstrap intervals of a path's figures, and of two paths' differences."
+    "Compute bootstrap intervals of a path's results, and of two paths' differences."
     "\vReads the losses of one path, or of two paths measured on the same images (mc-eval "
     "--losses). Draws the images with replacement, the same for both paths, and computes the "
-    "figures of mc-eval's summary for each resample. An interval extends from the lower to the "
-    "upper percentile. The table (TSV) has one row per data set, quantity and figure: ends (the "
+    "results of mc-eval's summary for each resample. An interval extends from the lower to the "
+    "upper percentile. The table (TSV) has one row per data set, quantity and result (column "
+    "figure): ends (the "
     "mean of both), mean and arc_mean along the path, min, max and barrier. Its columns are the "
     "first path, the second, and the second minus the first, each with its interval. Every "
     "resample uses the points where the path itself has min, max and barrier. These points were "
-    "selected as extremes, so for a flat path these figures are slightly too extreme. The "
+    "selected as extremes, so for a flat path these results are slightly too extreme. The "
     "intervals cover these networks on other images; only other pairs show how results vary "
     "between seeds.\n\nExamples:\n"
     "  mc-eval --data test.mcz --bn-data train.mcz --losses u.mcz unaligned.mcz\n"
@@ -59,7 +60,7 @@ static size_t find(const struct mc_losses *b, const char *name)
     return i;
 }
 
-/* Checks that the paths have data sets in common and that these contain the same images. */
+/* Check that the paths have data sets in common and that these contain the same images. */
 static int check_pair(const struct mc_losses *a, const struct mc_losses *b, const char *const *path,
                       struct mc_error *err)
 {
@@ -79,7 +80,7 @@ static int check_pair(const struct mc_losses *a, const struct mc_losses *b, cons
                : mc_fail(err, MC_EINPUT, "%s and %s have no data set in common", path[0], path[1]);
 }
 
-/* Reports differences that limit the comparison of two paths. */
+/* Report differences that limit the comparison of two paths. */
 static void report_differences(const struct options *o, const struct mc_losses *a,
                                const struct mc_losses *b)
 {
@@ -105,7 +106,7 @@ static int print(FILE *f, const struct mc_interval *x, struct mc_error *err)
     return rc;
 }
 
-/* Prints figure k of the paths and of their difference. */
+/* Print result k of the paths and of their difference. */
 static int print_figure(const struct options *o, const struct mc_bootstrap *found, int k, FILE *f,
                         struct mc_error *err)
 {
@@ -141,7 +142,7 @@ static int print_rows(const struct options *o, const struct mc_losses *l, size_t
     return rc;
 }
 
-/* Reads the headers, checks the memory, then reads the losses. */
+/* Read the headers, check the memory, then read the losses. */
 static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error *err)
 {
     const char **path = o->cli.operands;

@@ -57,7 +57,7 @@ static const char *input(const struct options *o)
 
 /* ---- the network of foreign weights ---------------------------------------------------------- */
 
-/* Builds the network for the data. Reads them to their end, so that a truncated set is an error. */
+/* Build the network for the data. Read the data to the end, so that a truncated set is an error. */
 static int build(const struct options *o, struct mc_graph **g, struct mc_dataset_info *data,
                  struct mc_error *err)
 {

@@ -64,7 +64,7 @@ static void check_options(struct options *o)
 
 /* ---- input ----------------------------------------------------------------------------------- */
 
-/* Adds the name of the moments' file to an error, if there is one file. */
+/* Add the name of the moments' file to an error, if there is one file. */
 static int name_input(int rc, const struct options *o, struct mc_error *err)
 {
     if (rc != MC_EINPUT || o->cli.n_operands != 1)
@@ -162,7 +162,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     return rc;
 }
 
-/* Prints the number and the indices of dead units: "2 (0, 13)". */
+/* Print the number and the indices of dead units: "2 (0, 13)". */
 static void list_dead(char *text, size_t size, const int32_t *dead, size_t n)
 {
     int used = snprintf(text, size, "%zu", n);

@@ -34,18 +34,19 @@ static const struct mc_option options[] = {
     {"line", 0, MC_OPT_FLAG, MC_AT(line), .group = 10,
      .help = "measure the straight line between two networks, as a curve"},
     {"bn", 0, MC_OPT_CHOICE, MC_AT(bn), .names = bn_names, .def = "reestimate", .group = 20,
-     .needs = {"line"}, .help = "batch-norm statistics on the line: re-estimate them (--bn-data), or average the "
-     "networks' statistics like their parameters"},
+     .needs = {"line"}, .help = "batch-norm statistics at each point of the line. reestimate: compute them on --bn-data; "
+     "average: interpolate the running statistics of the two networks, like their parameters"},
     {"plane", 0, MC_OPT_FLAG, MC_AT(plane), .group = 15,
      .help = "measure the plane through three networks, or through a curve's ends and middle"},
     {"grid", 0, MC_OPT_U64, MC_AT(planes.grid.n), .arg = "N", .min = 2, .max = 1001, .def = "17", .group = 15,
      .needs = {"plane"}, .help = "measure N x N points of the plane"},
     {"x-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.x), .arg = "FROM:TO", .min = -1000, .max = 1000,
      .def = "-.05:1.05", .group = 15, .needs = {"plane"},
-     .help = "range of x: 0 is the first network, 1 the second"},
+     .help = "range of x in units of the distance from the first network (0) to the second (1)"},
     {"y-range", 0, MC_OPT_RANGE, MC_AT(planes.grid.y), .arg = "FROM:TO", .min = -1000, .max = 1000,
      .def = "-.05:1.05", .group = 15, .needs = {"plane"},
-     .help = "range of y: 0 is the line through them, 1 the height of the third; for a curve -.1:1.5, else"},
+     .help = "range of y in units of the distance from the line through these two (0) to the third network (1); for a "
+     "curve the default is -.1:1.5"},
     {"marks", 0, MC_OPT_RESULT, MC_AT(planes.marks), .arg = "FILE.tsv", .group = 40, .needs = {"plane"},
      .help = "write a table of the positions of the networks and the curve in the plane"},
     {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "print one JSON object instead of a table"},
@@ -93,7 +94,7 @@ static int print_summary(const struct options *o, struct mc_error *err)
     return mc_text_close(&t, o->summary, rc, err);
 }
 
-/* Notes the settings that affect every image's loss, except the input streams. */
+/* Record the settings that affect every image's loss, except the input streams. */
 static void note_run(const struct options *o, const struct mc_graph *g, struct mc_history *h)
 {
     const struct mc_batched *s = &o->eval.sweep;
@@ -189,7 +190,7 @@ static int eval_curve(struct options *o, struct mc_reader *r, FILE *f, struct mc
     return rc;
 }
 
-/* Measures the line that mc-bezier --epochs 0 writes for the two networks. */
+/* Measure the line that mc-bezier --epochs 0 writes for the two networks. */
 static int eval_line(struct options *o, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     struct mc_weights a = {0}, b = {0};
@@ -241,8 +242,8 @@ static int eval_network(struct options *o, struct mc_reader *r, struct mc_error 
     return rc;
 }
 
-/* Prints a row for each network with finite losses. The others are reported: all except the last
- * here, the last by o->diverged. */
+/* Print a row for each network with finite losses. Report the other networks: all except the last
+ * here, the last through o->diverged. */
 static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struct mc_error *err)
 {
     struct mc_report *report = &o->eval.report;
@@ -274,8 +275,8 @@ static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struc
     return o->diverged.code;
 }
 
-/* Checks the networks after the first before minutes of work on the first: they must be complete
- * and accept the data. Skips pipes, which can be read only once. */
+/* Check that all networks after the first are complete and accept the data, before minutes of work
+ * on the first. Skip pipes, which can be read only once. */
 static int check_networks(const struct options *o, struct mc_error *err)
 {
     int rc = 0;
@@ -294,7 +295,7 @@ static int check_networks(const struct options *o, struct mc_error *err)
     return rc;
 }
 
-/* Checks the options against the operands; is_curve: the first operand's kind. */
+/* Check the options against the operands; is_curve: the first operand is a curve. */
 static int check_kind(const struct options *o, int is_curve, struct mc_error *err)
 {
     size_t n = o->cli.n_operands;
@@ -333,7 +334,7 @@ static int eval(struct options *o, int is_curve, struct mc_reader **r, FILE *f,
     return is_curve ? eval_curve(o, *r, f, err) : eval_networks(o, r, f, err);
 }
 
-/* Reads weights or a curve, depending on the kind of the first operand. */
+/* Read weights or a curve, depending on the kind of the first operand. */
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_reader *r = NULL;

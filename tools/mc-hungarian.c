@@ -12,19 +12,23 @@
 
 static const char doc[] =
     "Match the units of two networks by an optimal assignment in each group."
-    "\vReads matrices (rows: units of the first network, columns: units of the second, higher is "
-    "better) and writes the permutation with the maximum total value in every group (Jonker and "
-    "Volgenant's algorithm; exact). -v prints one line per group: its units; the value (sum over "
-    "the matched pairs) and the mean per pair; the gap to the dual bound, which proves the maximum "
-    "if it is 0 up to rounding; the rows in ties, which an equally good permutation matches "
-    "differently. Units with almost no variance are matched with the remaining units and listed. "
-    "If units contain groups themselves (blocks of a grouped convolution), the value of a pair of "
-    "units is that of its best inner assignments; the mean is then per inner pair.\n\n"
-    "With --constraint, writes the best permutation found that is not worse than the identity in "
-    "other matrices, those before the ReLU. It searches over the constraint's multiplier. The gap "
-    "is then to a bound for all such permutations. -v adds the multiplier, the slack (by how much "
-    "the constraint's value exceeds the identity's) and the value without the constraint. Groups "
-    "within units are not supported.\n\n"
+    "\vReads one similarity matrix per group of units, as mc-corr writes them: rows are units of "
+    "the first network, columns are units of the second, and higher is better. Writes the "
+    "permutation of the second network's units for which the sum over matched pairs is greatest, "
+    "like SciPy's linear_sum_assignment (exact; Jonker and Volgenant's algorithm). Units with "
+    "almost no variance match nothing well: they get the remaining partners and are listed.\n\n"
+    "-v prints one line per group: the number of units; the value (the sum) and its mean per pair; "
+    "the gap; the number of units in ties. The gap is the distance to an upper bound on the value: "
+    "a gap of 0, up to rounding, proves that no permutation is better. Units in ties could be "
+    "matched differently with the same value. If units contain groups of units (the blocks of a "
+    "grouped convolution contain channels), the value of a pair is that of the best matching "
+    "inside, and the mean is per inner pair.\n\n"
+    "With --constraint, the permutation must be at least as good as the identity in a second set "
+    "of matrices, those of activations before the ReLU (the paper, appendix C.3). A search over a "
+    "Lagrange multiplier finds it. It may not be the best such permutation; the gap is then the "
+    "distance to an upper bound for all of them. -v adds the multiplier; the slack, by how much "
+    "the permutation is better than the identity in the second matrices; and the best value "
+    "without the constraint. Units that contain groups are not supported.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
@@ -37,7 +41,7 @@ struct options {
 
 static const struct mc_option options[] = {
     {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES.mcz",
-     .help = "be at least as good as the identity in these matrices (activations before the ReLU)"},
+     .help = "write a permutation at least as good as the identity in these matrices (see above)"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_NO_HISTORY,

@@ -220,7 +220,7 @@ out:
     return rc;
 }
 
-/* Reads all files; the status is that of the last failure. */
+/* Read all files; the status is that of the last failure. */
 static int run(struct options *o, struct mc_error *err)
 {
     int rc = 0;

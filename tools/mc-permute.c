@@ -120,7 +120,7 @@ out:
     return rc;
 }
 
-/* Reads or draws the permutation to apply, or creates the identity. */
+/* Read or draw the permutation to apply, or create the identity. */
 static int get_perm(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
                     struct mc_error *err)
 {
@@ -202,7 +202,7 @@ out:
     return rc;
 }
 
-/* Usage errors about operands and options that cannot be combined. */
+/* Refuse operands and options that cannot be combined. */
 static void check_uses(const struct options *o)
 {
     const size_t n = o->cli.n_operands;
@@ -239,7 +239,7 @@ static void check_options(struct options *o)
     check_uses(o);
     o->cli.own_operands = 1;
     for (size_t i = 0; i < n; i++) {
-        /* -o may replace the network that it is the permuted form of */
+        /* -o may replace the network that is permuted */
         const int replaced = !o->identity && !o->compose && i == n - 1 && (i || is_random(o));
         mc_files_add(&o->cli.files, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL,
                      o->cli.operands[i]);

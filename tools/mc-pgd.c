@@ -112,7 +112,7 @@ static int read_weights(struct mc_weights *w, const char *path, struct mc_histor
     return rc;
 }
 
-/* Completes the attack from the data and notes it in the history. */
+/* Complete the attack from the data and record it in the history. */
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
                            struct mc_error *err)
 {

@@ -43,7 +43,7 @@ static void parse_fit(const char *option, const char *arg, void *value)
     o->fit.tables[o->fit.n++] = arg;
 }
 
-/* Parses FROM:TO[,FROM:TO]; the first range may be empty. */
+/* Parse FROM:TO[,FROM:TO]; the first range may be empty. */
 static void parse_y_range(const char *option, const char *arg, void *value)
 {
     double(*range)[2] = value;
@@ -153,14 +153,14 @@ static const char doc[] =
     "incomplete table is an error. A log's torn last line, from a killed run, is skipped. Missing "
     "epochs break the line of a log, and branches of a block break that of a signature.\n\n"
     "path chooses ranges that keep the lines distinct. If a line with a much larger range would "
-    "flatten the others, it leaves the frame: arrows mark the places, and the legend shows its "
+    "flatten the others, it leaves the frame: arrows mark where, and the legend shows its "
     "highest or lowest value.\n\n"
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
-/* Reads the tables of one line; data: for a path, the name of its data set. */
+/* Read the tables of one line; data: for a path, the name of its data set. */
 static int read_one(struct options *o, struct mc_series *s, const struct mc_series *first,
                     const char *operand, char *data, struct mc_error *err)
 {
@@ -186,7 +186,7 @@ static int pick_format(const struct options *o)
                  path);
 }
 
-/* Registers the files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
+/* Register the files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
 static void add_inputs(struct options *o, const char *operand)
 {
     char label[sizeof((struct mc_series *)0)->label];
@@ -212,7 +212,7 @@ static const char *operand(const struct options *o, size_t i)
     return i < drawn ? o->cli.operands[i + 1] : o->fit.tables[i - drawn];
 }
 
-/* Refuses negative losses on a logarithmic axis; reports losses of 0 in lines that are drawn. */
+/* Refuse negative losses on a logarithmic axis; report losses of 0 in lines that are drawn. */
 static int check_log_loss(const struct options *o, const struct mc_series *s, size_t n,
                           size_t fitted, struct mc_error *err)
 {

@@ -33,7 +33,7 @@ static const char doc[] =
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
-/* Builds a new network for the data, or reads --init. */
+/* Build a new network for the data, or read --init. */
 static int make_network(const struct options *o, struct mc_weights *w, struct mc_error *err)
 {
     const struct mc_dataset_info *info = &o->train.images.info;
@@ -57,7 +57,7 @@ static int make_network(const struct options *o, struct mc_weights *w, struct mc
     return rc;
 }
 
-/* Records the network and its initial weights. A graph file is identified by its graph, because its
+/* Record the network and its initial weights. A graph file is identified by its graph, because its
  * name is not unique. */
 static int record_network(struct options *o, const struct mc_weights *w, struct mc_error *err)
 {

@@ -13,8 +13,8 @@
  * doubled, so C = 2^27; the lowest bit marks a matched column, so that a free one wins a tie.
  * Searched columns get the dual BARRED and the distance SEARCHED, which no scan can change again:
  * c-BARRED-h is in [7C,12C], below 2^31. Fine duals start in [-C,C] and decrease little, those of
- * free columns too: |v| <= 2C, and c-v-h is within 7C = 7*2^50, exact in float64 (the mark is a
- * half). */
+ * free columns too: |v| <= 2C, and c-v-h is within 7C = 7*2^50, exact in float64. On the fine grid
+ * a half marks a matched column. */
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
 #include "libcommon/assign/wide.h"
@@ -43,9 +43,9 @@ struct work {
     size_t n, ld;
     const double *value;
     int exponent;   /* the maximum range of a row is in [2^(exponent-1), 2^exponent) */
-    size_t varied;  /* rows with differing values; the others cost 0 everywhere */
+    size_t n_rows;  /* rows whose values differ; all costs in the other rows are 0 */
     int exact;      /* the coarse grid represents every cost exactly */
-    int narrow;     /* half of the costs are FAR, which proves the grids' assignment (wide.h) */
+    int proven;     /* at least half of the costs are FAR: the assignment is optimal (wide.h) */
     double unit;    /* fine units in 1 */
     double *high;   /* (n) maximum of each row */
     double *v;      /* (n) fine duals of the columns */
@@ -68,8 +68,8 @@ struct work {
     void *slab;
 };
 
-/* Bytes, rounded up to a multiple of 64. */
-static size_t room(size_t count, size_t size)
+/* Return count * size, rounded up to a multiple of 64. */
+static size_t aligned_size(size_t count, size_t size)
 {
     return (count * size + 63) / 64 * 64;
 }
@@ -85,9 +85,11 @@ static int work_alloc(struct work *w, size_t n)
 
     if (n >= INT32_MAX || ld > SIZE_MAX / 8 / (n + 1)) /* ensures that no size below overflows */
         return -1;
-    const size_t cells = room(n * ld + 1, sizeof *w->c), first = room(n + 1, sizeof *w->first);
-    const size_t total = cells + first + DOUBLES * room(n, sizeof(double)) +
-                         PADDED * room(ld, sizeof(int32_t)) + INTS * room(n, sizeof(int32_t));
+    const size_t cells = aligned_size(n * ld + 1, sizeof *w->c),
+                 first = aligned_size(n + 1, sizeof *w->first);
+    const size_t total = cells + first + DOUBLES * aligned_size(n, sizeof(double)) +
+                         PADDED * aligned_size(ld, sizeof(int32_t)) +
+                         INTS * aligned_size(n, sizeof(int32_t));
     const size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64, all = (total + page - 1) / page * page;
     char *at = w->slab = aligned_alloc(page, all);
     if (!at)
@@ -97,11 +99,11 @@ static int work_alloc(struct work *w, size_t n)
     w->c = (int32_t *)at;
     w->first = (size_t *)(at += cells);
     at += first;
-    for (int i = 0; i < DOUBLES; i++, at += room(n, sizeof(double)))
+    for (int i = 0; i < DOUBLES; i++, at += aligned_size(n, sizeof(double)))
         *doubles[i] = (double *)at;
-    for (int i = 0; i < PADDED; i++, at += room(ld, sizeof(int32_t)))
+    for (int i = 0; i < PADDED; i++, at += aligned_size(ld, sizeof(int32_t)))
         *padded[i] = (int32_t *)at;
-    for (int i = 0; i < INTS; i++, at += room(n, sizeof(int32_t)))
+    for (int i = 0; i < INTS; i++, at += aligned_size(n, sizeof(int32_t)))
         *ints[i] = (int32_t *)at;
     w->n = n;
     w->ld = ld;
@@ -110,7 +112,8 @@ static int work_alloc(struct work *w, size_t n)
 
 /* ---- the coarse grid ------------------------------------------------------------------------- */
 
-static int32_t even(int32_t x)
+/* Clear the bit that marks a matched column. */
+static int32_t unmarked(int32_t x)
 {
     return x & ~1;
 }
@@ -121,8 +124,9 @@ static void coarse_match(struct work *w, size_t i, size_t j)
     w->row[j] = (int32_t)i;
 }
 
-/* Match each column to the first row of minimum cost if that row is free. A row that is best for
- * one column only passes the slack to its next best column. Returns the number of free rows. */
+/* Match each column to the first row of minimum cost if that row is free. Then lower the dual of
+ * each column whose row is best for no other column, until the row has a second tight column.
+ * Return the number of free rows. */
 static size_t coarse_reduce(struct work *w)
 {
     const size_t n = w->n, ld = w->ld;
@@ -158,13 +162,14 @@ static size_t coarse_reduce(struct work *w)
         if (n_best[i] != 1)
             continue;
         w->scan->least2(ld, w->c + i * ld, w->cv, best);
-        w->cv[w->col[i]] -= even(best[1] == w->col[i] ? best[2] : best[0]);
+        w->cv[w->col[i]] -= unmarked(best[1] == w->col[i] ? best[2] : best[0]);
     }
     return n_free;
 }
 
-/* Match each free row to its best column and lower the price to that of its second best. A row
- * displaced by a strict bid bids at once. Returns the number of free rows. */
+/* Match each free row to its best column, and subtract from the column's dual the gap to the row's
+ * second-best reduced cost. If the gap is positive, a row that loses its column bids next. Return
+ * the number of rows left free. */
 static size_t coarse_bid(struct work *w, size_t n_free)
 {
     size_t left = 0, budget = BID_SCANS * w->n;
@@ -175,7 +180,7 @@ static size_t coarse_bid(struct work *w, size_t n_free)
         while (i >= 0) {
             w->scan->least2(w->ld, w->c + (size_t)i * w->ld, w->cv, best);
             size_t j = (size_t)best[1];
-            int32_t out = w->row[j], slack = even(best[2]) - even(best[0]);
+            int32_t out = w->row[j], slack = unmarked(best[2]) - unmarked(best[0]);
             if (out >= 0 && (!slack || !budget)) {
                 w->free_row[left++] = i;
                 break;
@@ -193,7 +198,7 @@ static size_t coarse_bid(struct work *w, size_t n_free)
     return left;
 }
 
-/* Shortest augmenting path from row `start`. */
+/* Augment along the shortest path from row `start`. */
 static void coarse_augment(struct work *w, size_t start)
 {
     const size_t ld = w->ld;
@@ -204,7 +209,7 @@ static void coarse_augment(struct work *w, size_t start)
         w->cd[j] = SEARCHED;
     for (;;) {
         j = w->scan->relax(ld, w->c + i * ld, w->cv, h, (int32_t)i, w->cd, w->from);
-        least = even(w->cd[j]);
+        least = unmarked(w->cd[j]);
         if (w->row[j] < 0)
             break;
         i = (size_t)w->row[j];
@@ -222,23 +227,23 @@ static void coarse_augment(struct work *w, size_t start)
     mc_wide_flip_path(w->col, w->row, w->from, j, start);
 }
 
-/* Set narrow from the columns' minimum costs. */
-static void coarse_set_narrow(struct work *w)
+/* Set w->proven from the costs above the columns' minima. */
+static void coarse_set_proven(struct work *w)
 {
-    const size_t half = (w->varied * w->n + 1) / 2;
+    const size_t half = (w->n_rows * w->n + 1) / 2;
     const int32_t far = 2 * (FAR / (1 << (FINE_BITS - COARSE_BITS)) + 2); /* doubled, rounded up */
     size_t count = 0;
 
     for (size_t i = 0; i < w->n && count < half; i++)
         count += w->scan->coarse_far(w->n, w->c + i * w->ld, w->col_min, far);
-    w->narrow = count >= half;
+    w->proven = count >= half;
 }
 
 static void coarse_solve(struct work *w)
 {
     size_t n_free = coarse_reduce(w);
 
-    coarse_set_narrow(w);
+    coarse_set_proven(w);
     for (int round = 0; round < 2; round++)
         n_free = coarse_bid(w, n_free);
     for (size_t k = 0; k < n_free; k++)
@@ -259,7 +264,7 @@ static double fine_cost(const struct work *w, size_t i, size_t j)
     return MC_ASSIGN_FINE(w->value[i * w->n + j], w->unit, row_top(w, i));
 }
 
-/* The dual of matched row i that makes its entry tight. */
+/* Return the dual of matched row i that makes its matched entry tight. */
 static double fine_u(const struct work *w, size_t i)
 {
     size_t j = (size_t)w->col[i];
@@ -267,10 +272,10 @@ static double fine_u(const struct work *w, size_t i)
     return fine_cost(w, i, j) - w->v[j];
 }
 
-/* Rounding to the coarse grid leaves duals that are infeasible by up to one coarse unit. Lower them
- * until all rows are tight (Bellman-Ford with a queue of rows). If the coarse optimum is not the
- * fine one, a cycle would make this endless. Rows still in the queue when the budget is spent
- * become free. Returns their number. */
+/* Make the coarse duals feasible on the fine grid, where they are off by up to one coarse unit.
+ * Lower them until all rows are tight (Bellman-Ford with a queue of rows). If the coarse optimum is
+ * not the fine one, this never ends, so a budget limits it. Rows still in the queue then become
+ * free. Return their number. */
 static size_t fine_repair(struct work *w)
 {
     const size_t n = w->n;
@@ -305,17 +310,17 @@ static size_t fine_repair(struct work *w)
     return n_free;
 }
 
-static void fine_set_narrow(struct work *w)
+static void fine_set_proven(struct work *w)
 {
-    const size_t half = (w->varied * w->n + 1) / 2;
+    const size_t half = (w->n_rows * w->n + 1) / 2;
     size_t count = 0;
 
     for (size_t i = 0; i < w->n && count < half; i++)
         count += w->scan->fine_far(w->n, w->value + i * w->n, w->unit, row_top(w, i), w->v, FAR);
-    w->narrow = count >= half;
+    w->proven = count >= half;
 }
 
-/* Free all rows and set each column's dual to its minimum cost. Returns the number of rows. */
+/* Free all rows and set each column's dual to its minimum cost. Return the number of rows. */
 static size_t fine_start(struct work *w)
 {
     for (size_t j = 0; j < w->n; j++) {
@@ -326,11 +331,11 @@ static size_t fine_start(struct work *w)
     }
     for (size_t i = 0; i < w->n; i++)
         w->scan->fine_lower(w->n, w->value + i * w->n, w->unit, row_top(w, i), 0, w->v, w->list);
-    fine_set_narrow(w);
+    fine_set_proven(w);
     return w->n;
 }
 
-/* The same as coarse_augment; the marks are in v. */
+/* Do the same as coarse_augment. Here the marks of matched columns are in v. */
 static void fine_augment(struct work *w, size_t start)
 {
     const size_t n = w->n;
@@ -375,7 +380,7 @@ static void fine_solve(struct work *w, size_t n_free)
 
 /* ---- the certificate ------------------------------------------------------------------------- */
 
-/* Count rows on a cycle of tight entries: another optimal assignment could match them differently.
+/* Count the rows on a cycle of tight entries, which another optimal assignment matches differently.
  * They are the rows in strongly connected components (Tarjan) of more than one row. The edges of
  * row i are the columns c[first[i]..first[i+1]). */
 static size_t count_ties(struct work *w)
@@ -425,8 +430,8 @@ static size_t count_ties(struct work *w)
     return ties;
 }
 
-/* The bound is the sum of the rows' maxima of value[i][j] + v[j], minus the sum of v. A row adds to
- * the gap the difference between its maximum and its own entry. */
+/* Set value, bound, gap and ties. The bound is the sum of the rows' maxima of value[i][j] + v[j],
+ * minus the sum of v. So the gap is the sum over rows of the maximum minus the matched entry. */
 static void certify(struct work *w, struct mc_assignment *info)
 {
     const size_t n = w->n;
@@ -449,7 +454,7 @@ static void certify(struct work *w, struct mc_assignment *info)
     info->n_ties = count_ties(w);
 }
 
-/* Keep the grids' assignment if it is proven, else solve again in floating point. */
+/* Keep the assignment if wide.c proves it; otherwise solve again in floating point. */
 static int prove(struct work *w, struct mc_assignment *info, struct mc_error *err)
 {
     struct mc_wide wide;
@@ -481,7 +486,7 @@ static int measure(struct work *w, struct mc_error *err)
             return mc_fail(err, MC_EINPUT, "row %zu of the matrix has a value that is not finite",
                            i);
         w->high[i] = hi;
-        w->varied += lo < hi;
+        w->n_rows += lo < hi;
         range = fmax(range, hi / 2 - lo / 2);
         most = fmax(most, fmax(fabs(hi), fabs(lo)));
     }
@@ -518,7 +523,7 @@ int mc_assign_max(size_t n, const double *value, int32_t *col, struct mc_assignm
         fine_solve(&w, fine_start(&w));
     }
     certify(&w, &found);
-    if (!w.narrow && (rc = prove(&w, &found, err)))
+    if (!w.proven && (rc = prove(&w, &found, err)))
         goto out;
     for (size_t i = 0; i < n; i++)
         col[i] = w.col[i];

@@ -11,10 +11,11 @@
 
 struct mc_assignment {
     double value; /* sum of value[i][col[i]], in float64 */
-    double bound; /* no assignment is worth more: the dual bound, from the float64 matrix */
+    double bound; /* the dual bound of the float64 matrix: no assignment has a greater value */
     double gap;   /* bound - value >= 0; 0 to rounding proves optimality */
-    /* Rows that another assignment of the same value matches differently. Equal means within 2^-46
-     * of the maximum range of a row per entry (of the duals, if solved in floating point). */
+    /* Number of rows that another assignment of equal value matches differently. Entries count as
+     * equal within 2^-46 of the maximum range of a row (of the duals, if solved in floating
+     * point). */
     size_t n_ties;
 };
 

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* In practice a few breakpoints are enough. Rounding can create new ones, but the bound is valid
- * after any number. */
+/* Limit on breakpoints. A few are enough in practice, but rounding can create new ones. The bound
+ * is valid after any number. */
 #define MAX_BREAKPOINTS 200
 #define EXCHANGES_PER_UNIT 4 /* far more than any matrices needed; each costs n^2 steps */
 
@@ -21,7 +21,7 @@ struct problem {
     int32_t *over;  /* (n) the best known permutation that violates the constraint */
 };
 
-/* The value of a permutation, and how far it is within the constraint. */
+/* The value of a permutation, and its slack: by how much it satisfies the constraint. */
 struct point {
     double value, slack;
 };
@@ -174,8 +174,8 @@ static void improve(const struct problem *p, int32_t *col, struct point *best)
     }
 }
 
-/* Improve the best permutation that satisfies the constraint and the repaired one that violates
- * it. */
+/* Improve the best permutation that satisfies the constraint. Repair and improve the one that
+ * violates it, and keep the better result. */
 static void close_gap(struct problem *p, int32_t *col, struct point *best, double multiplier)
 {
     improve(p, col, best);

@@ -14,9 +14,9 @@ struct mc_constrained {
      * Otherwise it includes the duality gap, and n_ties is 0 (not counted). A gap of 0 to rounding
      * proves optimality. */
     struct mc_assignment found;
-    double multiplier; /* where the bound was found; 0: the constraint costs nothing */
+    double multiplier; /* at the minimum bound; 0: the constraint costs nothing */
     double slack;      /* sum of (constraint[i][col[i]] - constraint[i][i]), at least 0 */
-    double free_value, free_slack; /* those of the maximum without it */
+    double free_value, free_slack; /* value and slack of the unconstrained maximum */
 };
 
 /* Maximise the sum of value[i*n + col[i]] over permutations col for which the sum of constraint[i*n
@@ -30,9 +30,9 @@ struct mc_constrained {
  * worth (Handler and Zang 1980). The search moves between breakpoints until no other permutation is
  * worth more; this is the minimum bound.
  *
- * Then pairs of units are exchanged, at most 4 n times. The best permutation within the constraint
- * is improved; the one outside is repaired until it satisfies the constraint. The rest is the gap:
- * the linear program's optimum may be worth more than any allowed permutation.
+ * Then pairs of units are exchanged, at most 4 n times. Exchanges improve the best permutation that
+ * satisfies the constraint, and repair the best one that violates it. A gap may remain: the linear
+ * program's optimum can be greater than the value of any permutation.
  *
  * Deterministic. Memory: 12 n^2 bytes. One thread. col: n entries; info: may be NULL. Returns 0,
  * MC_EINPUT (not finite), MC_ENOMEM. */

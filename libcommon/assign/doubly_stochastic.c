@@ -138,29 +138,29 @@ static int bar(size_t n, double *left, double drop)
     return 1;
 }
 
-static int grow(struct mc_birkhoff *b, size_t *room, struct mc_error *err)
+static int grow(struct mc_birkhoff *b, size_t *capacity, struct mc_error *err)
 {
-    size_t more = *room ? 2 * *room : 16, bytes;
+    size_t n_new = *capacity ? 2 * *capacity : 16, bytes;
 
-    if (b->n_terms < *room)
+    if (b->n_terms < *capacity)
         return 0;
-    if (!__builtin_mul_overflow(more, b->n * sizeof *b->perm, &bytes)) {
-        double *alpha = realloc(b->alpha, more * sizeof *alpha);
+    if (!__builtin_mul_overflow(n_new, b->n * sizeof *b->perm, &bytes)) {
+        double *alpha = realloc(b->alpha, n_new * sizeof *alpha);
         b->alpha = alpha ? alpha : b->alpha;
         int32_t *perm = alpha ? realloc(b->perm, bytes) : NULL;
         b->perm = perm ? perm : b->perm;
         if (perm) {
-            *room = more;
+            *capacity = n_new;
             return 0;
         }
     }
-    return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", more, b->n);
+    return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", n_new, b->n);
 }
 
 int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, double drop,
                           struct mc_error *err)
 {
-    size_t bytes, room = 0;
+    size_t bytes, capacity = 0;
     double *left = NULL;
     int rc = 0;
 
@@ -181,7 +181,7 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
     while (bar(n, left, drop)) {
         double alpha = INFINITY;
 
-        if ((rc = grow(b, &room, err)))
+        if ((rc = grow(b, &capacity, err)))
             break;
         int32_t *perm = b->perm + b->n_terms * n;
         if ((rc = mc_assign_max(n, left, perm, NULL, err)))

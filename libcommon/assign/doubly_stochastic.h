@@ -42,9 +42,9 @@ struct mc_birkhoff {
 };
 
 /* Greedy Birkhoff-von Neumann decomposition of d. Repeatedly find the perfect matching of maximum
- * sum on the remaining entries (mc_assign_max) and subtract it times its smallest entry. The terms
- * have this order. An entry remains while it is positive and at least `drop`. It ends when no
- * perfect matching is left.
+ * sum on the remaining entries (mc_assign_max) and subtract its matrix times its smallest entry.
+ * The terms are in this order. An entry remains while it is positive and at least `drop`. The
+ * decomposition ends when no perfect matching is left.
  *
  * With drop 0, a doubly stochastic matrix is decomposed entirely, up to rounding or some multiple
  * of its residual. Each term removes an entry, so there are at most as many terms as positive

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row is the list of blocks on one axis of a grouped convolution: one group per block, all alike.
- * The rows of both its axes move together, and so do the rows of all convolutions that share
- * one. */
+ * A row is the list of blocks on one axis of a grouped convolution: one group per block, all of
+ * equal shape. The rows of a convolution's two axes move together. So do the rows of all
+ * convolutions that share a row. */
 #include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"
@@ -13,9 +13,9 @@
 
 struct row {
     size_t n_units;
-    size_t up;    /* the row that it moves with; the first of them has itself */
-    int tied;     /* to something other than its like: its blocks cannot move */
-    size_t outer; /* number of the new group, if this is a first row that is not tied */
+    size_t up;    /* a row that it moves with; the first row of such a set points to itself */
+    int tied;     /* an axis that is not a row shares its groups: its blocks cannot move */
+    size_t outer; /* index of the new group; only in first rows that are not tied */
 };
 
 struct blocks {
@@ -51,20 +51,19 @@ static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, 
     return is;
 }
 
-/* Find or add the row of an axis with n blocks. *row is 1 + its index, or 0 if the axis is not a
- * row. */
+/* Find or add the row of an axis with n blocks. *row: 1 + its index, or 0 if it is not a row. */
 static int find_row(struct blocks *b, const struct mc_axis *a, size_t n, size_t *row,
                     struct mc_error *err)
 {
-    int rc = 0, fits = a->n == n, is_new = 1;
+    int rc = 0, alike = a->n == n, is_new = 1;
 
     *row = 0;
-    for (size_t i = 0; i < n && fits; i++) {
+    for (size_t i = 0; i < n && alike; i++) {
         const struct mc_segment *s = &a->seg[i];
-        fits = s->group >= 0 && s->count == a->seg[0].count && s->repeat == a->seg[0].repeat;
-        is_new &= fits && !b->member[s->group].row;
+        alike = s->group >= 0 && s->count == a->seg[0].count && s->repeat == a->seg[0].repeat;
+        is_new &= alike && !b->member[s->group].row;
     }
-    if (!fits)
+    if (!alike)
         return 0;
     if (is_new) {
         if ((rc = mc_list_room(&b->rows, b->n, err)))
@@ -132,7 +131,8 @@ static void find_ties(struct blocks *b)
         b->rows[first_row(b, r)].tied |= b->rows[r].tied;
 }
 
-/* The first row of the group's row, or b->n if it cannot move or there is none. */
+/* Return the first row of the set that the group's row moves with. Return b->n if the group has no
+ * row, or its row cannot move. */
 static size_t moving_row(const struct blocks *b, size_t group)
 {
     const size_t row = b->member[group].row ? first_row(b, b->member[group].row - 1) : b->n;
@@ -155,18 +155,19 @@ static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner
             from += a->seg[k].count * a->seg[k].repeat;
         if (k == a->n)
             continue;
-        const size_t places = to->size * a->seg[k].count * a->seg[k].repeat;
-        if (places == (size_t)n->c)
+        const size_t channels = to->size * a->seg[k].count * a->seg[k].repeat;
+        if (channels == (size_t)n->c)
             snprintf(to->name, sizeof to->name, "%s/blocks", n->name);
         else
             snprintf(to->name, sizeof to->name, "%s[%u:%u]/blocks", n->name, (unsigned)from,
-                     (unsigned)(from + places));
+                     (unsigned)(from + channels));
         return;
     }
 }
 
-/* Convert the uses of a row's groups in its first unit to uses of blocks. The inputs of a grouped
- * convolution are in its rows and move with them. Only counts if to->use is NULL. */
+/* Convert the uses of the groups in a row's first block to uses of whole blocks. The inputs of a
+ * grouped convolution are left out: they are in the rows of its weight and move with them. Only
+ * counts if to->use is NULL. */
 static void use_as_blocks(const struct blocks *b, struct mc_uses *to, size_t units,
                           const struct mc_uses *inner)
 {
@@ -197,7 +198,7 @@ static int use_outer(const struct blocks *b, struct mc_uses *to, size_t row, str
     return rc;
 }
 
-/* Replace the taps of a row's units by one. */
+/* Replace the taps of a row's blocks by one tap. */
 static void merge_taps(const struct blocks *b)
 {
     size_t n = 0;
@@ -214,8 +215,7 @@ static void merge_taps(const struct blocks *b)
     b->s->n_taps = n;
 }
 
-/* Insert each new group before the first of its units. to (n_groups): the new index of each
- * group. */
+/* Insert each new group before the group of its first block. to (n_groups): new index per group. */
 static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *err)
 {
     const size_t none = b->s->n_groups + n_outer;

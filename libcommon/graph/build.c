@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Adding nodes to a graph: shape inference, and the builder functions. */
+ * Add nodes to a graph: shape inference, and the builder functions. */
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
@@ -22,12 +22,12 @@ static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_
     int side[2] = {in->h, in->w};
 
     for (int i = 0; i < 2; i++) {
-        int k = n->kernel[i], s = n->stride[i], p = n->pad[i], room = side[i] + 2 * p - k, out = 0;
+        int k = n->kernel[i], s = n->stride[i], p = n->pad[i], last = side[i] + 2 * p - k, out = 0;
         /* a window inside the padding has no value, so PyTorch bounds the padding of pools */
-        if ((pool && p > k / 2) || room < 0)
+        if ((pool && p > k / 2) || last < 0)
             return fail(g, "node \"%s\": %s %d, stride %d, pad %d do not fit an input of %dx%d",
                         n->name, pool ? "window" : "kernel", k, s, p, in->h, in->w);
-        out = (room + (pool && n->ceil_mode ? s - 1 : 0)) / s + 1;
+        out = (last + (pool && n->ceil_mode ? s - 1 : 0)) / s + 1;
         /* the last window must not start after the end */
         if (pool && n->ceil_mode && (out - 1) * s >= side[i] + p)
             out--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The settings of a graph's nodes in one table. Streams, graph files, range checks, comparisons and
- * the specification (formats/codecs/graph.md) follow it. */
+ * the specification (formats/codecs/graph.md) are derived from it. */
 #ifndef MC_GRAPH_FIELDS_H
 #define MC_GRAPH_FIELDS_H
 
@@ -25,7 +25,7 @@ struct mc_field {
     int over_min, below_max; /* the bound itself is out of range */
     unsigned ops;            /* bit 1 << enum mc_op: nodes of that op have it */
     int with_bias;           /* written only if the node has a bias */
-    int training;            /* used only in training; networks may differ in it and be the same */
+    int training;            /* used only in training: graphs that differ only in it are the same */
     int optional;            /* readers assume `absent` if it is missing */
     double absent;
     const char *meaning; /* for the specification */

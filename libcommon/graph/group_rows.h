@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Networks without a graph: their tensors, and rows of text that declare their permutation groups
- * (formats/exchange/groups.md). Such a struct mc_graph has rows but no nodes and no statistics.
+ * Networks without a graph: tensors, and rows of text that declare permutation groups
+ * (formats/exchange/groups.md). Their struct mc_graph has rows but no nodes and no statistics.
  * mc_symmetry_derive reads the groups from the rows. */
 #ifndef MC_GROUP_ROWS_H
 #define MC_GROUP_ROWS_H

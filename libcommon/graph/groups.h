@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The permutation groups of a network: the axes that each permutes, where it can be observed, and
- * the channel axis of each node.
+ * The permutation groups of a network: the axes that each group permutes, the nodes at which it can
+ * be observed, and the channel axis of each node. "Channel" and "unit" both mean a member of a
+ * group.
  *
  * Segments, uses and taps cover a whole group: start is 0 and count is the group's size. (If an
  * axis could be split further, nothing tied to it is split there, so it is one group.) */
@@ -11,7 +12,7 @@
 #include "libcommon/graph/nesting.h"
 
 /* A segment of an axis: `count` channels of `group`, from channel `start`. Each channel occupies
- * `repeat` places on the axis, so the segment covers count * repeat places. */
+ * `repeat` entries of the axis, so the segment has count * repeat entries. */
 struct mc_segment {
     int group; /* -1: fixed */
     size_t start, count, repeat;
@@ -22,11 +23,11 @@ struct mc_axis {
     size_t n;
 };
 
-/* One parameter or statistics axis that a group permutes. Places [offset, offset + count * repeat)
+/* One parameter or statistics axis that a group permutes. Entries [offset, offset + count * repeat)
  * of axis `dim` of the tensor belong to channels [start, start + count) of the group. Axis 1 of a
- * convolution in G groups is counted over all its inputs: a place is in the rows of one group, at
- * the place modulo inputs / G. Declared groups may use any axis and may be nested;
- * libcommon/graph/uses.h has their order. */
+ * convolution in G groups is counted over all its inputs: entry e is column e modulo inputs / G in
+ * the rows of one of the G groups. Declared groups may use any axis and may be nested;
+ * libcommon/graph/uses.h defines the order in which uses apply. */
 struct mc_use {
     int is_stat;  /* the tensor is in graph->stats, not graph->params */
     size_t index; /* its index there */
@@ -34,7 +35,7 @@ struct mc_use {
     size_t offset, start, count, repeat;
 };
 
-/* A place where a group can be observed. Channels [offset, offset + count) of node `post` are
+/* A node at which a group can be observed. Channels [offset, offset + count) of node `post` are
  * channels [start, start + count) of the group. If `post` is an activation, `pre` is its input,
  * else `pre` is `post`.
  *
@@ -44,11 +45,11 @@ struct mc_use {
  * first, that node is `post`, with the norms and scales after it. Concats are walked branch by
  * branch. So a residual stage is observed at its stem's ReLU and at each block's last ReLU,
  * pre-activation blocks at the first ReLU of their branch, inception at each branch's ReLU. The
- * terms of a sum before a ReLU are not observed separately. Each group has at least one tap, each
- * node and offset at most one.
+ * terms of a sum before a ReLU are not observed separately. Each group has at least one tap. Each
+ * node has at most one tap per offset.
  *
- * Groups nested alike in the units of another share the taps of the one in unit 0: its count is the
- * channels of all units, unit by unit. The outer group of blocks has no taps. */
+ * Equal groups nested in the units of another group share the taps of the one in unit 0. The count
+ * of these taps is the channels of all units, unit by unit. A group of blocks has no taps. */
 struct mc_tap {
     int group;
     int post, pre;

@@ -24,7 +24,7 @@ static inline int mc_group_same_place(const struct mc_group *a, const struct mc_
     return a->within == b->within && (!a->within || a->unit == b->unit);
 }
 /* 1 if groups are nested in the units of group k. */
-static inline int mc_group_holds_others(const struct mc_group *groups, size_t n, size_t k)
+static inline int mc_group_contains_groups(const struct mc_group *groups, size_t n, size_t k)
 {
     size_t g = 0;
 
@@ -33,9 +33,9 @@ static inline int mc_group_holds_others(const struct mc_group *groups, size_t n,
     return g < n;
 }
 
-/* Number of units in the taps and matrices of group k. It is the group's own size, or 0 if it is
- * nested in a unit above 0. If it is nested in unit 0, it is the sum over all groups equal to it,
- * unit by unit. */
+/* Number of units in the taps and matrices of group k. If the group is not nested, this is its
+ * size. If it is nested in unit 0, this is the total size of the equal groups in all units. If it
+ * is nested in another unit, this is 0. */
 static inline size_t mc_group_tap_units(const struct mc_group *groups, size_t k)
 {
     const struct mc_group *g = &groups[k];
@@ -67,11 +67,12 @@ static inline size_t mc_nesting_child(const struct mc_nesting *n, size_t g, size
 {
     return n->child[n->first[g] + unit * n->slots[g] + slot];
 }
-/* Set `to` to the unit that moves to each place shown by the taps of group g: those of the group
- * or, if it is nested in unit 0, of all groups equal to it, unit by unit. perm: one per group. */
+/* Set `to` to the unit that moves to each position in the taps of group g. The taps contain the
+ * group's units or, if it is nested in unit 0, those of the equal groups in all units, unit by
+ * unit. perm: one permutation per group. */
 void mc_nesting_of_taps(const struct mc_nesting *n, int32_t *const *perm, size_t g, int32_t *to);
-/* *from (n_groups; the caller frees it): the group that moves to each group's place when perm
- * permutes the groups. Nested groups move with their unit. */
+/* *from (n_groups; the caller frees it): the group that takes each group's position when perm is
+ * applied. Nested groups move with their unit. */
 MC_USE_RESULT int mc_nesting_sources(const struct mc_group *groups, size_t n, int32_t *const *perm,
                                      size_t **from, struct mc_error *err);
 

@@ -101,15 +101,14 @@ out:
     return rc;
 }
 
-int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *is,
+int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *expected,
                       struct mc_error *err)
 {
-    const struct mc_group *has = &p->groups[g];
+    const struct mc_group *got = &p->groups[g];
 
-    if (strcmp(has->name, is->name) || has->size != is->size)
-        return mc_fail(err, MC_EINPUT,
-                       "permutation group %zu is \"%s\" with %zu units (expected \"%s\" with %zu)",
-                       g, has->name, has->size, is->name, is->size);
+    if (strcmp(got->name, expected->name) || got->size != expected->size)
+        return mc_fail(err, MC_EINPUT, "group %zu: \"%s\" of %zu units expected, got \"%s\" of %zu",
+                       g, expected->name, expected->size, got->name, got->size);
     return 0;
 }
 
@@ -134,7 +133,7 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         (rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err)))
         goto out;
     memset(p->ids, 0, sizeof p->ids);
-    for (size_t g = 0; g < p->n_groups; g++) { /* q's groups are at the places p moved them to */
+    for (size_t g = 0; g < p->n_groups; g++) { /* p has moved the groups that q permutes */
         int32_t *perm = p->perm[from[g]];
         memcpy(old, perm, p->groups[g].size * sizeof *old);
         for (size_t i = 0; i < p->groups[g].size; i++)
@@ -193,8 +192,8 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
 {
     if (p->n_groups != s->n_groups)
         return mc_fail(err, MC_EINPUT,
-                       "the permutation is for another network: it has %zu group%s (expected %zu)",
-                       p->n_groups, p->n_groups == 1 ? "" : "s", s->n_groups);
+                       "the permutation is for another network: %zu group%s expected, got %zu",
+                       s->n_groups, s->n_groups == 1 ? "" : "s", p->n_groups);
     int rc = 0, nested = 0;
     for (size_t g = 0; g < p->n_groups; g++)
         nested |= p->groups[g].within > 0;
@@ -219,7 +218,7 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
         if (k < p->n_groups && !p->groups[k].within &&
             !mc_perm_has_group(p, k, &all.groups[g], NULL))
             memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
-        else if (mc_group_holds_others(s->groups, s->n_groups, g))
+        else if (mc_group_contains_groups(s->groups, s->n_groups, g))
             missing++;
         else
             break;

@@ -6,7 +6,7 @@
 
 #include "libcommon/graph/symmetry.h"
 
-/* One permutation per group; perm[i] is the unit of the old network that moves to place i. */
+/* One permutation per group; perm[i] is the unit of the old network that moves to position i. */
 struct mc_perm {
     size_t n_groups;
     struct mc_group *groups;
@@ -28,16 +28,17 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed);
 MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err); /* in place */
 /* Set p to p followed by q. MC_EINPUT if their groups differ. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
-size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* units not at their original place */
+size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* number of i with perm[i] != i */
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* both have the same groups */
-/* 1 if p is known to be for networks other than those with these content ids. "": any. */
+/* 1 if p records the networks that it was computed for, and they are not those with content ids a
+ * and b. "" matches any network. */
 int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b);
 /* Check that every entry is in range and occurs once. MC_EINPUT names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 
-/* MC_EINPUT if group g has another name or size. */
-MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *is,
-                                    struct mc_error *err);
+/* MC_EINPUT if group g of p has another name or size than `expected`. */
+MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g,
+                                    const struct mc_group *expected, struct mc_error *err);
 /* MC_EINPUT if p does not fit the network's groups: names, sizes, order and, if p has nested
  * groups, nesting. */
 MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,

@@ -10,7 +10,7 @@ static size_t end_of(const struct mc_use *u)
     return u->offset + u->count * u->repeat;
 }
 
-/* Order by tensor, axis and place; outer rows before rows inside them. */
+/* Order by tensor, axis and first entry; outer rows before rows inside them. */
 static int by_place(const void *x, const void *y)
 {
     const struct mc_row *a = *(const struct mc_row *const *)x,
@@ -29,14 +29,15 @@ static int by_place(const void *x, const void *y)
     return (a->line > b->line) - (a->line < b->line);
 }
 
-/* A row is inside `unit` of the row around it, if any, `offset` places after the unit's first. */
+/* A row's position: inside `unit` of the enclosing row, if any, `offset` entries after the start of
+ * that unit. */
 struct place {
     const struct mc_row *row, *around;
     size_t unit, offset;
 };
 
-/* 1 if two rows occupy the same places in their units. rank: of each row, the number of rows of its
- * group before it. The rows around both must have the same rank, since their groups are equal. */
+/* 1 if two rows have the same position in their units. rank: for each row, the number of earlier
+ * rows of its group. The enclosing rows must have the same rank, because their groups are equal. */
 static int is_alike(const struct mc_rows *r, const size_t *rank, const struct place *x,
                     const struct place *y)
 {
@@ -93,8 +94,8 @@ static int by_group_of_row(const void *x, const void *y)
     return by_place(&a->row, &b->row);
 }
 
-/* The group that must be equal to group g: the one in the same slot of the first unit around it. If
- * g is in a first unit, use the outer group's twin instead. Returns n if there is none. */
+/* Return the group that must be equal to group g: the one in the same slot of the first unit of its
+ * outer group. If g is in a first unit, use the outer group's twin. Return n if there is none. */
 static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
 {
     const struct mc_group *group = &groups[g];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The nesting of declared groups (libcommon/graph/group_rows.h). Places of one axis belong to one
- * group, or also to one inside a unit of another. For group_rows.c alone. */
+ * The nesting of declared groups (libcommon/graph/group_rows.h). An entry of an axis belongs to one
+ * group, or to an outer group and to groups nested in its unit. Used only by group_rows.c. */
 #ifndef MC_ROW_NESTING_H
 #define MC_ROW_NESTING_H
 
 #include "libcommon/graph/graph.h"
 #include "libcommon/graph/groups.h"
 
-/* A line that declares a group, and all lines. */
+/* A row is one line of the text; several rows may declare one group. */
 struct mc_row {
     size_t line, group; /* numbers of the line and the group */
     struct mc_use use;
@@ -21,7 +21,7 @@ struct mc_rows {
 };
 
 /* Set the nesting of each group (r->n_groups). All units of a group must contain equal groups.
- * MC_EINPUT: "line 7: ..." if rows overlap in another way or units differ; MC_ENOMEM. */
+ * MC_EINPUT: "line 7: ..." if rows overlap without nesting, or units differ; MC_ENOMEM. */
 MC_USE_RESULT int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups,
                                struct mc_error *err);
 

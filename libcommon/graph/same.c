@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Comparison of graphs: do they compute the same in evaluation, and where is the first
- * difference? */
+ * Compare graphs: whether they compute the same in evaluation, and what differs first. */
 #include "libcommon/graph/fields.h"
 #include "libcommon/graph/graph.h"
 

@@ -73,7 +73,7 @@ int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s
         return rc;
     out->m = mc_soft_perm_layout(s, out->offset);
     for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = 0; i < s->uses[k].n && !mc_group_holds_others(s->groups, s->n_groups, k);
+        for (size_t i = 0; i < s->uses[k].n && !mc_group_contains_groups(s->groups, s->n_groups, k);
              i++)
             if (!s->uses[k].use[i].is_stat)
                 out->uses[out->n_uses++] = use_of(s, g, k, &s->uses[k].use[i]);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Soft permutations: one doubly stochastic matrix per group multiplies the parameters. This is the
- * layout of all matrices in one vector.
+ * Soft permutations: the parameters are multiplied by one doubly stochastic matrix per group. This
+ * header defines the layout of all matrices in one vector.
  *
  * Each group has a (K,K) row-major float32 matrix, in the groups' order, at a multiple of 16
  * floats. The vector has M floats; gaps are 0. A matrix multiplies its group's units from the left,
- * (P x)_i = sum over j of P_ij x_j, so a permutation's matrix has P[i][perm[i]] = 1. Doubly
+ * (P x)_i = sum over j of P_ij x_j. So a permutation's matrix has P[i][perm[i]] = 1. Doubly
  * stochastic matrices (nonnegative, rows and columns sum to 1) are the convex hull of the
  * permutations. Proximal alternating minimisation works on them (Tatro et al. 2020, appendix E).
  * Backends compute the products (kernels/backend.h). */

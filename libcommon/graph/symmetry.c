@@ -62,7 +62,7 @@ static int append(struct derivation *d, struct mc_uf_segment s, struct mc_error 
     return rc;
 }
 
-/* Append a copy of the axis of node `from`, each place repeated `times` times. */
+/* Append a copy of the axis of node `from`, each entry repeated `times` times. */
 static int append_axis(struct derivation *d, int from, size_t times, struct mc_error *err)
 {
     int rc = 0;
@@ -86,7 +86,7 @@ static int append_sets(struct derivation *d, int count, int size, int fixed, str
     return rc;
 }
 
-/* Split the input's axis at the convolution's groups. Fixed parts stay fixed. */
+/* Split the input's axis at the convolution's groups. Fixed segments stay fixed. */
 static int cut_groups(struct derivation *d, const struct mc_node *n, int channels,
                       struct mc_error *err)
 {
@@ -231,7 +231,7 @@ out:
     return rc;
 }
 
-/* Fix the groups that no node shows; *lost is their number. */
+/* Fix the groups that cannot be observed at any node; *lost is their number. */
 static int find_tap_nodes(struct derivation *d, const struct mc_symmetry *s, size_t *lost,
                           struct mc_error *err)
 {

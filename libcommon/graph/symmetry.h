@@ -7,16 +7,16 @@
  * Add splits both sides until their boundaries agree, then ties them; a split also applies to
  * everything tied before. A depthwise convolution passes its axis through. A convolution in G
  * groups splits its axes at the group boundaries, and the channels of each group move among
- * themselves. Fixed (group -1) are the axes of the input and the logits, everything tied to them,
- * and groups of one channel.
+ * themselves. The axes of the input and the logits are fixed (group -1). So is everything tied to
+ * them, and every set of one channel.
  *
- * Whole blocks of a convolution in G groups can move too. Each block of its inputs and of its
- * outputs must be one group. Every axis with one of these must have all G side by side, in the
- * blocks' order and with one repeat. Other grouped convolutions must have them as blocks, too. Then
- * an outer group of G units permutes the blocks: the rows of the weight, together with the inputs.
- * Its name is NODE/blocks, after the first layer whose outputs it permutes. The groups of a block
- * are nested in its unit (struct mc_group), for all convolutions that share any of them. If
- * anything else ties a block, all blocks stay in place. */
+ * Whole blocks of a convolution in G groups can move too, under three conditions. Each block of its
+ * inputs and of its outputs is one permutation group. Every axis that contains one of these groups
+ * contains all G side by side, in the blocks' order and with one repeat. In other grouped
+ * convolutions these groups are blocks too. Then an outer group of G units permutes the blocks: the
+ * rows of the weight, together with the inputs. Its name is NODE/blocks, after the first layer
+ * whose outputs it permutes. The groups of a block are nested in its unit (struct mc_group), for
+ * all convolutions that share any of them. If a condition fails, all blocks stay in place. */
 #ifndef MC_SYMMETRY_H
 #define MC_SYMMETRY_H
 

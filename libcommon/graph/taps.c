@@ -60,8 +60,9 @@ static int shows(const struct mc_axis *a, int group)
     return 0;
 }
 
-/* For a group observed only after a flatten, where a channel has many places: mark the last ReLU
- * before it, or else the last node that computes it. Returns 0 if there is none. */
+/* Mark a node for a group that is observed only after a flatten, where a channel has many entries:
+ * the last ReLU before it, else the last node that computes the group. Return 0 if there is
+ * none. */
 static int mark_any(const struct mc_graph *g, const struct mc_symmetry *s, int group,
                     unsigned char *observed)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The nodes at which the groups of a graph are observed (struct mc_tap). For symmetry.c alone. */
+ * The nodes at which the groups of a graph are observed (struct mc_tap). Used only by
+ * symmetry.c. */
 #ifndef MC_TAPS_H
 #define MC_TAPS_H
 

@@ -77,11 +77,11 @@ void mc_uf_walk_release(struct mc_uf_walk *w)
 
 static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *err)
 {
-    if (w->n == w->room) {
-        int rc = mc_list_room(&w->at, w->room, err);
+    if (w->n == w->capacity) {
+        int rc = mc_list_room(&w->at, w->capacity, err);
         if (rc)
             return rc;
-        w->room = w->room ? 2 * w->room : 1;
+        w->capacity = w->capacity ? 2 * w->capacity : 1;
     }
     w->at[w->n++] = s;
     return 0;
@@ -98,7 +98,7 @@ int mc_uf_walk_begin(struct mc_uf_walk *w, const struct mc_uf_segment *axis, siz
     return rc;
 }
 
-/* The same as mc_uf_walk_next without popping. */
+/* Do the same as mc_uf_walk_next, but leave the segment on the stack. */
 static int top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segment *out,
                struct mc_error *err)
 {
@@ -145,11 +145,12 @@ static size_t lcm(size_t a, size_t b)
     return a / x * b;
 }
 
-/* Segment a is fixed, so fix the channels of b within its `places`: split off or fix b. */
-static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t places,
+/* Fix the channels of b that are next to `entries` fixed entries of another axis: all of b, or only
+ * its start, which is split off. */
+static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t entries,
                        struct mc_error *err)
 {
-    size_t reach = (places + b.repeat - 1) / b.repeat;
+    size_t reach = (entries + b.repeat - 1) / b.repeat;
 
     if (reach < t->sets[b.set].count)
         return cut(t, b.set, reach, err);
@@ -188,7 +189,7 @@ int mc_union_find_join(struct mc_union_find *t, const struct mc_uf_segment *a, s
 {
     struct mc_uf_walk wa = {0}, wb = {0};
     struct mc_uf_segment sa, sb;
-    size_t done_a = 0, done_b = 0; /* places of a fixed top that are already passed */
+    size_t done_a = 0, done_b = 0; /* entries of a fixed top that are already compared */
     int rc = 0;
 
     if ((rc = mc_uf_walk_begin(&wa, a, na, err)) || (rc = mc_uf_walk_begin(&wb, b, nb, err)))

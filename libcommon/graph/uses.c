@@ -68,16 +68,16 @@ out:
 }
 
 void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
-                      void *room)
+                      void *scratch)
 {
     const size_t unit = 4 * at->m;
 
     for (size_t b = 0; b < at->blocks; b++) {
         char *to = (char *)x + 4 * (at->base + b * at->stride);
-        memcpy(room, to, at->k * unit);
+        memcpy(scratch, to, at->k * unit);
         for (size_t i = 0; i < at->k; i++) {
             const size_t p = (size_t)perm[i];
-            memcpy(to + (inverse ? p : i) * unit, (char *)room + (inverse ? i : p) * unit, unit);
+            memcpy(to + (inverse ? p : i) * unit, (char *)scratch + (inverse ? i : p) * unit, unit);
         }
     }
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Uses as memory: the position of a use's units in a flat vector, and the order in which uses
- * apply. */
+ * The position of a use's units in a flat vector, and the order in which uses apply. */
 #ifndef MC_USES_H
 #define MC_USES_H
 
@@ -9,8 +8,8 @@
 #include "libcommon/graph/groups.h"
 
 /* The units of one use: `blocks` blocks of (K, m) floats, `stride` apart, the first at `base` in
- * the flat vector. A tensor (rows, axis, inner) has one block per row, and m is a unit's places on
- * the axis times inner. */
+ * the flat vector. A tensor (rows, axis, inner) has one block per row, and m is a unit's number of
+ * entries on the axis times inner. */
 struct mc_unit_blocks {
     size_t k, m, blocks, stride, base;
 };
@@ -23,9 +22,9 @@ struct mc_placed_use {
     struct mc_unit_blocks at;
 };
 
-/* List the uses of all groups: parameters in tensor order, then statistics. Within a tensor they
- * are in the order in which they apply: nested groups before outer ones, else fewer places per unit
- * first. Uses of one height commute. Release with free. MC_ENOMEM. */
+/* List the uses of all groups: parameters in tensor order, then statistics. The uses of one tensor
+ * are in the order in which they apply: nested groups before outer ones, else units with fewer
+ * entries first. Uses of equal height commute. Release *out with free. MC_ENOMEM. */
 MC_USE_RESULT int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
                                    struct mc_placed_use **out, size_t *n, struct mc_error *err);
 
@@ -36,8 +35,8 @@ static inline int mc_use_is_after(const struct mc_placed_use *x, const struct mc
 }
 
 /* Permute x, a flat vector of 4-byte values: unit i becomes the old unit perm[i]. inverse: the old
- * unit i becomes unit perm[i]. room: k m values. */
+ * unit i becomes unit perm[i]. scratch: k * m values. */
 void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
-                      void *room);
+                      void *scratch);
 
 #endif

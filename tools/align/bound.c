@@ -99,7 +99,7 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
                        mc_precision_names[m->precision]);
     for (size_t i = 0; i < m->taps.n_taps; i++)
         if (m->taps.taps[i].samples != m->images)
-            return mc_fail(err, MC_EINPUT, "tap %s: expected 1 sample per image (%llu), got %llu",
+            return mc_fail(err, MC_EINPUT, "tap %s: 1 sample per image (%llu) expected, got %llu",
                            m->taps.taps[i].name, (unsigned long long)m->images,
                            (unsigned long long)m->taps.taps[i].samples);
     return check_networks(m, networks, err);

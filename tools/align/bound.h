@@ -35,7 +35,7 @@ struct mc_bound {
 };
 
 /* Compute the norms of two networks. a and b share one graph that mc_spectral_layers accepts, with
- * a loss of weight 1 and hidden layers of at least 2 units (moments do not hold single units). out
+ * a loss of weight 1 and hidden layers of at least 2 units (moments omit layers of one unit). out
  * is overwritten; release it with mc_bound_release, also after an error. Returns 0, MC_EUSAGE (the
  * message names the unmet condition), MC_EINPUT (a weight is not finite), MC_ENOMEM, MC_EFAIL
  * (LAPACK did not converge). */
@@ -43,9 +43,9 @@ MC_USE_RESULT int mc_bound_init(struct mc_bound *out, const struct mc_weights *a
                                 const struct mc_weights *b, struct mc_error *err);
 void mc_bound_release(struct mc_bound *b);
 
-/* Check that m holds all moments of these networks' pre-activations on the same images, computed in
- * float32. Networks are compared only if the moments record their ids. Returns 0 or MC_EINPUT; the
- * message says what m holds instead. */
+/* Check that m contains all moments of these networks' pre-activations on the same images, computed
+ * in float32. Networks are compared only if the moments record their ids. Returns 0, or MC_EINPUT
+ * with what was expected and what m contains. */
 MC_USE_RESULT int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
                                  const struct mc_weights *first, const struct mc_weights *second,
                                  struct mc_error *err);

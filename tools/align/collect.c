@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments hold an attack's text");
+_Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments store an attack's text as a name");
 
 #define BATCH 128
 #define ROOM ((size_t)192 << 20)
@@ -26,8 +26,8 @@ struct collector {
     struct mc_batch_attack attack;
 };
 
-/* A plan keeps the tapped values (inputs or outputs of activations) and needs the memory of a few
- * layers to work in. A plan for attacks keeps all outputs, plus four batches of pixels. */
+/* Count memory: a plan keeps the tapped values (inputs or outputs of activations) and a few layers
+ * of scratch. A plan for attacks keeps all outputs, plus four batches of pixels. */
 size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;

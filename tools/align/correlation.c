@@ -12,16 +12,16 @@
 
 const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
 
-/* Relative error allowed in sums of n products. Additions in float64 round by at most n * 2^-53,
- * doubled here. 1e-9 leaves room for sums that users computed from means and variances; it is
- * invisible in a correlation. */
+/* Return the relative error allowed in sums of n products. Additions in float64 round by at most n
+ * * 2^-53, doubled here. The 1e-9 allows for sums that users computed from means and variances; it
+ * is invisible in a correlation. */
 static double rounding(double n)
 {
     return 1e-9 + n * 0x1p-52;
 }
 
-/* By Cauchy-Schwarz, |Sxy - Sx Sy / n| is at most the product of the two units' limits. A limit is
- * sqrt(Sxx - Sx^2 / n) plus room for the rounding of these sums and of Sxy. */
+/* Compute each unit's limit: sqrt(Sxx - Sx^2 / n), enlarged for the rounding of these sums and of
+ * Sxy. By Cauchy-Schwarz, |Sxy - Sx Sy / n| is at most the product of the two units' limits. */
 static void limits(size_t K, double n, const double *sum, const double *sumsq, double *limit)
 {
     for (size_t i = 0; i < K; i++) {
@@ -30,7 +30,7 @@ static void limits(size_t K, double n, const double *sum, const double *sumsq, d
     }
 }
 
-/* Reciprocal standard deviations (times sqrt n), 0 for dead units. */
+/* Compute 1 / (sqrt(n) * standard deviation) of each unit, or 0 if the unit is dead. */
 static void scales(size_t K, double n, const double *sum, const double *sumsq, double *scale,
                    char *dead)
 {
@@ -48,8 +48,8 @@ static void scales(size_t K, double n, const double *sum, const double *sumsq, d
 }
 
 /* Reject sums that no numbers can have: by Cauchy-Schwarz, sum^2 / n is at most the sum of squares,
- * except for rounding over n additions. This also bounds derived values, because squares of finite
- * sums may overflow. */
+ * except for the rounding of n additions. The check also keeps later values finite: the square of a
+ * finite sum could overflow. */
 static int check_squares(const struct mc_tap_info *t, const double *sum, const double *sumsq,
                          struct mc_error *err)
 {
@@ -76,8 +76,8 @@ static int check_sums(const struct mc_tap_info *t, const double *sums, struct mc
     return rc ? rc : check_squares(t, sums + t->count, sums + 3 * t->count, err);
 }
 
-/* Values (K,K) and dead units (K) of a tap; rows are units of network a. Sized for the widest
- * tap. */
+/* Values (K,K) and dead units (K) of a tap, with K of the widest tap. Rows are units of network
+ * a. */
 struct tap_values {
     double *value, *scale_a, *scale_b, *limit_a, *limit_b;
     char *dead_a, *dead_b;
@@ -102,7 +102,7 @@ static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct 
     return 0;
 }
 
-/* Correlations, or negative mean squared distances (no unit is dead then). */
+/* Compute a tap's correlations, or its negative mean squared distances (no unit is dead then). */
 static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t tap,
                        enum mc_measure measure, struct mc_error *err)
 {
@@ -190,7 +190,7 @@ static int group_matrix(struct mc_matrix *g, const struct mc_moments *m, size_t 
     for (size_t i = 0; !rc && i < K * K; i++) {
         if (c.pairs[i] > 1)
             g->value[i] /= c.pairs[i];
-        /* 0 would be the best distance */
+        /* the default 0 would be the best distance */
         if (!c.pairs[i] && measure == MC_MEASURE_L2)
             rc =
                 mc_fail(err, MC_EINPUT,
@@ -208,7 +208,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     int rc;
 
     memset(out, 0, sizeof *out);
-    /* a group's size is unverified until taps cover it */
+    /* a group's size is unverified until taps cover the whole group */
     if ((rc = mc_taps_check(&m->taps, err)))
         return rc;
     strcpy(out->measure, mc_measure_names[measure]);

@@ -10,21 +10,21 @@
  *
  *     (Sxy - Sx Sy / n) / sqrt((Sxx - Sx^2 / n) (Syy - Sy^2 / n))
  *
- * computed in float64 from sums of exact products. The subtraction therefore loses at most the
- * squared ratio of mean to standard deviation from float64's sixteen digits.
+ * computed in float64 from sums of exact products. The subtraction multiplies float64's relative
+ * error by at most the squared ratio of mean to standard deviation.
  *
  * Dead units: a unit is dead at a tap if its variance there is at most MC_CORR_DEAD times the
  * largest variance of its network at that tap. It is also dead if the variance is at most
  * MC_CORR_ROUNDING times its own mean square (a constant with rounding noise). A dead unit
- * correlates 0 with all units. 1e-10 corresponds to a standard deviation of 1e-5 of the most active
- * unit's. Useful units are far above (one that fires at one pixel in 10^7 has a relative variance
- * of 1e-7); units killed by weight decay are far below.
+ * correlates 0 with all units. MC_CORR_DEAD, 1e-10, corresponds to a standard deviation of 1e-5 of
+ * the most active unit's. Useful units are far above: a unit that is active at one pixel in 10^7
+ * has a relative variance of 1e-7. Units killed by weight decay are far below.
  *
  * The L2 distance is the mean of (x - y)^2 over the samples, neither centred nor scaled:
  *
  *     (Sxx + Syy - 2 Sxy) / n
  *
- * Matrices hold its negative, so that larger is always better. The moments determine whether it is
+ * Matrices contain its negative, so that larger is always better. The moments determine whether it is
  * measured before or after the ReLU. Dead units need no special case: their distances are valid,
  * and an assignment may use them. */
 #ifndef MC_CORR_H
@@ -53,7 +53,7 @@ MC_USE_RESULT int mc_corr_matrices(struct mc_matrices *out, const struct mc_mome
 
 /* One layer (tap) of the signature: mean correlations of a's unit i with b's unit i, and with b's
  * unit perm[i]. The main means are over all units and count a pair with a dead unit as 0, as the
- * paper's figures do. The `live` means are over pairs without dead units (0 if none exist). A pair
+ * paper's plots do. The `live` means are over pairs without dead units (0 if none exist). A pair
  * whose second unit is not in the tap counts as 0. */
 struct mc_signature {
     char layer[MC_NAME_MAX];

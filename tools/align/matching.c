@@ -72,7 +72,8 @@ static int pair_values(const void *arg, const struct mc_inside *in, size_t h, si
     return 0;
 }
 
-/* Match a group whose units hold groups: a pair is worth its best assignments inside. */
+/* Match a group whose units contain groups: the value of a pair is that of the best assignments
+ * inside. */
 static int match_units(struct mc_perm *out, struct mc_assignment *info, const struct mc_matrices *m,
                        const struct mc_nesting *nesting, size_t group, struct mc_error *err)
 {

@@ -12,8 +12,8 @@
  * the ReLU, m from after it. Returns 0 or MC_EINPUT; the message names the difference. */
 MC_USE_RESULT int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c,
                                  const char *path, const char *path_c, struct mc_error *err);
-/* Match each group of m. A group whose units hold other groups is solved exactly in two levels:
- * first the best assignments inside each pair of units, then the units by the sums of those values.
+/* Match each group of m. A group whose units contain groups is solved exactly in two levels: first
+ * the best assignments inside each pair of units, then the units by the sums of those values.
  * constraint: NULL, or matrices that passed mc_match_check; no value in them may become worse than
  * the identity's. info: (n_groups). constrained: (n_groups), filled only with a constraint.
  * threads: number of groups matched in parallel, 0 for all cores. An error is that of the first

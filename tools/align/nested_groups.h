@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Best assignments inside the units of a group, for each pair of a place and a unit that could move
- * there. They give each pair its value. */
+ * Best assignments inside the units of a group, for each pair of a position and a unit that could
+ * move there. The value of a pair is the sum of these assignments' values. */
 #ifndef MC_NESTED_GROUPS_H
 #define MC_NESTED_GROUPS_H
 
@@ -13,8 +13,8 @@ struct mc_inside {
     const struct mc_nesting *nesting;
     size_t group, units, slots;       /* slots: number of groups in each unit */
     size_t width;                     /* total size of one unit's groups */
-    struct mc_assignment *assignment; /* (units,units,slots), by place and unit */
-    int32_t *best;                    /* (units,units,width): the permutations, by place and unit */
+    struct mc_assignment *assignment; /* (units,units,slots), by position and unit */
+    int32_t *best; /* (units,units,width): the permutations, by position and unit */
 };
 
 /* Release in also after an error. */
@@ -22,7 +22,8 @@ MC_USE_RESULT int mc_inside_open(struct mc_inside *in, const struct mc_nesting *
                                  size_t group, struct mc_error *err);
 void mc_inside_release(struct mc_inside *in);
 
-/* Fill the zeroed matrix (K,K): values of the slot's group at place h against that of unit u. */
+/* Fill the zeroed matrix (K,K): values of the slot's group in position h (rows) and unit u
+ * (columns). */
 typedef int mc_inside_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
                              size_t slot, double *matrix, struct mc_error *err);
 /* Match all pairs. Adds the sum of each pair's values to value[h * units + u]. If current is not
@@ -31,11 +32,11 @@ typedef int mc_inside_values(const void *arg, const struct mc_inside *in, size_t
 MC_USE_RESULT int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *arg,
                                   const struct mc_perm *current, double *value, int threads,
                                   struct mc_error *err);
-/* Swap the permutations inside with the best for units[h] at place h; a second call restores them.
- * Returns 1 if a permutation changed. */
+/* Swap the inner permutations with the best for units[h] at position h; a second call restores
+ * them. Returns 1 if a permutation changed. */
 int mc_inside_exchange(struct mc_inside *in, const int32_t *units, struct mc_perm *p);
 
-/* Two networks' weights of the groups inside all units of one group. */
+/* Weights of two networks, as used by the groups inside all units of one group. */
 struct mc_inside_weights {
     size_t slots, stride; /* stride: floats per unit */
     size_t *values;       /* (slots) values per unit of the inner group */

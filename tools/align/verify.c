@@ -55,7 +55,7 @@ static int forward(struct check *c, struct mc_error *err)
     return rc;
 }
 
-/* Returns MC_EINPUT if a logit or loss is not finite: the networks cannot be compared then. */
+/* Add a batch to the comparison. Return MC_EINPUT if a logit or loss is not finite. */
 static int compare(const struct check *c, size_t n, size_t classes, struct mc_verified *out,
                    struct mc_error *err)
 {

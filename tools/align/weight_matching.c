@@ -35,7 +35,8 @@ struct matching {
     int threads;
 };
 
-/* Without a graph, only their names distinguish batch norm's statistics from parameters. */
+/* Recognise batch norm's statistics. Without a graph, only their names distinguish them from
+ * parameters. */
 static int is_statistic(const struct mc_param *p)
 {
     const char *dot = strrchr(p->tensor.name, '.');
@@ -59,9 +60,9 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
     mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->scratch);
 }
 
-/* x, y: the tensor of `use` in a and b, with its other uses moved out of the way. y: b's with every
- * use up to `use` except itself. x: a's with the later uses inverted, except those of the group
- * `without` (m->s->n_groups: no exception). */
+/* Set m->x and m->y to the tensor of `use` in a and b, so that only this use's permutation is left
+ * between them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all
+ * later uses, except those of the group `without` (m->s->n_groups: no exception). */
 static void rearrange(const struct matching *m, size_t use, size_t without)
 {
     const size_t tensor = m->uses[use].use->index;
@@ -229,8 +230,8 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
     return changed;
 }
 
-/* Try the best assignment with the inner groups'. If the objective does not rise, try it without
- * them. */
+/* Try the best assignment of the group together with its inner groups. If the objective does not
+ * rise, try the group alone. */
 static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
                 struct mc_error *err)
 {
@@ -275,7 +276,7 @@ static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
     }
 }
 
-/* The groups' order, but each group after the group whose units hold it. */
+/* List the groups in their order, but each group after the group whose units contain it. */
 static void order_forward(const struct matching *m, size_t *order)
 {
     const size_t n = m->s->n_groups;

@@ -6,12 +6,12 @@
  * by exact assignments group by group.
  *
  * Each step assigns the units of one group; their order is random. It maximises the sum over the
- * group's uses of <a's, b's with the current permutations of the other groups>. Sweeps repeat until
- * no group changes. The uses include all parameters that a group permutes, also batch norm's weight
- * and bias, but not its statistics. A step that would not raise the objective is undone, so the
- * objective never falls (a group on both axes of one tensor could lower it). If the units of a
- * group hold groups (the heads of an attention and the channels of each head), a pair of units is
- * valued after the best assignments inside. */
+ * group's uses of the inner product of a's tensor with b's, whose other groups have their current
+ * permutations. Sweeps repeat until no group changes. Uses are all parameters that a group
+ * permutes, also batch norm's weight and bias, but not its statistics. A step that would not raise
+ * the objective is undone, so the objective never falls (a group on both axes of one tensor could
+ * lower it). If the units of a group contain groups (attention heads contain channels), the value
+ * of a pair of units includes the best assignments inside. */
 #ifndef MC_WEIGHT_MATCHING_H
 #define MC_WEIGHT_MATCHING_H
 

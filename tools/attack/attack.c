@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pixel can change by at most 1. Users who type 8 mean 8/255. */
+/* Refuse lengths above 1, the range of a pixel: users who type 8 mean 8/255. */
 static int check_length(const struct mc_attack_options *o, const char *name, double length,
                         struct mc_error *err)
 {

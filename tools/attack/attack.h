@@ -22,7 +22,7 @@ struct mc_attack_options {
     int target;        /* the target label, or the shift */
 };
 
-/* Set eps and step to the data set's defaults where they are NAN: l-inf 8/255 and 2/255 (Tiny
+/* Set eps and step, if they are NAN, to the data set's defaults: l-inf 8/255 and 2/255 (Tiny
  * ImageNet 4/255 and 1/255), l2 0.5 and 0.125. If only eps is given, step is a quarter of it.
  * MC_EUSAGE: an l-inf length above 1, a target that is not a class or is the image's own, several
  * restarts from the same start. */
@@ -59,7 +59,7 @@ size_t mc_attack_bytes(const struct mc_attack_options *o, const struct mc_graph 
 void mc_attack_targets(const struct mc_attack_options *o, int classes, size_t n,
                        const int32_t *labels, int32_t *targets);
 
-/* Attack the batch that was loaded from src at ctl. Afterwards the plan holds its adversarial
+/* Attack the batch that was loaded from src at ctl. Afterwards the plan contains its adversarial
  * examples with the batch's own labels, as if they had been loaded. mode: MC_MODE_BATCH or
  * MC_MODE_EVAL. params, stats: as for forward. Does not wait for the device. */
 void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_source *src,

@@ -45,8 +45,8 @@ struct mc_cli {
     int foreign;                /* the output is a file of another project's format */
     struct mc_history *history; /* this run's; hidden with --no-history */
     struct mc_backend *be;      /* opened by the program when needed (mc_backend_open) */
-    /* check() adds the files that are named by operands, or by options whose type is neither
-     * MC_OPT_INPUT nor MC_OPT_RESULT (mc_files_add). */
+    /* Files of the command line. check() adds those named by options whose type is neither
+     * MC_OPT_INPUT nor MC_OPT_RESULT, and with own_operands those of operands (mc_files_add). */
     struct mc_files files;
     struct mc_options options;
 };
@@ -166,9 +166,9 @@ void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fm
 void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, const char *path,
                              const char *a, const char *b);
 
-/* Notes in one line how many units have almost no variance, if many groups have such units and -v
- * is not given; the line ends in `result`. Returns 0 if nothing was printed; the caller then prints
- * one line per group. */
+/* Prints one line that counts the units with almost no variance and ends in `result`, if many
+ * groups have such units and -v is not given. Returns 0 if it printed nothing; the caller then
+ * prints one line per group. */
 int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *result);
 
 /* Progress on stderr if that is a terminal: at most ten times per second, in a line that fits the
@@ -207,14 +207,14 @@ void mc_option_default(struct mc_cli *cli, const void *value, const char *def);
 const char *mc_option_given(const struct mc_cli *cli, const void *value);
 /* The name of an option that was given but has no effect in any of these uses, or NULL. */
 const char *mc_option_idle(const struct mc_cli *cli, unsigned uses);
-/* Record options in a history (note) or a checkpoint (save): all rows with the corresponding flag
+/* Records options in a history (note) or a checkpoint (save): all rows with the corresponding flag
  * in the table at base, in their order, or one row. */
 void mc_options_note(const struct mc_cli *cli, const void *base, struct mc_history *h);
 void mc_options_save(const struct mc_cli *cli, const void *base, struct mc_checkpoint *s);
 void mc_option_note(const struct mc_cli *cli, const void *value, struct mc_history *h);
 void mc_option_save(const struct mc_cli *cli, const void *value, struct mc_checkpoint *s);
 
-/* Parse a value from text. A usage error names the option as given here. */
+/* Parses a value from text. A usage error names the option as given here. */
 void mc_option_set(const struct mc_option *row, const char *option, const char *arg, void *value);
 void mc_option_set_default(const struct mc_option *row, const char *def, void *value);
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Length of the name without the suffix of adversarial examples. */
+/* Return the length of the name without the suffix of adversarial examples. */
 static size_t set_length(const char *name)
 {
     const size_t n = strlen(name), end = strlen(MC_DATASET_EXAMPLES);
@@ -35,8 +35,9 @@ static int is_identity(const float *mean, const float *std, int channels)
     return identity;
 }
 
-/* The first channel whose normalisation differs, or -1. mc-data npz measures the normalisation on
- * each split, so splits of one data set differ by chance, like means of n images. */
+/* Return the first channel whose normalisation differs, or -1. mc-data npz measures the
+ * normalisation on each split, so splits of one data set differ by chance, like means of n
+ * images. */
 static int other_channel(const struct mc_node *n, const struct mc_dataset_info *info)
 {
     const struct mc_net_spec *s = &info->spec;

@@ -31,7 +31,7 @@ typedef handler *set_terminate(handler *);
 static void (*print_message)(const char *text);
 static current_type *exception_type;
 
-/* Runs in any thread while the others continue, so it frees nothing. */
+/* Print a message and exit. It runs in any thread while the others continue, so it frees nothing. */
 static void end(const char *text)
 {
     mc_stream_remove_temporaries();

@@ -83,7 +83,7 @@ static int cannot_write(const struct mc_file_use *u, int code, struct mc_error *
     return mc_fail(err, MC_EFAIL, "cannot write '%s': %s", u->path, strerror(code));
 }
 
-/* Identifies a file that does not exist yet by its folder and name. */
+/* Identify a file that does not exist yet by its folder and name. */
 static int identify_new(struct mc_file_use *u, struct mc_error *err)
 {
     char copy[PATH_MAX];
@@ -100,7 +100,7 @@ static int identify_new(struct mc_file_use *u, struct mc_error *err)
     return u->name ? 0 : mc_no_memory(err);
 }
 
-/* Resolves an output's path. Standard output under another name becomes "-". */
+/* Resolve an output's path. Standard output under another name becomes "-". */
 static int resolve(struct mc_file_use *u, struct mc_error *err)
 {
     char target[PATH_MAX];
@@ -144,7 +144,7 @@ static int same(const struct mc_file_use *a, const struct mc_file_use *b)
            (!a->name || !strcmp(a->name, b->name));
 }
 
-/* True if the file is in the folder, at any depth, and is not an mcz stream. */
+/* Return 1 if the file is in the folder, at any depth, and is not an mcz stream. */
 static int is_in_folder(const struct mc_file_use *u, const struct mc_file_use *folder)
 {
     static const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
@@ -164,7 +164,7 @@ static int is_in_folder(const struct mc_file_use *u, const struct mc_file_use *f
     return got < sizeof head || memcmp(head, zstd, sizeof head) != 0;
 }
 
-/* Compares one output with another file. */
+/* Compare one output with another file. */
 static int check_pair(const struct mc_file_use *out, const struct mc_file_use *other,
                       struct mc_error *err)
 {
@@ -180,7 +180,7 @@ static int check_pair(const struct mc_file_use *out, const struct mc_file_use *o
                    is_standard(out) ? other->path : out->path);
 }
 
-/* True if an existing file starts like a log, complete or torn. */
+/* Return 1 if an existing file starts like a log, complete or torn. */
 static int is_log(const char *path)
 {
     static const char start[] = "{\"event\":";
@@ -193,7 +193,7 @@ static int is_log(const char *path)
     return !memcmp(text, start, n);
 }
 
-/* True if it is the regular file that this descriptor writes to. */
+/* Return 1 if u is the regular file that this descriptor writes to. */
 static int is_open_as(const struct mc_file_use *u, int fd)
 {
     struct stat st;
@@ -201,7 +201,7 @@ static int is_open_as(const struct mc_file_use *u, int fd)
     return !u->name && !fstat(fd, &st) && st.st_dev == u->dev && st.st_ino == u->ino;
 }
 
-/* Checks that it can be created, or written in place, and does not receive the messages. */
+/* Check that an output can be created, or written in place, and does not receive the messages. */
 static int check_output(const struct mc_file_use *u, struct mc_error *err)
 {
     const int in_place = u->role == MC_FILE_LOG && !u->name;

@@ -138,7 +138,7 @@ void mc_log_num(struct mc_log *l, const char *key, double value)
         fputs("null", l->line.f); /* JSON has no NaN */
 }
 
-/* The line as an object, or NULL if it is not JSON. */
+/* Return the line as an object, or NULL if it is not JSON. */
 static json_t *parse(struct mc_log *l, const char *line, size_t n)
 {
     static const struct mc_json_limits limits = {.values = 4096, .depth = 8};
@@ -149,7 +149,7 @@ static json_t *parse(struct mc_log *l, const char *line, size_t n)
     return out;
 }
 
-/* True if the new line repeats the next old one, which may have more fields. */
+/* Return 1 if the new line repeats the next old one, which may have more fields. */
 static int is_repeated(struct mc_log *l)
 {
     const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
@@ -171,7 +171,7 @@ static int is_repeated(struct mc_log *l)
     return same;
 }
 
-/* Appends the line in one piece. If the disk is full, the part that was written is removed. */
+/* Append the line in one piece. If the disk is full, remove the part that was written. */
 static void append(struct mc_log *l)
 {
     struct stat st = {0};

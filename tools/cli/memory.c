@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <sys/sysinfo.h>
 
-/* The number in a file, or -1 if it contains none, such as "max". */
+/* Return the number in a file, or -1 if it contains none, such as "max". */
 static double number_in(const char *path)
 {
     FILE *f = fopen(path, "re");
@@ -28,7 +28,7 @@ static void lower(double *max, double limit)
         *max = limit;
 }
 
-/* Applies the memory limits of the control groups of a container, job or service, plus the swap
+/* Apply the memory limits of the control groups of a container, job or service, plus the swap
  * (cgroups(7), both versions, at the usual mount points). The loop goes up to the root, because a
  * container may see its own group only as the root. */
 static void lower_to_groups(double *max, double swap)

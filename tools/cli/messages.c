@@ -88,7 +88,7 @@ void mc_cli_check_required(void)
         mc_cli_usage("missing: %s (see --help)", missing);
 }
 
-/* Several networks can cause the same warning. */
+/* Return 1 for the first warning with this text: several networks can cause the same one. */
 static int is_new(const char *text)
 {
     static uint64_t printed[64];
@@ -172,9 +172,9 @@ static const char *span(double seconds, char out[32])
     return out;
 }
 
-/* Length of a line that leaves the terminal's last column free: a longer line would wrap, and "\r"
- * returns only to the start of the wrapped part. */
-static size_t room(void)
+/* Return the length of a line that leaves the terminal's last column free. A longer line would
+ * wrap, and "\r" returns only to the start of the wrapped part. */
+static size_t line_width(void)
 {
     struct winsize w;
 
@@ -183,7 +183,7 @@ static size_t room(void)
 
 void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
 {
-    const size_t max = room();
+    const size_t max = line_width();
     double now = mc_now(), elapsed = now - p->start;
     double rate = elapsed > 0 ? (double)done / elapsed : 0;
     char line[400], left[32];

@@ -27,7 +27,7 @@ uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_
     return v;
 }
 
-/* Unlike strtod, rejects hexadecimal numbers, "inf" and leading blanks. */
+/* Parse a number. Unlike strtod, reject hexadecimal numbers, "inf" and leading blanks. */
 static int plain_real(const char *s, const char **end, double *out)
 {
     size_t n = strspn(s, "0123456789+-.eE");
@@ -129,7 +129,8 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
 
 /* ---- rows, and which of them were given ---- */
 
-/* True if record() supports the row's type in the history or checkpoint that its flags request. */
+/* Return 1 if record() supports the row's type in the history or checkpoint that its flags
+ * request. */
 static int can_record(const struct mc_option *o)
 {
     const int both = o->type == MC_OPT_FLAG || o->type == MC_OPT_U64 || o->type == MC_OPT_REAL ||
@@ -150,7 +151,7 @@ void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base
     }
 }
 
-/* The row that sets this value, or NULL. */
+/* Return the row that sets this value, or NULL. */
 static const struct mc_option_use *find(const struct mc_cli *cli, const void *value)
 {
     const struct mc_options *all = &cli->options;
@@ -185,7 +186,7 @@ const char *mc_option_idle(const struct mc_cli *cli, unsigned uses)
 
 /* ---- histories and checkpoints ---- */
 
-/* A value without a default is recorded in a history only if it was given. */
+/* Record a value; in a history, only if it has a default or was given. */
 static void record(const struct mc_option_use *u, struct mc_history *h, struct mc_checkpoint *s)
 {
     static const char *const off_on[] = {"off", "on", NULL};

@@ -19,7 +19,7 @@
 
 /* ---- options ---- */
 
-/* Returns 0 if everything was written to stdout. report: print an error. */
+/* Return 0 if everything was written to stdout. report: print an error. */
 static int close_stdout(int report)
 {
     const int code = mc_cli_close_stdout();
@@ -34,7 +34,7 @@ static int close_stdout(int report)
 
 static const char *operands, *doc; /* arguments of mc_cli_parse */
 
-/* Prints words, folded to 79 columns; further lines are indented like the first. */
+/* Print words, folded to 79 columns; further lines are indented like the first. */
 static void fold(const char *text, const char *end, int indent)
 {
     int col = indent, first = 1;
@@ -176,7 +176,7 @@ static int is_given(const struct mc_options *all, const char *name)
     return 0;
 }
 
-/* A usage error if an option is given without an option that it needs. */
+/* Refuse an option that is given without an option that it needs. */
 static void check_needs(const struct mc_options *all)
 {
     for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
@@ -185,7 +185,7 @@ static void check_needs(const struct mc_options *all)
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-/* The name that the program was called by; "mc" if that is not printable ASCII. */
+/* Return the name that the program was called by; "mc" if that is not printable ASCII. */
 static const char *program_name(int argc, char **argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
@@ -238,8 +238,8 @@ void mc_cli_default_stdin(struct mc_cli *cli)
         cli->operands[cli->n_operands++] = "-";
 }
 
-/* True if the next program of the pipe reports that its input is empty: only the last program
- * prints that. */
+/* Return 1 if this program's input is an empty pipe and its output goes to another program: only
+ * the last program of a pipe reports an empty input. */
 static int is_reported_later(const struct mc_cli *cli, const struct mc_error *err)
 {
     struct stat st;
@@ -262,7 +262,7 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
     return mc_exit_status(code);
 }
 
-/* A usage error if a stream would get the name of another format's file. */
+/* Refuse an output name that belongs to another format. */
 static int check_name(const struct mc_cli *cli, const char *output, struct mc_error *err)
 {
     static const char *const endings[] = {".pt", ".pth", ".pkl", ".safetensors", ".npz", NULL};

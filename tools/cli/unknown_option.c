@@ -28,7 +28,7 @@ static const struct {
 };
 #define N_OTHERS (sizeof others / sizeof *others)
 
-/* The option with this letter, or NULL. */
+/* Return the option with this letter, or NULL. */
 static const struct argp_option *find_letter(const struct argp_option *o, int letter)
 {
     while (o->name && o->key != letter)
@@ -36,7 +36,7 @@ static const struct argp_option *find_letter(const struct argp_option *o, int le
     return o->name ? o : NULL;
 }
 
-/* The option with this name, n bytes, or NULL. */
+/* Return the option with this name of n bytes, or NULL. */
 static const struct argp_option *find_name(const struct argp_option *o, const char *name, size_t n)
 {
     while (o->name && (strlen(o->name) != n || strncmp(o->name, name, n) != 0))
@@ -44,7 +44,7 @@ static const struct argp_option *find_name(const struct argp_option *o, const ch
     return o->name ? o : NULL;
 }
 
-/* True if the names are the same, up to '_' for '-'. */
+/* Return 1 if the names are the same, up to '_' for '-'. */
 static int is_named(const char *name, const char *word, size_t n)
 {
     size_t i = 0;
@@ -54,7 +54,7 @@ static int is_named(const char *name, const char *word, size_t n)
     return i == n && !name[i];
 }
 
-/* Our option that the word of n bytes may stand for, or NULL. */
+/* Return the option that the word of n bytes may stand for, or NULL. */
 static const char *suggestion(const struct argp_option *options, const char *word, size_t n)
 {
     struct mc_near near = mc_near(word, n);

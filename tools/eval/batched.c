@@ -12,8 +12,8 @@
 
 /* Memory limit for the points of a block. */
 #define BLOCK_BYTES ((size_t)128 << 20)
-/* Floats of a point's results in a checkpoint: the number of images and the four figures, as pairs
- * of float32 bits. With an attack, the robust results follow. */
+/* Floats of a point's results in a checkpoint. The number of images and the four results are
+ * doubles, stored as the bits of two float32 each. With an attack, the robust results follow. */
 #define N_FLOATS (sizeof(struct mc_eval_result) / sizeof(float))
 
 struct run {
@@ -27,7 +27,7 @@ struct run {
     char name[MC_BATCHED_MAX_DATA][2][80]; /* checkpoint settings' names */
 };
 
-/* A data set's content id, which is at the stream's end. */
+/* Read a data set's content id, which is at the stream's end. */
 static int content_id(const char *path, char *id, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
@@ -59,9 +59,8 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
         return rc;
     if (!strcmp(d->path, "-") && (r->s->checkpoint || r->block < r->T))
         return mc_fail(err, MC_EUSAGE,
-                       "data cannot be standard input: it is read again for every %zu "
-                       "points (use a file)",
-                       r->block);
+                       "data cannot be standard input, because it is read more than once (use a "
+                       "file)");
     r->total += d->n_images * r->T;
     return 0;
 }
@@ -147,9 +146,8 @@ static int restore(struct run *r, struct mc_error *err)
             const double images[] = {clean, r->s->attack ? d->robust.result[t].images : clean};
             for (int k = 0; k < 2; k++)
                 if (images[k] != (double)d->n_images)
-                    return mc_fail(err, MC_EINPUT,
-                                   "%s: point %zu was measured on %g images (expected %llu)",
-                                   r->s->checkpoint, t, images[k], (unsigned long long)d->n_images);
+                    return mc_fail(err, MC_EINPUT, "%s: point %zu: %llu images expected, got %g",
+                                   r->s->checkpoint, t, (unsigned long long)d->n_images, images[k]);
         }
     return 0;
 }
@@ -163,7 +161,7 @@ static void report_progress(void *arg, uint64_t images, uint64_t total)
     r->s->pass.progress(r->s->pass.arg, r->images, r->total);
 }
 
-/* The results of the points from p on. */
+/* Return the results of the points from p on. */
 static struct mc_eval_output output_from(const struct mc_eval_output *all, size_t p,
                                          uint64_t images)
 {
@@ -176,7 +174,7 @@ static struct mc_eval_output output_from(const struct mc_eval_output *all, size_
     return f;
 }
 
-/* Measure one data set at the points of a block. bn: re-estimate their statistics instead. */
+/* Measure one data set at the points of a block. bn: instead, re-estimate batch-norm statistics. */
 static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *span, int bn,
                 struct mc_error *err)
 {
@@ -205,7 +203,7 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     return rc;
 }
 
-/* Element i of the vectors' linear combination. */
+/* Return element i of the vectors' linear combination. */
 static float sum_at(const float *const *vectors, size_t k, const double *coef, size_t i)
 {
     double sum = 0;

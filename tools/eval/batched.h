@@ -33,7 +33,7 @@ struct mc_batched {
     /* Options of every pass. Each data set has its own data, samples and exact; augment applies to
      * bn. progress must not be NULL and counts images of all points of this run. */
     struct mc_loader_options pass;
-    const struct mc_attack_options *attack; /* resolved, for robust figures; or NULL */
+    const struct mc_attack_options *attack; /* resolved, for the robust results; or NULL */
     struct mc_batched_data bn; /* data to re-estimate each point's statistics on, or none */
     int bn_attack;             /* re-estimate on the attack's examples */
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
@@ -45,8 +45,8 @@ struct mc_batched {
     int resume;                 /* from the checkpoint, if it exists */
     uint64_t checkpoint_every;  /* points */
     /* Start of a checkpoint, for one run only: the tool and the settings that must agree (version,
-     * the vectors' ids, origin of the coefficients, method). The run adds points, data and the
-     * backend's facts, and its results so far. */
+     * the vectors' ids, the grid or t that the coefficients come from, method). The run adds
+     * points, data, the backend's settings and its results so far. */
     struct mc_checkpoint state;
     /* Called once with pass.arg, after all inputs were found to fit; must not be NULL. Arguments:
      * points done by an earlier run, points per block, bytes needed in addition to the caller's,

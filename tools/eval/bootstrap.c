@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bootstrap over images: a resample is a weight per image, and a point's figure is the weighted
+ * Bootstrap over images: a resample is a weight per image, and a point's result is the weighted
  * mean over its images. */
 #include "tools/eval/bootstrap.h"
 
@@ -17,8 +17,8 @@ const char *const mc_bootstrap_figure_names[MC_BOOTSTRAP_FIGURES] = {"ends", "me
 
 #define LANES 16 /* resamples per pass */
 
-/* One data set and quantity of a path, with the points where it is lowest, highest, and farthest
- * above (accuracy: below) the line between its ends. */
+/* One data set and quantity of a path, with the points where the quantity is lowest, highest, and
+ * farthest above (accuracy: below) the line between the path's ends. */
 struct path {
     const struct mc_losses *l;
     const struct mc_losses_data *d;
@@ -31,7 +31,7 @@ static double value_of(const struct path *p, size_t at)
     return p->accuracy ? 100.0 * p->d->correct[at] : (double)p->d->loss[at];
 }
 
-/* Weighted means of T points in LANES resamples. weight: (N,LANES); mean: (LANES,T). */
+/* Compute weighted means of T points in LANES resamples. weight: (N,LANES); mean: (LANES,T). */
 static void means(const struct path *p, const float *weight, double *mean)
 {
     const size_t T = p->l->T, N = (size_t)p->d->images;
@@ -122,7 +122,7 @@ static size_t point_at(const struct mc_losses *l, double t)
     return i;
 }
 
-/* Compute the figures of the original images, and the points where they occur. */
+/* Compute the results of the original images, and the points where they occur. */
 static int measure(struct path *p, double out[MC_BOOTSTRAP_FIGURES], struct mc_error *err)
 {
     const size_t T = p->l->T, N = (size_t)p->d->images;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Bootstrap intervals for the figures reported for a path, by resampling the images it was measured
- * on: percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993, chapter
- * 13), paired if two paths were measured on the same images. They do not describe the variation
- * between networks; use several pairs of seeds for that. */
+ * Bootstrap intervals for a path's results, by resampling the images that the path was measured on.
+ * They are percentile intervals (Efron and Tibshirani, "An Introduction to the Bootstrap", 1993,
+ * chapter 13), paired if two paths were measured on the same images. They do not describe the
+ * variation between networks; use several pairs of seeds for that. */
 #ifndef MC_BOOTSTRAP_H
 #define MC_BOOTSTRAP_H
 
@@ -16,11 +16,10 @@ struct mc_bootstrap_options {
     int threads;  /* 0: all cores */
 };
 
-/* A figure with its interval. Every resample takes minimum, maximum and barrier at the point where
- * the measured path has them. The extreme of each resample would instead grow with the noise of the
- * points. The figures are therefore those of one point, selected for being extreme. The interval is
- * from quantile (1 - level) / 2 to (1 + level) / 2 of the resamples' figures, linear between
- * neighbours. */
+/* A result with its interval. Minimum, maximum and barrier of a resample are measured at the point
+ * where the original path has them, not at the resample's own extreme, which would grow with the
+ * noise of the points. The interval runs from quantile (1 - level) / 2 to (1 + level) / 2 of the
+ * resamples' results, with linear interpolation. */
 struct mc_interval {
     double value, low, high;
 };
@@ -45,7 +44,7 @@ struct mc_bootstrap {
 /* Memory of a, b (may be NULL) and their resamples. Headers of a and b are enough. */
 double mc_bootstrap_bytes(const struct mc_losses *a, const struct mc_losses *b,
                           const struct mc_bootstrap_options *o);
-/* Compute the figures of mc-eval's summary for data set `first` of path a and `second` of path b
+/* Compute the results of mc-eval's summary for data set `first` of path a and `second` of path b
  * (may be NULL), which must be the same images. They are losses in nats or, with `accuracy`,
  * percentages of correct images, whose barrier is the drop below the line between the ends. Both
  * paths and both quantities use the same draws. The result does not depend on threads. Returns 0 or

@@ -58,7 +58,7 @@ static int create(struct pass *p, const struct mc_adversarial *a,
     return mc_dataset_create(&p->writer, a->path, &info, a->history, err);
 }
 
-/* Run the network on the batch in its plan. Adds the losses of the n images and the number of
+/* Run the network on the batch in its plan. Add the losses of the n images to *loss and count the
  * correct ones. */
 static int measure_loaded(struct pass *p, const struct mc_model *m, size_t n, double *loss,
                           uint64_t *correct, struct mc_error *err)

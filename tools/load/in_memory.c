@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-/* Memory grows with the images that arrive: a header's count is not trusted. */
+/* Read the images. Memory grows with the images that arrive, because the header's count is not
+ * trusted. */
 static int load(struct mc_in_memory *out, struct mc_backend *be, struct mc_error *err)
 {
     const size_t bytes = mc_dataset_image_bytes(&out->info), size = sizeof(int32_t);

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A whole data set in a device's memory, which training shuffles. Pixels are copied block by block,
- * so the host never holds a second copy. */
+ * so the host never has a second copy. */
 #ifndef MC_IN_MEMORY_H
 #define MC_IN_MEMORY_H
 
 #include "tools/load/loader.h"
 
 struct mc_in_memory {
-    struct mc_dataset_info info; /* n: images held */
+    struct mc_dataset_info info; /* n: images in memory, or to read */
     struct mc_buf *images, *labels;
     char id[MC_ID_LEN];               /* the stream's content id */
     struct mc_dataset_reader *reader; /* while open */
 };
 
-/* Open a stream of which the first `samples` images (0: all) will be read. info describes it; no
- * images are held yet. Its history is added to h (may be NULL) as a parent. MC_EINPUT: fewer images
+/* Open a stream whose first `samples` images (0: all) will be read, and set info. No images are in
+ * memory yet. The stream's history is added to h (may be NULL) as a parent. MC_EINPUT: fewer images
  * than samples. Release out also after an error. */
 MC_USE_RESULT int mc_in_memory_open(struct mc_in_memory *out, const char *path, uint64_t samples,
                                     struct mc_history *h, struct mc_error *err);

@@ -28,8 +28,8 @@ static const struct mc_option rows[] = {
      .help = "radius of the ball around each image, as 8/255 or .03; pixels are in [0,1] "
      "(default 8/255, for Tiny ImageNet 4/255; with l2 0.5)"},
     {"step", 0, MC_OPT_REAL, AT(step), .arg = "R", .max = 1e6, .group = 2,
-     .help = "length of a step in the same norm; it follows the sign of the loss's gradient, "
-     "with l2 the gradient (default eps/4)"},
+     .help = "length of a step in the same norm: along the sign of the gradient for linf, along "
+     "the gradient for l2 (default eps/4)"},
     {"steps", 0, MC_OPT_U64, AT(steps), .arg = "N", .min = 1, .max = 100000, .def = "5", .group = 2,
      .help = "steps per restart"},
     {"restarts", 0, MC_OPT_U64, AT(restarts), .arg = "N", .min = 1, .max = MC_ATTACK_MAX_RESTARTS, .def = "1",

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Parses [NAME=]FILE. The default name is the split's, set when the stream is open. */
+/* Parse [NAME=]FILE. The default name is the split's, set when the stream is open. */
 static void add_data(const char *option, const char *arg, void *value)
 {
     struct mc_eval_cli *e = value;
@@ -88,7 +88,7 @@ void mc_eval_cli_check(const struct mc_eval_cli *e)
         mc_files_add(&e->cli->files, MC_FILE_INPUT, "data", e->sweep.data[i].path);
 }
 
-/* MC_EUSAGE if column i has the name of an earlier one. */
+/* Return MC_EUSAGE if column i has the name of an earlier one. */
 static int check_name(const struct mc_eval_cli *e, size_t i, struct mc_error *err)
 {
     const struct mc_report_columns c = mc_report_column(&e->report, i);
@@ -150,7 +150,7 @@ void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augment
     e->subjects[e->n_subjects++] = (struct mc_eval_subject){dataset, augmented};
 }
 
-/* Warns about data that do not match the networks. All data sets are open. */
+/* Warn about data that do not match the networks. All data sets are open. */
 static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject *subject)
 {
     const struct mc_batched *s = &e->sweep;
@@ -195,7 +195,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all)
     mc_progress_update(&e->progress, images, NULL);
 }
 
-/* Notes the standard errors of means over a subset of a data set. */
+/* Print the standard errors of means over a subset of a data set. */
 static void note_subsets(const struct mc_eval_cli *e)
 {
     for (size_t i = 0; i < mc_report_n(&e->report); i++) {
@@ -226,7 +226,7 @@ static void release_found(struct mc_batched_data *d)
     d->out = d->robust = (struct mc_eval_output){0};
 }
 
-/* Opens the data sets and allocates the results. */
+/* Open the data sets and allocate the results. */
 static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
 {
     const size_t T = e->sweep.span->T;
@@ -248,7 +248,7 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
     return 0;
 }
 
-/* Saves the options that a checkpoint must share; those of batch norm only if they matter. */
+/* Save the options that a checkpoint must share; those of batch norm only if they have an effect. */
 static void save_options(struct mc_eval_cli *e)
 {
     struct mc_batched *s = &e->sweep;

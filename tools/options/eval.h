@@ -11,7 +11,7 @@
 #include "tools/eval/report.h"
 
 struct mc_eval_cli {
-    struct mc_cli *cli; /* its backend is open before anything is measured */
+    struct mc_cli *cli; /* the caller opens its backend before anything is measured */
     /* Set from the options. A data set's reader is open before the work starts and NULL once it has
      * been read. */
     struct mc_batched sweep;
@@ -31,18 +31,20 @@ struct mc_eval_cli {
 
 /* Adds the options of evaluation. Call before mc_cli_parse. */
 void mc_eval_cli_options(struct mc_eval_cli *e, struct mc_cli *cli);
-/* Usage errors about options that contradict each other; registers the data. Call after parsing. */
+/* Reports options that contradict each other (usage errors); registers the data. Call after
+ * parsing. */
 void mc_eval_cli_check(const struct mc_eval_cli *e);
 /* Opens the data sets and checks the checkpoint's path, so that missing files are reported before
  * anything is measured. Completes the attack from the first data set; starts sweep.state with the
  * tool and the version. */
 MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err);
-/* Call after mc_eval_cli_open_data: MC_EINPUT if a network of this graph does not accept the data
- * sets. */
+/* Checks that networks of this graph accept the data sets, or returns MC_EINPUT. Call after
+ * mc_eval_cli_open_data. */
 MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
                                    struct mc_error *err);
-/* Call before mc_eval_cli_measure, for each network or curve of the span: its data set and
- * augmentation as in struct mc_weights, for warnings. dataset is kept by pointer. */
+/* Records, for warnings, the data set and augmentation (as in struct mc_weights) that a network or
+ * curve of the span was trained with. dataset is kept by pointer. Call before
+ * mc_eval_cli_measure. */
 void mc_eval_cli_subject(struct mc_eval_cli *e, const char *dataset, int augmented);
 /* Measures the span's points into sweep.data. MC_EFAIL if a result of a curve or plane is not
  * finite; for networks the caller calls mc_report_check. MC_EUSAGE if the graph has batch norm but

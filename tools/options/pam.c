@@ -73,7 +73,7 @@ void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_
     mc_train_cli_options(f, cli, "0.01");
 }
 
-/* A usage error if an option was given only for a step that does not run. */
+/* Refuse an option that affects only a step that does not run. */
 static void check_idle(const struct mc_pam_cli *p)
 {
     const int both = p->stage == MC_PAM_BOTH;
@@ -122,7 +122,8 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
         o->by_objective = 1;
 }
 
-/* Two settings hold the values of all rows, in a fixed format, so that old checkpoints resume. */
+/* Store the values of all rows in two settings with a fixed format, so that old checkpoints
+ * resume. */
 void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity)
 {
     const struct mc_pam_options *o = &p->pam;
@@ -145,7 +146,7 @@ static void log_finite(struct mc_log *log, const char *key, double value)
         mc_log_num(log, key, value);
 }
 
-/* Number of images in a set. */
+/* Return the number of images in a set. */
 static uint64_t images(const struct mc_pam_cli *p, enum mc_pam_set_name set)
 {
     return p->run->sets[set].images;
@@ -173,7 +174,7 @@ static void print_permutation(const struct mc_pam_cli *p, uint64_t outer,
                   r->loss_others_before, r->loss_others);
 }
 
-/* Notes that a step kept the previous permutation; advises depending on the number of candidates. */
+/* Report that a step kept the previous permutation, and suggest options that may help. */
 static void note_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struct mc_pam_report *r)
 {
     if (r->moved != 0)
@@ -193,7 +194,7 @@ static void note_unmoved(const struct mc_pam_cli *p, uint64_t outer, const struc
                                     : " (more --permutation-epochs");
 }
 
-/* The value after the iteration's last step: the curve step if there is one. */
+/* Return the value after the iteration's last step. */
 static struct mc_pam_value value_after(const struct mc_pam_report *r)
 {
     return isfinite(r->curve.loss) ? r->curve : r->permutation;

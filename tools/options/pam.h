@@ -21,7 +21,7 @@ struct mc_pam_cli {
 
 /* Adds its options and those of training. Call before mc_cli_parse. */
 void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_cli *cli);
-/* Finds options that contradict each other (usage errors). Sets the epochs of the steps from
+/* Reports options that contradict each other (usage errors). Sets the epochs of the steps from
  * --stage and --epochs, and applies --as-paper. Call after parsing. */
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
 /* Saves all options as settings that a checkpoint must share; reals exactly. */

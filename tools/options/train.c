@@ -76,15 +76,17 @@ static const struct mc_option rows[] = {
      .only = MC_USE_TRAINING, .help = "weight decay of all parameters"},
     {"schedule", 0, MC_OPT_OTHER, AT(train), .arg = "step[:N[:F]]|linear|cosine|onecycle", .def = "step:20",
      .parse = parse_schedule, .record = record_schedule, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
-     .help = "schedule of the learning rate. step (the paper's): multiply by F (.9996) every epoch and halve every N "
-     "epochs (20; may be a fraction). linear (the paper's for robust networks): constant for half of the epochs, then "
-     "linear to 1% at 90% of them. cosine: to 0. onecycle: as in PyTorch"},
+     .help = "learning rate schedule. step:N:F: halve the rate every N epochs (default 20; may be a fraction) and "
+     "multiply it by F every epoch (default .9996), as in the paper. linear: constant for half of the epochs, then "
+     "linearly down to 1% at 90% of them, as in the paper for robust networks. cosine: half a cosine from --lr down to "
+     "0. onecycle: PyTorch's OneCycleLR with max_lr = --lr"},
     {"no-augment", 0, MC_OPT_FLAG, AT(train.augment), .group = 20, .flags = KEPT | MC_OPT_CLEARS, .saved = "augment",
      .only = MC_USE_TRAINING, .help = "train on unaugmented images"},
     {"samples", 0, MC_OPT_U64, AT(samples), .arg = "N", .min = 1, .max = INT32_MAX, .group = 20,
      .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "train on the first N images"},
     {"huber", 0, MC_OPT_REAL, AT(train.huber), .arg = "DELTA", .max = 1e6, .group = 20, .flags = KEPT,
-     .only = MC_USE_TRAINING, .help = "smooth every ReLU within DELTA of 0 during training"},
+     .only = MC_USE_TRAINING, .help = "train with a smooth ReLU: 0 for x < 0, x^2 / (2 DELTA) up to DELTA, then "
+     "x - DELTA / 2; the written network has its own ReLUs (default 0: off)"},
     MC_OPTION_ATTACK(AT(attack), 20, "train on the adversarial examples of every batch", .flags = KEPT,
                      .only = MC_USE_TRAINING),
     MC_OPTION_SEED(AT(train.seed), .flags = KEPT),
@@ -118,8 +120,8 @@ int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)
     return mc_in_memory_open(&f->images, f->data, f->samples, f->cli->history, err);
 }
 
-/* Computes the memory for the images, the vectors and the plan; prints it with -v. MC_ENOMEM if it
- * does not fit. */
+/* Compute the memory for the images, the vectors and the plan, and print it with -v. Return
+ * MC_ENOMEM if it does not fit. */
 static int check_memory(const struct mc_train_cli *f, const struct mc_graph *g,
                         const struct mc_objective *objective, struct mc_error *err)
 {
@@ -249,8 +251,8 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
         f->on_epoch(f->on_epoch_arg, f->log, e);
 }
 
-/* mlp:2000 starts at 13 times the loss of guessing and learns; a diverging training soon reaches
- * thousands of times that loss. */
+/* Warn if the last epoch's loss is far above that of guessing. mlp:2000 starts at 13 times that
+ * loss and still learns; a diverging training soon reaches thousands of times. */
 static void warn_diverged(const struct mc_train_cli *f, const struct mc_graph *g)
 {
     const double chance = log(g->classes);

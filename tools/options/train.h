@@ -9,7 +9,7 @@
 #include "tools/cli/log.h"
 #include "tools/train/train.h"
 
-/* Uses in which an option of training may have an effect (mc_option_idle). */
+/* Uses of a program in which an option of training may have an effect (mc_option_idle). */
 enum {
     MC_USE_TRAINING = 1,
     MC_USE_CURVE_STEP = 2,
@@ -32,19 +32,19 @@ struct mc_train_cli {
     uint64_t done_before;       /* epochs of an earlier run */
     double loss;                /* the last epoch's */
     struct mc_in_memory images; /* contents of data */
-    /* mc_train_cli_open_data adds the tool and the version. Then the program adds its settings, and
-     * mc_train_cli_run the options'. */
+    /* Filled by mc_train_cli_open_data (tool and version), then by the program (its own settings),
+     * then by mc_train_cli_run (the options). */
     struct mc_checkpoint state;
 };
 
-/* Call last, even after an error: releases everything and closes the log. The result is written
- * before that, so that a full disk under the log does not cost the result. Returns rc, the caller's
- * result so far, or the log's error. */
+/* Releases everything and closes the log. Call it last, even after an error, and after the result
+ * is written: then a full disk under the log does not cost the result. Returns rc (the caller's
+ * result so far), or the log's error. */
 MC_USE_RESULT int mc_train_cli_close(struct mc_train_cli *f, int rc, struct mc_error *err);
 
 /* Adds the options of training; lr is the default learning rate. Call before mc_cli_parse. */
 void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char *lr);
-/* Finds options that contradict each other (usage errors). Call after parsing. */
+/* Reports options that contradict each other (usage errors). Call after parsing. */
 void mc_train_cli_check(struct mc_train_cli *f);
 /* Checks that the checkpoint may be started or resumed; then opens the program's backend. */
 MC_USE_RESULT int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err);
@@ -52,8 +52,8 @@ MC_USE_RESULT int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err
 MC_USE_RESULT int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err);
 /* Call after mc_train_cli_open_data. Checks that networks of this graph accept the data; warns if
  * the networks were trained on other data (dataset, other: names of their data sets, or "").
- * Completes options that depend on the data (the attack's radius). Notes all options and the
- * backend's facts in the history. */
+ * Completes options that depend on the data (the attack's radius). Records all options and the
+ * backend's settings in the history. */
 MC_USE_RESULT int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g,
                                        const char *dataset, const char *other,
                                        struct mc_error *err);

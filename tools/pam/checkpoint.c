@@ -20,7 +20,7 @@ int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
     return rc;
 }
 
-/* Checkpoints hold float32, which represents unit numbers exactly. */
+/* Store unit indices as float32, a checkpoint's type, which represents them exactly. */
 static void save_perm(const struct mc_perm *perm, float *unit)
 {
     for (size_t g = 0; g < perm->n_groups; g++)

@@ -15,7 +15,7 @@ static uint64_t whole_batches(uint64_t images, uint64_t batch)
     return images < batch ? images : images / batch * batch;
 }
 
-/* `images` images from number `first` on, in batches. */
+/* Create a set of `images` images from index `first` on, in batches. */
 static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, uint64_t images,
                    struct mc_error *err)
 {
@@ -35,7 +35,7 @@ static int new_set(struct mc_pam_set *set, struct mc_train *f, uint64_t first, u
     return f->bufs.rc;
 }
 
-/* The selection images again, for the network with its own ReLU. */
+/* Create a second set of the selection images, for the network with its own ReLU. */
 static int new_relu_set(struct mc_pam *p, struct mc_train *f, uint64_t images, struct mc_error *err)
 {
     struct mc_pam_set *set = &p->sets[MC_PAM_RELU];

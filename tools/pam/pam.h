@@ -67,7 +67,7 @@ struct mc_pam_report {
     /* whole iteration: (Q before) - (Q after) - proximal terms, at least 0 by the theorem */
     double decrease;
     double least_move; /* the second theorem's lower bound on the sum of proximal terms */
-    double rejected;   /* 1: the sum was smaller, and the iteration was undone */
+    double rejected;   /* 1: the sum of proximal terms was smaller: the iteration was undone */
 };
 #define MC_PAM_REPORT (sizeof(struct mc_pam_report) / sizeof(double))
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Number of units at different places in a and b. */
+/* Return the number of units at different positions in a and b. */
 static size_t n_moved(const struct mc_perm *a, const struct mc_perm *b)
 {
     size_t n = 0;
@@ -81,7 +81,7 @@ struct candidate {
     double proximal, value; /* value: the quantity to minimise */
 };
 
-/* Selection among the candidates c[0 ... n-1]; c[n] and c[n+1] are room for mixtures. */
+/* Selection among the candidates c[0 ... n-1]; c[n] and c[n+1] are scratch for mixtures. */
 struct choice {
     struct mc_perm *c;
     size_t n;
@@ -112,7 +112,7 @@ static int measure_candidate(struct mc_pam *p, struct mc_train *f, struct candid
     return rc;
 }
 
-/* Does an earlier candidate equal candidate i? */
+/* Return 1 if an earlier candidate equals candidate i. */
 static int is_duplicate(const struct mc_perm *c, size_t i)
 {
     for (size_t j = 0; j < i; j++)
@@ -121,7 +121,7 @@ static int is_duplicate(const struct mc_perm *c, size_t i)
     return 0;
 }
 
-/* Does an earlier candidate equal candidate i in group g? */
+/* Return 1 if an earlier candidate equals candidate i in group g. */
 static int is_duplicate_in_group(const struct mc_perm *c, size_t i, size_t g)
 {
     for (size_t j = 0; j < i; j++)

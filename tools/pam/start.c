@@ -64,7 +64,7 @@ static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
     if (rc || (rc = mc_perm_init(&rest, &s->symmetry, err)))
         goto out;
     for (size_t g = 0; g < s->perm.n_groups; g++)
-        if (mc_group_holds_others(s->symmetry.groups, s->symmetry.n_groups, g))
+        if (mc_group_contains_groups(s->symmetry.groups, s->symmetry.n_groups, g))
             memcpy(s->blocks.perm[g], s->perm.perm[g],
                    s->perm.groups[g].size * sizeof *s->perm.perm[g]);
     mc_perm_copy(&rest, &s->blocks);

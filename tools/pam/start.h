@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Start of a minimisation: two networks, a permutation of the second, and the curve's control
- * point. And its result, a curve. */
+ * Start of a minimisation (two networks, a permutation of the second, and the curve's control
+ * point) and its result, a curve. */
 #ifndef MC_PAM_START_H
 #define MC_PAM_START_H
 
@@ -16,7 +16,7 @@ struct mc_pam_start {
 };
 
 /* Read the permutation in the file perm (NULL: the identity), or the permutation and control point
- * of the quadratic Bezier curve in the file init (NULL: the straight line). s must hold the
+ * of the quadratic Bezier curve in the file init (NULL: the straight line). s must contain the
  * networks a and b of one graph, from the files `path`, and be zero otherwise. Release s also after
  * an error. MC_EINPUT: init is not a curve between these networks. */
 MC_USE_RESULT int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2],

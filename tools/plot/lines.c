@@ -13,7 +13,7 @@
 #define FEW_ROWS 13
 #define STRETCHES 8
 
-/* Does row r follow the previous one without a gap? */
+/* Return 1 if row r follows the previous one without a gap. */
 static int joined(enum mc_picture kind, const struct mc_series *s, size_t r)
 {
     const struct mc_table *t = &s->table;

@@ -146,7 +146,7 @@ static int row(struct mc_table *t, char *line, size_t number, size_t *cap, struc
     if (rc)
         return rc;
     if (cells != t->cols)
-        return mc_fail(err, MC_EINPUT, "%s: line %zu: expected %zu cells, got %zu", t->name, number,
+        return mc_fail(err, MC_EINPUT, "%s: line %zu: %zu cells expected, got %zu", t->name, number,
                        t->cols, cells);
     for (size_t i = 0; i < t->cols; i++)
         t->cells[t->rows * t->cols + i] = strsep(&line, "\t");

@@ -7,7 +7,7 @@
  *     0<TAB>0.512<TAB>...            rows with one cell per column
  *
  * Lines may end in CR LF. A byte order mark and empty lines at the end are skipped. A table is read
- * completely or refused; the message names the wrong line. */
+ * completely or refused; the message names the faulty line. */
 #ifndef MC_TABLE_H
 #define MC_TABLE_H
 

@@ -77,9 +77,11 @@ struct mc_train; /* below */
 struct mc_train_vector {
     char name[MC_NAME_MAX];
     struct mc_buf *buf;
-    float *host;      /* NULL: buf */
-    size_t n;         /* floats */
-    const char *rate; /* option to blame if it is not finite; NULL: steps do not change it */
+    float *host; /* NULL: buf */
+    size_t n;    /* floats */
+    const char
+        *rate; /* learning rate option to name if the vector is not finite; NULL: steps do not
+                         change the vector */
 };
 
 /* Memory of a training run, for -v. */
@@ -159,7 +161,8 @@ struct mc_train_job {
     struct mc_objective *objective;
     const struct mc_train_options *o;
     /* Start of a checkpoint, for one run only: the tool and the settings that must agree (version,
-     * options, the inputs' ids, the network). The run adds the backend's facts and its vectors. */
+     * options, the inputs' ids, the network). The run adds the backend's settings and its
+     * vectors. */
     struct mc_checkpoint *state;
     struct mc_train_watch watch;
 };

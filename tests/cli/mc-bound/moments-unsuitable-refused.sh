@@ -29,7 +29,7 @@ mcz.write("wrong.mcz", m.kind, m.meta, wrong)
 mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # moments that name no networks
 END
 refuses 'moments in f32 expected, got bf16' bf16.mcz
-refuses 'tap layers.0.linear: expected 1 sample per image (80), got 320' pixels.mcz
+refuses 'tap layers.0.linear: 1 sample per image (80) expected, got 320' pixels.mcz
 refuses 'tap layers.0.linear: units' wrong.mcz
 mc-bound n1.mcz n2.mcz nameless.mcz >nameless
 mc-bound n1.mcz n2.mcz m.mcz >named

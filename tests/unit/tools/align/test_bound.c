@@ -169,7 +169,7 @@ TEST(other_moments_are_refused)
     must_fail(mc_bound_check(&f.bound, &f.m, a, a, &why), MC_EINPUT, "a different second network");
     f.m.taps.taps[1].samples *= 4;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
-              "expected 1 sample per image (23), got 92");
+              "1 sample per image (23) expected, got 92");
     f.m.taps.taps[1].samples /= 4;
     f.m.precision = MC_PRECISION_TF32;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "got tf32");
