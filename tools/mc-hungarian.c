@@ -41,7 +41,7 @@ struct options {
 
 static const struct mc_option options[] = {
     {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES.mcz",
-     .help = "write a permutation at least as good as the identity in these matrices (see above)"},
+     .help = "write a permutation at least as good as the identity in these matrices (see below)"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_NO_HISTORY,

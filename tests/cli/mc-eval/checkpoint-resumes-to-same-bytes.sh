@@ -29,7 +29,7 @@ for v in tensors.values():   # a point starts with its number of images, a float
     v.view("f8")[5] = -1
 mcz.write("wrong.ck", s.kind, meta, tensors)
 END
-fails 3 'wrong.ck: point 1: 384 images expected, got -1' $e --checkpoint wrong.ck --resume curve.mcz
+fails 3 'wrong.ck: point 1: 700 images expected, got -1' $e --checkpoint wrong.ck --resume curve.mcz
 cp half.ck ck
 $r -v 2>&1 >half.tsv | grep -q 'resumed after point 8 of 25'
 same half.tsv plane.tsv

@@ -252,7 +252,7 @@ TEST(taps_may_contain_part_of_a_group)
     mc_matrices_release(&out);
     f.groups[1].size = 1u << 24; /* refused before its square is allocated */
     must_fail(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why), MC_EINPUT,
-              "group q: unit 31");
+              "group q: no tap observes unit 31");
     f.groups[1].size = 31;
     f.taps[2].start = 12; /* a gap between two taps */
     f.groups[1].size = 32;
