@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Activations other than ReLU, for one number: the same arithmetic on every device. Without
- * branches and library functions, so that compilers vectorize it. NaN stays NaN; infinities behave
- * as in PyTorch. */
+ * Activations other than ReLU, for one number: the same arithmetic on every device. It uses no
+ * branches and no library functions, so that compilers vectorize it. NaN stays NaN; infinities
+ * behave as in PyTorch. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 

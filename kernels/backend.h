@@ -6,9 +6,9 @@
  *
  * No host pointer appears inside a training loop, and nothing in the loop waits for the device.
  * Values that change from step to step (learning rate, curve coefficients, sample indices,
- * random-number counters) are in device buffers; the row counter of a control buffer selects them.
- * A device can therefore capture several steps once and replay them (repeat). Only put() and get()
- * wait.
+ * random-number counters) are in device buffers, one row per step. The row counter of a control
+ * buffer selects the row. A device can therefore capture several steps once and replay them
+ * (repeat). Only put() and get() wait.
  *
  * Only one thread at a time may use a backend and its plans.
  *
@@ -69,7 +69,7 @@ struct mc_source {
     const struct mc_buf *images;      /* (N, C, H, W) pixels: uint8 0..255, or float32 in [0,1] */
     enum mc_dtype pixels;             /* MC_U8 or MC_F32 */
     const struct mc_buf *labels;      /* (N) int32 */
-    const struct mc_buf *order;       /* (rows, B) int32: row ctl.row holds the batch's samples; -1
+    const struct mc_buf *order;       /* (rows, B) int32: row ctl.row has the batch's samples; -1
                                          pads a short batch and is masked: it does not count */
     const struct mc_augment *augment; /* NULL: none */
     uint32_t purpose;                 /* enum mc_rng_purpose of the augmentation */
@@ -87,10 +87,11 @@ struct mc_ball {
     uint32_t purpose; /* enum mc_rng_purpose of random starts */
 };
 
-/* One SGD step with Nesterov momentum on a free vector p of a curve point = ... + coef * p + ...:
+/* One SGD step with Nesterov momentum on p, a free vector of a curve. The curve's point is
+ * ... + coef * p + ...:
  *     d = coef * (grad + decay * point);  m = momentum * m + d;  p -= lr * (d + momentum * m)
- * Plain training has point = p and coef = 1. lr is lrs[ctl.row]; coef is coefs[ctl.row * stride +
- * k]. */
+ * Plain training has point = p and coef = 1. lr is lrs[ctl.row]; coef is
+ * coefs[ctl.row * stride + k]. */
 struct mc_sgd {
     struct mc_buf *p, *m;              /* (n) */
     const struct mc_buf *grad, *point; /* (n) */
@@ -120,11 +121,11 @@ enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
 
 struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
-    char describe[256]; /* for logs: instruction set, threads, library version, and why a device
-                           does not replay steps if it should */
+    char describe[256]; /* for logs: instruction set, threads, library version, and the reason if a
+                           device cannot replay steps */
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; see formats/README.md */
     size_t n_facts;
-    int threads;         /* threads in use; fewer than requested if no more are available */
+    int threads;         /* threads in use, at most the requested number */
     size_t launch_steps; /* steps per launch: the best `times` of repeat */
 
     void (*close)(struct mc_backend *be);
@@ -157,10 +158,10 @@ struct mc_backend {
     int (*plan_new)(struct mc_backend *be, const struct mc_graph *g, const struct mc_plan_opts *o,
                     struct mc_plan **out, struct mc_error *err); /* g must outlive the plan */
     void (*plan_free)(struct mc_plan *p);
-    size_t (*plan_bytes)(const struct mc_plan *p); /* device memory that the plan holds */
-    /* State that backward passes to parameters leave for the next ones (f16's loss scale): *n
-     * float32 numbers in the plan's memory, which a checkpoint reads with get() and restores with
-     * put(). NULL: none. */
+    size_t (*plan_bytes)(const struct mc_plan *p); /* bytes of the plan's device memory */
+    /* State that one backward pass to parameters leaves for the next (f16's loss scale): *n float32
+     * numbers in the plan's memory, which a checkpoint reads with get() and restores with put().
+     * NULL: none. */
     struct mc_buf *(*plan_state)(struct mc_plan *p, size_t *n);
     /* Gathers, augments and normalizes a batch into the plan. */
     void (*load)(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl);
@@ -183,8 +184,8 @@ struct mc_backend {
     /* The pixels' gradient of the batch's mean objective, per unit of pixel: (B,C,H,W) float32. */
     void (*input_grad)(struct mc_plan *p, struct mc_buf *out);
     /* Adversarial examples x (B,C,H,W) of the loaded batch, whose pixels are `clean`. Masked images
-     * are unchanged. attack_start: x is uniform in the ball, clamped to [0,1]. Its numbers are
-     * Philox (seed, purpose, epoch, sample, counter = restart << 24 | block). l-inf: the four
+     * are unchanged. attack_start: x is uniform in the ball, clamped to [0,1]. Its random numbers
+     * are Philox (seed, purpose, epoch, sample, counter = restart << 24 | block). l-inf: the four
      * numbers of block i are for pixels 4i to 4i + 3. l2: a Gaussian direction by Box and Muller,
      * two pixels from two numbers, and the radius eps u^(1/CHW), u from block 2^24 - 1.
      * attack_step: moves x up its gradient g, or down if `descend`, by step * sign(g) (0 if g is 0)
@@ -230,7 +231,7 @@ struct mc_backend {
     /* dst[i] = src[index[i]]; index uint32. */
     void (*gather)(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                    const struct mc_buf *index);
-    /* The proximal step of p towards `anchor`. It minimizes lr/2nu |p - anchor|^2 + |p - q|^2 / 2
+    /* The proximal step of p towards `anchor`. It minimizes (lr/2nu) |p - anchor|^2 + |p - q|^2 / 2
      * for a given q: p = (q + lr/nu anchor) / (1 + lr/nu). lr is lrs[ctl.row]. */
     void (*proximal)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                      const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
@@ -252,16 +253,17 @@ struct mc_backend {
     void (*soft_permute_grad)(struct mc_soft_perm *a, const struct mc_buf *matrices,
                               const struct mc_buf *theta, const struct mc_buf *grad,
                               struct mc_buf *grad_matrices);
-    /* Moves each group's matrix towards the doubly stochastic ones by `sweeps` alternating
-     * projections in float64 (libcommon/assign/doubly_stochastic.h), then rounds to float32.
+    /* Projects each group's matrix towards the doubly stochastic matrices in float64, by `sweeps`
+     * alternating projections (libcommon/assign/doubly_stochastic.h), then rounds to float32.
      * residual[0] (float64) is the maximum of |row or column sum - 1| over all groups before
-     * rounding. A matrix with a number that is not finite becomes all NaN, and so does the
-     * residual. */
+     * rounding. If a matrix contains a number that is not finite, the whole matrix and the residual
+     * become NaN. */
     void (*project)(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                     struct mc_buf *residual);
 };
 
-/* Adds a fact to a backend that is being opened. name is kept by pointer. */
+/* Adds an entry to be->facts while the backend is being opened. The backend keeps the pointer
+ * `name`. */
 void mc_backend_fact(struct mc_backend *be, const char *name, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
 

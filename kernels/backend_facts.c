@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A backend's facts: the libraries and settings that it computes with. */
+ * A backend's facts for histories and checkpoints: its libraries and settings, as names and
+ * values. */
 #include "kernels/backend.h"
 
 #include <assert.h>

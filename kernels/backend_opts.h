@@ -11,8 +11,8 @@ struct mc_backend_opts {
     const char *device;          /* "auto" (also NULL), "cpu", "cuda", "cuda:1" */
     int threads;                 /* 0: all cores */
     enum mc_precision precision; /* the CPU supports only MC_PRECISION_F32 */
-    int any_order; /* allows sums in any order if that is faster; a rerun may then give other
-                      bytes. The CPU's order is always the same */
+    int any_order; /* sums may be added in any order if that is faster, so that a rerun may write
+                      other bytes. The CPU's order is always the same */
 };
 
 #endif

@@ -54,13 +54,13 @@ MC_BOTH_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float cl
 }
 
 /* l2: the factor for a gradient whose squares sum to `slope`. In float64: step / |g| can exceed
- * what a float holds. */
+ * float32's range. */
 MC_BOTH_FN double mc_ball_step_scale(float step, double slope)
 {
     return slope > 0 ? (double)step / sqrt(slope) : 0;
 }
 
-/* l2: the factor that brings an offset, whose squares sum to `away`, back into the ball. */
+/* l2: the factor that moves an offset whose squares sum to `away` back into the ball. */
 MC_BOTH_FN float mc_ball_projection(const struct mc_ball *b, double away)
 {
     const double length = sqrt(away);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making and running a plan: the part that all backends share. It holds a plan's contents, the
- * order of nodes, fused nodes and the sums of gradients. A backend's run.c includes it once.
+ * Making and running a plan: the part that all backends share. It fills a plan, runs its nodes in
+ * order, skips fused nodes and adds up gradients. A backend's run.c includes it once.
  *
  * The backend defines BACKEND(name), its own name for a thing (cpu_##name). Under such names it
  * provides struct node and the functions of, enter, floats, const_floats, conv_free, plan_place
@@ -28,8 +28,7 @@
  * node may share an addition's gradient. The batch norm's layer_parameters then writes the
  * addition's gradient.
  *
- * An argument `adds` means that the gradient already holds a value and the result is added to
- * it. */
+ * If an argument `adds` is set, the gradient already has a value, and the result is added to it. */
 #ifndef BACKEND
 #error "a backend's run.c includes this file"
 #endif
@@ -90,7 +89,7 @@ void BACKEND(plan_free)(struct mc_plan *p)
     free(p);
 }
 
-/* A dropout that changes nothing. */
+/* Return whether the node is a dropout that changes nothing. */
 static int is_identity(const struct mc_plan *p, const struct BACKEND(node) * c)
 {
     return c->n->op == MC_OP_DROPOUT && (!p->train_only || p->mode == MC_MODE_EVAL);
@@ -101,8 +100,7 @@ static void add_forward(struct mc_plan *p, struct BACKEND(node) * c)
     const void *in[MC_MAX_INPUTS] = {NULL};
     int n = 0;
 
-    for (int other = 0; other < 2; other++) /* an input that shares the output's memory goes
-                                               first */
+    for (int other = 0; other < 2; other++) /* an input in the output's memory is first */
         for (int k = 0; k < c->n->n_in; k++)
             if ((p->nodes[c->n->in[k]].out != c->out) == other)
                 in[n++] = p->nodes[c->n->in[k]].out;
@@ -111,7 +109,7 @@ static void add_forward(struct mc_plan *p, struct BACKEND(node) * c)
         add(p, c->size, c->out, in[k], c->out);
 }
 
-/* Concatenation, forward or backward. */
+/* Concatenation, forward or backward: copy the channels of all inputs. */
 static void all_channels(struct mc_plan *p, struct BACKEND(node) * c, int backward)
 {
     size_t at = 0;
@@ -160,7 +158,7 @@ void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf 
         count_images(p, a + 2 * p->g->S);
 }
 
-/* Passes the gradient of the addition that batch norm c computes to the addition's other input. */
+/* Pass the gradient of the addition that batch norm c computes to the addition's other input. */
 static void share_gradient(struct mc_plan *p, const struct BACKEND(node) * c)
 {
     const struct BACKEND(node) *sum = &p->nodes[c->role->sum];

@@ -14,8 +14,8 @@ struct mc_bufs {
     size_t n;
 };
 
-/* Adds a buffer to *out, with a copy of the `bytes` bytes at src, or with zeros if src is NULL. A
- * buffer of 0 bytes can be passed on but not read. *out is NULL once b->rc is an error. */
+/* Makes a new buffer *out in b, with a copy of the `bytes` bytes at src, or with zeros if src is
+ * NULL. A buffer of 0 bytes can be passed on but not read. *out is NULL once b->rc is an error. */
 void mc_bufs_add(struct mc_bufs *b, struct mc_buf **out, const void *src, size_t bytes,
                  struct mc_error *err);
 void mc_bufs_release(struct mc_bufs *b);
@@ -37,7 +37,7 @@ void mc_model_release(struct mc_model *m);
 /* Runs the loaded batch forward with the model's statistics. */
 void mc_model_forward(const struct mc_model *m, const struct mc_buf *ctl);
 
-/* Device memory of a plan. */
+/* Makes a plan of g to measure its device memory, and releases it. */
 MC_USE_RESULT int mc_plan_bytes(struct mc_backend *be, const struct mc_graph *g,
                                 const struct mc_plan_opts *o, size_t *bytes, struct mc_error *err);
 

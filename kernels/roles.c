@@ -38,7 +38,7 @@ static void mark_gradients(const struct mc_graph *g, const struct mc_plan_opts *
     }
 }
 
-/* The first of a live node's live users. */
+/* Return the first live node that reads the output of a live node. */
 static int first_user(const struct mc_graph *g, const struct mc_role *roles, int node)
 {
     for (int j = node + 1; j < g->n_nodes; j++)
@@ -67,8 +67,8 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-/* Returns whether the addition, reached by a backward pass at node `from`, is the first node that
- * writes its input's gradient. */
+/* Return whether the addition is the first node of the backward pass that writes the gradient of
+ * `input`. The backward pass computes the addition at node `from`. */
 static int may_share(const struct mc_graph *g, const struct mc_role *roles, int sum, int from,
                      int input)
 {
@@ -81,8 +81,8 @@ static int may_share(const struct mc_graph *g, const struct mc_role *roles, int 
     return input > 0 && roles[input].need_grad && roles[sum].need_grad;
 }
 
-/* The batch norm writes the addition's gradient of `other` before a node between them writes its
- * own. */
+/* Return whether a node between the batch norm and the addition reads `other`. Its gradient would
+ * then be added up in another order, because the batch norm writes the addition's term. */
 static int is_read_between(const struct mc_graph *g, const struct mc_role *roles, int other,
                            int norm, int sum)
 {
@@ -117,7 +117,7 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-/* Shares gradients with additions that no batch norm computes. */
+/* Share gradients with additions that no batch norm computes. */
 static void share_gradients(const struct mc_graph *g, struct mc_role *roles)
 {
     for (int j = 0; j < g->n_nodes; j++) {

@@ -12,7 +12,7 @@ struct mc_window {
     int adaptive; /* windows as in PyTorch's AdaptiveAvgPool2d; one output: global pooling */
 };
 
-/* The window of node n with input `in`; unused unless n pools. */
+/* The window of node n with input `in`. Only pooling nodes use it. */
 static inline struct mc_window mc_window_of(const struct mc_node *in, const struct mc_node *n)
 {
     const struct mc_window w = {in->h,

@@ -122,7 +122,7 @@ void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struc
         to[i] = from[at[i]];
 }
 
-/* Computed so that p = anchor stays exactly. */
+/* This form leaves p unchanged, to the last bit, if p = anchor. */
 void cpu_proximal(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                   const struct mc_buf *lrs, double nu, const struct mc_buf *ctl)
 {
@@ -148,7 +148,7 @@ void cpu_close(struct mc_backend *be)
 }
 
 /* Our kernels must use the layout that oneDNN will choose: ONEDNN_MAX_CPU_ISA and valgrind lower
- * both. MC_ISA=portable lowers only ours if blocks are of 8. */
+ * both. MC_ISA=portable lowers only ours, and only if blocks have 8 channels. */
 static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
 {
     const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
@@ -171,8 +171,8 @@ void cpu_enter(const struct cpu *cpu)
         omp_set_num_threads(cpu->base.threads);
 }
 
-/* Returns the number of threads that OpenMP really starts for `requested`. OMP_THREAD_LIMIT and the
- * system's limits can make it smaller. */
+/* Return the number of threads that OpenMP starts if `requested` are requested. OMP_THREAD_LIMIT
+ * and the system's limits can make it smaller. */
 static int available_threads(int requested)
 {
     int available = 1;

@@ -13,7 +13,7 @@
 
 #define MAPPED ((size_t)64 << 20) /* bytes; larger buffers are mappings */
 
-/* Adds a margin: vectors are read whole, past the end. */
+/* Add a margin: vectors are read whole, past the end. */
 static size_t with_margin(size_t bytes)
 {
     return (bytes / 64 + 1) * 64;

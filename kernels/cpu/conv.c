@@ -5,10 +5,10 @@
  * each use (they are small).
  *
  * For fewer blocked input channels than a block, oneDNN has only reference code, a hundred times
- * slower. It then gets a whole block: the extra lanes are 0 in the activations, and the weights get
- * zeros for them. The same holds for groups that are not whole blocks. Groups that together fill
- * blocks are passed as one group, with zero weights between them. If oneDNN has only reference code
- * for another shape, one of our algorithms computes the pass (conv_own.c). */
+ * slower. It therefore gets a whole block: the extra lanes are 0 in the activations, and the
+ * weights get zeros for them. The same is true of groups that are not whole blocks. Groups that
+ * together fill blocks are passed as one group, with zero weights between them. If oneDNN has only
+ * reference code for another shape, one of our algorithms computes the pass (conv_own.c). */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -56,8 +56,8 @@ static int channels_in(const struct cpu *be, const struct cpu_conv_shape *s, enu
     return s->ic < be->k->block && !cpu_is_plain(s, pass) && s->groups == 1 ? be->k->block : s->ic;
 }
 
-/* Merges groups until they fill whole blocks, up to the padding of the activations; otherwise all
- * of them. */
+/* Merge groups until they fill whole blocks, or until all are merged. The activations' padding
+ * counts as filled. */
 static struct cpu_conv_shape merge(const struct cpu *be, const struct cpu_conv_shape *s,
                                    int *merged)
 {
@@ -118,7 +118,7 @@ static dnnl_status_t memory(struct cpu *be, dnnl_memory_t *out, const dnnl_memor
     return dnnl_memory_create(out, desc, be->engine, DNNL_MEMORY_NONE);
 }
 
-/* Makes the reorder between flat and the pass's weights, the memories and the primitive. */
+/* Make the reorder between flat and the pass's weights, the memories and the primitive. */
 static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
                      const struct descs *d, dnnl_query_t weights, int to_flat,
                      const dnnl_memory_desc_t *first, const dnnl_memory_desc_t *second,
@@ -206,7 +206,7 @@ const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass)
     return p->run && !dnnl_primitive_get_primitive_desc(p->run, &pd) ? implementation(pd) : "";
 }
 
-/* Makes one pass. Our kernels compute it if the algorithm is ours or oneDNN has only reference
+/* Make one pass. Our kernels compute it if the algorithm is ours or oneDNN has only reference
  * code. */
 static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t attr,
                     struct mc_error *err)
@@ -301,7 +301,7 @@ static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_a
     cpu_check(be, dnnl_primitive_execute(p, be->stream, n, args));
 }
 
-/* Divides the pass's work memory: weights, flat weights with zeros, scratch. */
+/* Assign the parts of the pass's work memory: weights, flat weights with zeros, scratch. */
 static float *place(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
 {
     float *padded = (float *)work + p->weights_bytes / sizeof(float);
@@ -353,7 +353,7 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
         memcpy(flat + o * row, padded + row_at(c, o, row, wide), row * sizeof *flat);
 }
 
-/* Runs oneDNN's primitive; the weights are in place; bias may be NULL. */
+/* Run oneDNN's primitive after its weights have been copied. bias may be NULL. */
 static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const float *second,
                 const float *bias)
 {
@@ -376,7 +376,7 @@ static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const
                                 {DNNL_ARG_BIAS, c->bias}});
 }
 
-/* Computes forward or the data's gradient. */
+/* Compute forward or the data's gradient. */
 static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, const float *weight,
                      const float *bias, float *to, void *work)
 {

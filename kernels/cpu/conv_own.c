@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Fills *own and returns 1 if our Winograd kernels support this pass. */
+/* Fill *own and return 1 if our Winograd kernels support this pass, otherwise return 0. */
 static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                          struct cpu_own *own)
 {
@@ -34,7 +34,7 @@ static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, e
         struct cpu_wino more = *w;
         more.rows = rows;
         more.group = (rows * w->tiles_w + 15) / 16 * 16;
-        /* exceed the cache only to fill a group: its empty tiles are multiplied too */
+        /* exceed the cache only to fill a group, whose empty tiles would be multiplied too */
         if (rows > 1 && CPU_WINO_WORK(&more, b) * sizeof(float) > CACHE &&
             (rows - 1) * more.group >= rows * w->group)
             break;
@@ -74,7 +74,7 @@ static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pas
         cpu_products(be, s, pass, to[0], to[1], to[2], work);
 }
 
-/* Sets every output pixel to the biases, or to 0. */
+/* Set every output pixel to the biases, or to 0. */
 static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const float *bias, float *y)
 {
     const size_t b = (size_t)be->k->block, hw = (size_t)s->oh * (size_t)s->ow,
@@ -95,7 +95,7 @@ static float *wino_scratch(const struct cpu_own *own, void *work)
     return (float *)work + own->weights_bytes / sizeof(float);
 }
 
-/* Computes forward or the data's gradient. */
+/* Compute forward or the data's gradient. */
 static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
                      enum mc_pass pass, const float *from, const float *weight, const float *bias,
                      float *to, void *work)

@@ -6,8 +6,8 @@
  * A plan is a list of nodes in the graph's order. Each live node has a block of one arena for its
  * output and, with backward, one for its output's gradient. Blocks share memory if their lifetimes
  * do not overlap: node i runs forward at time i and backward at time 2n - i. A batch norm computes
- * a ReLU that alone follows it. No node's backward reads its own output, so operations that can
- * work in place do. */
+ * the ReLU after it if nothing else reads its output. No node's backward reads the node's own
+ * output, so operations that can work in place do. */
 #ifndef MC_CPU_H
 #define MC_CPU_H
 
@@ -56,8 +56,8 @@ static inline double *cpu_doubles(struct mc_buf *b)
 /* ---- convolution (conv.c) ----------------------------------------------------------------------
  * Weights are read from and written to the flat vector; copies in oneDNN's layout are in `work`. */
 struct cpu_conv;
-/* oneDNN's direct convolution, its Winograd and ours: the table chooses among these. The others
- * replace oneDNN's reference code. */
+/* The table chooses among the first three: oneDNN's direct convolution, its Winograd and ours. The
+ * others replace oneDNN's reference code. */
 enum cpu_algorithm {
     CPU_DIRECT,
     CPU_DNNL_WINOGRAD,
@@ -142,7 +142,8 @@ void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
 void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
-/* Our algorithm that replaces oneDNN's reference code. If it does not fit, products do. */
+/* Returns our algorithm that replaces oneDNN's reference code. If it does not support the shape,
+ * products do. */
 enum cpu_algorithm cpu_choose_replacement(const struct cpu_conv_shape *s);
 const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
@@ -169,8 +170,8 @@ void *cpu_arena_at(const struct cpu_arena *a, size_t block);
 struct cpu_node {
     const struct mc_node *n;
     const struct mc_role *role;
-    int plain;      /* (N,C,H,W), not blocked: pixels only */
-    int plain_grad; /* the same for the gradient; blocked if convolutions write it */
+    int plain;      /* the output is (N,C,H,W), not blocked: pixels only */
+    int plain_grad; /* the same for the gradient; it is blocked if convolutions write it */
 
     size_t cb, hw, image, size;   /* channel blocks, pixels, floats per image, floats */
     size_t grad_image, grad_size; /* the gradient's */
@@ -178,7 +179,7 @@ struct cpu_node {
     float *out, *grad;
     float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
     int32_t *argmax; /* max pool: input pixel of each maximum */
-    int written;     /* backward: grad already holds a value */
+    int written;     /* backward: grad already has a value */
     int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
 };
@@ -202,7 +203,7 @@ struct mc_plan {
     float *loss, *correct; /* (B), main head */
     double objective;      /* sum over images and heads of the last forward */
     double *moments;
-    struct mc_ctl ctl; /* those of the last load */
+    struct mc_ctl ctl; /* control block of the last load */
     enum mc_mode mode; /* mode of the last forward */
 };
 
@@ -221,7 +222,7 @@ static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_no
     return i * c->image + (c->plain ? ch * c->hw : ch / b * c->hw * b + ch % b);
 }
 
-/* The shape of a plan's convolution; its algorithms are not chosen yet: direct. */
+/* The shape of a plan's convolution. Its algorithms are direct: the choice comes later. */
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 
 /* Batch norm (norm.c). */

@@ -71,7 +71,7 @@ void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
     }
 }
 
-/* Copies channels [first, first + count) of a node's output to (B, count, H, W); masked images are
+/* Copy channels [first, first + count) of a node's output to (B, count, H, W); masked images are
  * 0. */
 static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
                      float *out)
@@ -137,7 +137,7 @@ void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_b
     ((size_t)16 << 20) /* floats of a network that are converted to blocks at
                           once */
 
-/* Converts (n, k, hw) to blocks of b channels; `to` is zeroed. */
+/* Convert (n, k, hw) to blocks of b channels; `to` is zeroed. */
 static void into_blocks(const struct cpu_shape *s, size_t k, size_t b, const float *x, float *to)
 {
 #pragma omp parallel for schedule(static)
@@ -153,7 +153,7 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     const struct cpu *be = (const struct cpu *)base;
     const size_t block = (size_t)be->k->block, cb = (k + block - 1) / block;
     const size_t image = cb * block * hw;
-    size_t step = n; /* images at a time: narrow layers are padded to whole blocks */
+    size_t step = n; /* images at a time; layers of few channels are padded to whole blocks */
     while (step > 1 && step * image > MOMENTS_FLOATS)
         step = (step + 1) / 2;
     const size_t floats = step * image, doubles = (CPU_MOMENTS_ROOM(k) + 7) / 8 * 8;

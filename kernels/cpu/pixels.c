@@ -87,7 +87,7 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
 
 /* ---- colours ---- */
 
-/* Scales pixels to [0,1]; they are normalized after their colours change. */
+/* Scale pixels to [0,1]. They are normalized after their colours change. */
 static void scaling_to_unit(struct scaling *s)
 {
     for (int c = 0; c < MC_MAX_CHANNELS_IN; c++) {
@@ -151,7 +151,7 @@ static void normalise(const struct picture *p, const struct scaling *s)
 
 /* ---- entry points ---- */
 
-/* Reads the loaded samples' pixels from the source and augments them. */
+/* Read the loaded samples' pixels from the source and augment them. */
 static void read_pixels(struct mc_plan *p, const struct mc_source *src, const struct picture *all,
                         int normalised)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: which nodes run, the lifetime and place of each block, the primitives. */
+ * Making a plan: layouts, the lifetime of each block of memory, and the primitives. */
 #include "kernels/cpu/cpu.h"
 
 static void shape_nodes(struct mc_plan *p)
@@ -32,14 +32,14 @@ static void shape_nodes(struct mc_plan *p)
     }
 }
 
-/* Returns whether a flatten moves nothing. */
+/* Return whether a flatten moves nothing. */
 static int flatten_is_view(const struct mc_plan *p, int i)
 {
     const struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
     return c->n->op == MC_OP_FLATTEN && c->image == in->image && (in->plain || in->hw == 1);
 }
 
-/* Returns whether node i's only user may overwrite its output. */
+/* Return whether node i's only user may overwrite its output. */
 static int exclusive(const struct mc_plan *p, int i)
 {
     while (p->nodes[i].role->users == 1 && !p->nodes[i].role->tapped) {
@@ -50,7 +50,7 @@ static int exclusive(const struct mc_plan *p, int i)
     return 0;
 }
 
-/* Returns whether the node's backward reads its input's output. */
+/* Return whether the node's backward reads its input's output. */
 static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
@@ -83,8 +83,8 @@ static int output_in_place(const struct mc_plan *p, int i)
     return -1;
 }
 
-/* The user whose gradient's memory node i's gradient reuses, or -1. The user must be i's only one
- * and elementwise; an add lends its memory to one input only. */
+/* The user whose gradient has the memory that node i's gradient reuses, or -1. The user must be i's
+ * only one and elementwise; an add lends its memory to one input only. */
 static int grad_in_place(const struct mc_plan *p, int i)
 {
     if (p->nodes[i].role->loss_users != 1)
@@ -118,7 +118,7 @@ static void place_outputs(struct mc_plan *p)
             continue;
         const size_t born = c->role->done ? (size_t)c->n->in[0] : i;
         if (c->role->relu >= 0 && !c->role->tapped)
-            continue; /* only the ReLU's output exists */
+            continue; /* only the ReLU's output has memory */
         int from = output_in_place(p, (int)i);
         if (c->role->done) { /* its batch norm writes here, over its own input */
             from = c->n->in[0];
@@ -201,7 +201,7 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
 static int place_work(struct mc_plan *p, struct mc_error *err)
 {
     const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes + 1;
-    /* load stores the source of each pixel here */
+    /* load stores each pixel's source index here */
     size_t bytes = p->batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
 
     for (int i = 0; i < p->g->n_nodes; i++) {

@@ -4,8 +4,8 @@
  *
  * An element pairs each output with one input pixel, or with none outside the image. Those pixels
  * are copied to two matrices, one row per pair, so that padding costs nothing: a 3x3 window on 2x2
- * pixels needs 16 products of channels per image, not 36. It serves shapes for which oneDNN has
- * only reference code: small images, and most gradients before AVX2. */
+ * pixels needs 16 products of channels per image, not 36. These products replace oneDNN's reference
+ * code, for small images and for most gradients before AVX2. */
 #include "kernels/cpu/cpu.h"
 
 #include <string.h>
@@ -72,7 +72,7 @@ size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s)
     return (weights_room(s) + rows_room(&p, p.in.channels + p.out.channels)) * sizeof(float);
 }
 
-/* Sets the pairs of element t; returns their number per image. */
+/* Set the pairs of element t. Return their number per image. */
 static size_t pair(struct products *p, size_t t)
 {
     const int k[2] = {(int)t / p->s->kernel[1], (int)t % p->s->kernel[1]};
@@ -91,7 +91,7 @@ static size_t pair(struct products *p, size_t t)
     return count[0] * count[1];
 }
 
-/* Multiplies the `rows` pairs of element t, group by group. */
+/* Multiply the `rows` pairs of element t, group by group. */
 static void multiply(const struct products *p, size_t t, size_t rows)
 {
     const size_t groups = (size_t)p->s->groups, ic = (size_t)p->s->ic / groups,
@@ -109,7 +109,7 @@ static void multiply(const struct products *p, size_t t, size_t rows)
     }
 }
 
-/* Computes all elements of all images. x, y: the activations or their gradients. */
+/* Compute all elements of all images. x, y: the activations or their gradients. */
 static void run(struct products *p, float *x, float *y)
 {
     const struct cpu_kernels *k = p->be->k;
@@ -135,8 +135,8 @@ static void run(struct products *p, float *x, float *y)
     }
 }
 
-/* Copies weights (output channels, a group's input channels, elements) to one matrix per element,
- * or back. */
+/* Copy weights (output channels, a group's input channels, elements) to one matrix per element, or
+ * back. */
 static void transpose(const struct cpu_conv_shape *s, int to_elements, float *weight,
                       float *matrices)
 {

@@ -96,7 +96,7 @@ static void scale_parameters(struct mc_plan *p, const struct cpu_node *c, const 
 
 /* ---- moving channels ------------------------------------------------------------------------- */
 
-/* Copies `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
+/* Copy `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
 static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, float *dst, size_t ct,
                           const struct cpu_node *from, const float *src, size_t cf, size_t count)
 {
@@ -120,7 +120,7 @@ static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, fl
         }
 }
 
-/* Zeroes the lanes after the last channel, as in every blocked activation. */
+/* Zero the lanes after the last channel, as in every blocked activation. */
 static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, float *x)
 {
     const size_t b = (size_t)p->be->k->block, used = (size_t)c->n->c % b;
@@ -131,7 +131,7 @@ static void clear_padding(const struct mc_plan *p, const struct cpu_node *c, flo
     }
 }
 
-/* Where to compute a gradient that may have to be added. */
+/* The memory in which to compute a gradient that may have to be added to another. */
 static float *gradient(const struct mc_plan *p, const struct cpu_node *c, int add)
 {
     return add ? p->tmp : c->grad;
@@ -181,7 +181,7 @@ static void product(const struct mc_plan *p, const struct cpu_node *c, int k, co
         p->be->k->mul(&s, x, other->out, other->image, other->hw == c->hw, y);
 }
 
-/* Copies between a node's (C,H,W) and its row of C*H*W channels. */
+/* Copy between a node's (C,H,W) and its row of C*H*W channels. */
 static void flatten(struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
                     float *rows, float *image, int forward)
 {

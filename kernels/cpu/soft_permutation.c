@@ -5,8 +5,8 @@
  * Every use of a group has the same form: `blocks` blocks of (K, m), `stride` floats apart. A use
  * on a tensor's rows is one block: its matrix multiplies everything that belongs to a unit. A use
  * on its columns has one block per row. Columns are multiplied first, from theta to `mid`, then
- * rows, from mid to the result. A row's gradient is therefore taken at mid, a column's through the
- * rows' transposes.
+ * rows, from `mid` to the result. The gradient of a use on rows is therefore taken at `mid`. The
+ * gradient of a use on columns goes back through the rows' transposes.
  *
  * The work is split into pieces that depend only on the network, and each product runs in one
  * thread, so the results do not depend on the number of threads. */
@@ -50,7 +50,7 @@ struct mc_soft_perm {
     size_t n_parts, n_columns;
     struct band *bands;
     size_t n_bands;
-    float *mid, *back; /* (P): after the columns; the gradient there */
+    float *mid, *back; /* (P): parameters after the columns, and their gradient */
     float *pack;       /* two per thread, pack_floats each */
     size_t pack_floats;
     size_t projectors, projected; /* threads that project; doubles of the largest matrix */
@@ -59,7 +59,7 @@ struct mc_soft_perm {
 
 /* ---- construction --------------------------------------------------------------------------- */
 
-/* Splits a use into pieces; out may be NULL. Returns their number. */
+/* Split a use into pieces and return their number. out may be NULL. */
 static size_t split(const struct mc_soft_perm_use *u, struct set *out)
 {
     const size_t blocks = u->blocks > 1 && u->m < COLUMNS ? COLUMNS / u->m : 1;
@@ -74,8 +74,8 @@ static size_t split(const struct mc_soft_perm_use *u, struct set *out)
     return n;
 }
 
-/* Returns whether blocks must be packed. One block is already a matrix, and blocks of one column
- * are its transpose. */
+/* Return whether blocks must be packed. One block is already a matrix, and blocks of one column are
+ * its transpose. */
 static int packed(const struct set *p)
 {
     return p->blocks > 1 && p->n > 1;
@@ -177,7 +177,7 @@ static float *pack_of(const struct mc_soft_perm *a, int index)
     return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)index) * a->pack_floats;
 }
 
-/* Packs a piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
+/* Pack a piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
 static void pack(const struct set *p, size_t row, size_t rows, const float *x, float *out)
 {
     const size_t m = p->n;
@@ -296,8 +296,8 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
         band_grad(a, &a->bands[i], cpu_const_floats(theta), dy, out);
 }
 
-/* Projects one matrix and returns its residual: NaN, with an all-NaN matrix, if a number is not
- * finite. */
+/* Project one matrix and return its residual. If a number is not finite, the matrix and the
+ * residual become NaN. */
 static double project(struct mc_soft_perm *a, size_t group, size_t sweeps, float *matrix)
 {
     const size_t k = a->s->groups[group].size;

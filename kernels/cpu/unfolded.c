@@ -3,10 +3,10 @@
  * Convolutions of pixels, (N,C,H,W), as one matrix product per image.
  *
  * An image becomes a matrix with one row per weight of a window and one column per output pixel, 0
- * outside the image. A block of output channels already is a matrix of pixels by channels. It
- * serves shapes for which oneDNN has only reference code: gray images with AVX2, all images before
- * AVX2. Each thread adds up the weight gradients of its images, so their bytes depend on the number
- * of threads, as with Winograd. */
+ * outside the image. A block of output channels already is a matrix of pixels by channels. This
+ * replaces oneDNN's reference code, for gray images with AVX2 and for all images before AVX2. Each
+ * thread adds up the weight gradients of its images, so their bytes depend on the number of
+ * threads, as with Winograd. */
 #include "kernels/cpu/cpu.h"
 
 #include <omp.h>
@@ -30,8 +30,8 @@ size_t cpu_unfolded_work(const struct cpu *be, const struct cpu_conv_shape *s, e
     return (image_room(s) + sums) * (size_t)be->base.threads * sizeof(float);
 }
 
-/* Copies to a row the channel's pixels under element k of the windows. If `fold`, adds the row to
- * the channel instead. */
+/* Copy to a row the channel's pixels under element k of the windows. If `fold`, add the row to the
+ * channel instead. */
 static void unfold_row(const struct mc_window *w, const int k[2], int fold, float *channel,
                        float *row)
 {
@@ -62,7 +62,7 @@ static void unfold(const struct cpu_conv_shape *s, int fold, float *image, float
     }
 }
 
-/* Multiplies one image, up to the next end of a block or group of output channels at a time. */
+/* Multiply one image. Each product ends where a block or a group of output channels ends. */
 static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                      float *matrix, float *weight, float *y)
 {

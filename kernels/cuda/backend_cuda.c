@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens the CUDA backend: finds the device, checks it, fills the table of functions. Also cuBLAS's
+ * Opening the CUDA backend: the device, its checks, the table of functions. Also cuBLAS's
  * products. */
 #include "kernels/cuda/cuda.h"
 
@@ -170,7 +170,7 @@ static cudaDataType data_type(enum cuda_type t)
     return t == CUDA_F16 ? CUDA_R_16F : t == CUDA_BF16 ? CUDA_R_16BF : CUDA_R_32F;
 }
 
-/* The handle's mode is pedantic for the other products. Partial sums stay float32. */
+/* The handle's mode stays pedantic for the other products. Partial sums are float32. */
 void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
                   size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
                   float beta, enum cuda_type to, void *c, size_t ldc)
@@ -346,8 +346,8 @@ int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
         mc_backend_fact(&be->base, "precision", "%s", mc_precision_names[o->precision]);
     if (o->any_order)
         mc_backend_fact(&be->base, "deterministic", "no");
-    /* Must be the last fact: a resumed run that differs is refused with its first difference, the
-     * cause. */
+    /* Must be the last fact. If a resumed run differs, the message names the first different fact,
+     * which must be the cause, not the algorithms that result from it. */
     be->algorithms = be->base.facts[be->base.n_facts].value;
     mc_backend_fact(&be->base, "algorithms", "%08x", 0u);
     *out = &be->base;

@@ -24,7 +24,7 @@ void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_b
     gather_pixels(p, src, (const struct mc_ctl *)ctl->data, &s, 1, p->nodes[0].out);
 }
 
-/* Requires the load's ctl: the plan has its copy. */
+/* ctl must be the load's, of which the plan has a copy. */
 void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl,
                  struct mc_buf *out)
 {

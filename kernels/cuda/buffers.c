@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Rounds the need up and the free memory down, so that the message cannot contradict itself. */
+/* Round the need up and the free memory down, so that the message cannot contradict itself. */
 static int no_memory(const struct cuda *be, size_t bytes, const char *name, struct mc_error *err)
 {
     const int shift = bytes < (size_t)1 << 20 ? 0 : 20;
@@ -95,7 +95,8 @@ static int result(struct cuda *be, struct mc_error *err)
     return be->failed ? mc_fail(err, be->failed, "cuda:%d: %s", be->device, be->reason) : 0;
 }
 
-/* Waits: the runtime may read pageable memory after cudaMemcpyAsync has returned. */
+/* The call waits, because the runtime may read pageable memory after cudaMemcpyAsync has
+ * returned. */
 void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes)
 {
     cuda_check(be, cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, be->stream));

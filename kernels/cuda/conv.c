@@ -51,7 +51,7 @@ void cuda_conv_free(struct cuda_conv *c)
 {
     if (!c)
         return;
-    /* cuDNN unloads a plan's compiled code together with the plan */
+    /* cuDNN unloads a plan's compiled code with the plan, so wait for running work */
     (void)cudaStreamSynchronize(c->be->stream);
     (void)cudaStreamSynchronize(c->be->side);
     for (int pass = 0; pass < CUDA_N_PASSES; pass++)

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* Tensor cores need each tensor at a multiple of 16 bytes; memory is faster with whole lines. */
+/* Tensor cores need each tensor at a multiple of 16 bytes; whole cache lines are faster. */
 #define ALIGN 64 /* numbers */
 
 static int has_copy(const struct cuda_node *c, int convs)
@@ -14,7 +14,7 @@ static int has_copy(const struct cuda_node *c, int convs)
     return c->role->live && c->n->op == (convs ? MC_OP_CONV : MC_OP_LINEAR);
 }
 
-/* Channels of a filter; *own: those that belong to the network. */
+/* Stored channels of a filter; *own: those without padding. */
 static size_t filter_channels(const struct mc_plan *p, const struct cuda_node *c, size_t *own)
 {
     const struct cuda_node *in = &p->nodes[c->n->in[0]];

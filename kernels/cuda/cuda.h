@@ -10,10 +10,10 @@
  *
  * Activations are (N,C,H,W) float32, or (N,H,W,C) in half precision. Every live node has its own
  * memory for its output and, with backward, for its output's gradient. There are three exceptions.
- * A batch norm computes the ReLU that alone follows it, and an addition between them. An addition
- * may share its gradient's memory with one of its inputs. A batch norm whose output only a
- * concatenation reads writes it there. The number of images in a batch is known only on the device
- * (struct cuda_batch). */
+ * A batch norm computes the ReLU after it, and an addition between them, if nothing else reads its
+ * output. An addition may share its gradient's memory with one of its inputs. If only a
+ * concatenation reads a batch norm's output, the batch norm writes into the concatenation's output.
+ * The number of images in a batch is known only on the device (struct cuda_batch). */
 #ifndef MC_CUDA_H
 #define MC_CUDA_H
 
@@ -63,8 +63,9 @@ enum { CUDA_ENGINE_TEXT = 160, CUDA_MAX_ENGINES = 64 };
 
 struct cuda_engine {
     char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2 */
-    unsigned notes;                /* one bit for each of its numerical notes in cuDNN */
-    int shown;                     /* it has no notes, and a device returned equal bytes with it */
+    unsigned notes;                /* bits of cuDNN's numerical notes */
+    int shown;                     /* it has no numerical notes, and equal bytes were observed on a
+                                      device */
     size_t work;                   /* bytes */
     cudnnBackendDescriptor_t plan; /* NULL: none */
 };
@@ -82,7 +83,7 @@ struct cuda_conv {
     char reason[CUDA_DNN_REASON]; /* cuDNN's first reason for refusing an engine */
 };
 
-/* Sets be->properties, those of be->dnn's device. */
+/* Sets be->properties to those of be->dnn's device. */
 cudnnStatus_t cuda_describe_device(struct cuda *be);
 /* Lists the engines that the heuristics, or their fallback, name for a pass, best first. Returns
  * their number. */
@@ -111,12 +112,13 @@ extern const char *cuda_plan_table;
 const char *cuda_pass_name(int pass);
 /* Prepares c->engines[pass]. Returns -1, and sets c->reason, if no engine supports the shape. */
 int cuda_choose(struct cuda_conv *c, int pass);
-/* The choice for shapes without an entry in the table. */
+/* The same for shapes without an entry in the table. */
 int cuda_choose_untuned(struct cuda_conv *c, int pass);
-/* Returns whether the engine's notes and memory allow its use. */
+/* Returns whether the engine's numerical notes and memory allow its use. */
 int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
-/* Proof that the engine's sums have a fixed order. By cuDNN's notes: "noted" (fixed) or "unordered"
- * (not fixed). Without notes: "shown" (by a device) or "unproved". */
+/* Returns the evidence that the engine's sums have a fixed order. By cuDNN's numerical notes:
+ * "noted" (fixed) or "unordered" (not fixed). Without notes: "shown" (by a device) or
+ * "unproved". */
 const char *cuda_engine_proof(const struct cuda_engine *e);
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
@@ -127,8 +129,8 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
 void cuda_conv_free(struct cuda_conv *c);
 /* Bytes of scratch for the weights' gradient, or for the other passes. */
 size_t cuda_conv_work(const struct cuda_conv *c, int weights);
-/* Computes y, dx or dweight of a needed pass from the other two. side: later work does not wait for
- * it until cuda_join; it needs its own scratch memory. */
+/* Runs a pass that the shape needs: computes y, dx or dweight from the other two. side: later work
+ * does not wait for it until cuda_join, so it needs its own scratch memory. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
                    const void *work, int side);
 
@@ -157,10 +159,10 @@ struct cuda_node {
     void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
     struct cuda_norm norm;  /* batch and layer norm */
     void *argmax;           /* max pool */
-    int written;            /* backward: grad already holds a value */
+    int written;            /* backward: grad already has a value */
     int batch_stats;        /* batch norm: the last forward used the batch's statistics */
     struct cuda_conv *conv;
-    struct cuda_node *whole; /* the concatenation that contains its output and gradient, */
+    struct cuda_node *whole; /* the concatenation that contains this node's output and gradient, */
     size_t at;               /* from this channel on */
 };
 
@@ -195,7 +197,7 @@ struct mc_plan {
     void *side_work;             /* and that of weights' gradients */
     double *part;                /* partial sums of channels */
     struct cuda_partial partial; /* the same, and counters: for sums that the last block finishes */
-    double *moments;             /* a batch's, then activations as doubles */
+    double *moments;             /* a batch's moments, then activations as doubles */
     size_t chunk;                /* doubles of those activations per network */
     enum mc_mode mode;           /* mode of the last forward */
 };
@@ -237,7 +239,7 @@ static inline enum cuda_type cuda_type_of(const struct cuda *be)
            : be->precision == MC_PRECISION_F16 ? CUDA_F16
                                                : CUDA_F32;
 }
-/* Tensor cores need channels in eights; an image has fewer: pads a convolution's pixels. */
+/* Returns the channels of a convolution's pixels, padded to a multiple of 8 for tensor cores. */
 static inline int cuda_pixel_channels(enum cuda_type t, int c)
 {
     return t == CUDA_F32 ? c : (c + 7) / 8 * 8;
@@ -273,16 +275,15 @@ void cuda_fill_zeros(struct cuda *be, void *p, size_t bytes);
 /* Frees memory once all work that uses it has ended. NULL is fine. */
 void cuda_release(struct cuda *be, void *p);
 
-/* The side stream then waits for all earlier work of the main stream (cuda_fork), or the reverse
- * (cuda_join). cuda_fork returns 0 if it does not fork because the caller times kernels one by
- * one. */
+/* cuda_fork makes the side stream wait for all earlier work of the main stream; cuda_join does the
+ * reverse. cuda_fork returns 0 without forking if kernels are timed one by one. */
 int cuda_fork(struct cuda *be);
 void cuda_join(struct cuda *be);
 
 /* Work launched until cuda_end_side runs concurrently with later work, until a join. */
 void cuda_begin_side(struct cuda *be);
 
-/* Sets the current device, which belongs to the calling thread: every entry point does this. */
+/* Sets the calling thread's current device, as every entry point must. */
 static inline void cuda_use(struct cuda *be)
 {
     cuda_check(be, cudaSetDevice(be->device));

@@ -37,7 +37,7 @@ extern "C" {
 #define LAUNCH_BLOCKS LAUNCH
 #endif
 
-/* Launches a kernel whose first argument is the number n of elements for its EACH loop. */
+/* Launch a kernel whose first argument is the number n of elements for its EACH loop. */
 #define LAUNCH_EACH(be, kernel, n, ...)                                                            \
     do {                                                                                           \
         if ((n) > 0)                                                                               \
@@ -56,8 +56,8 @@ static inline size_t cuda_blocks(size_t n)
     return blocks < CUDA_MAX_BLOCKS ? blocks : CUDA_MAX_BLOCKS;
 }
 
-/* Sum of x over the threads of the block with the same number modulo `lanes`, a power of two. Added
- * by halves; every thread gets its sum. */
+/* Sum of x over the threads of the block with the same number modulo `lanes`, a power of two.
+ * Halves are added pairwise, and every thread gets its sum. */
 static __device__ inline double lane_sum(double x, unsigned lanes)
 {
     __shared__ double part[CUDA_MAX_THREADS];
@@ -91,8 +91,8 @@ static __device__ inline void channel_sums(const double *part, uint32_t parts, u
     *b = block_sum(*b);
 }
 
-/* Returns whether the block is the last of `blocks` to arrive; it then sees the others' writes.
- * *arrived is 0 before and after. */
+/* Return whether the block is the last of `blocks` to arrive. The last block sees the others'
+ * writes. *arrived is 0 before and after. */
 static __device__ inline int is_last_block(uint32_t *arrived, uint32_t blocks)
 {
     __shared__ int last;
@@ -124,7 +124,7 @@ static __device__ inline float value(__nv_bfloat16 x)
     return __bfloat162float(x);
 }
 
-/* Rounds to nearest; too large numbers become infinite. */
+/* Round to nearest. Numbers above the range become infinite. */
 static __device__ inline void set(float *to, float x)
 {
     *to = x;
@@ -150,7 +150,7 @@ template <class T, int W> struct alignas(sizeof(T) * W < 16 ? sizeof(T) * W : 16
     T v[W];
 };
 
-/* Compiles `...` with T for type t; WITH_PACKS also with P for its packs, wide or of one. */
+/* Compile `...` with T for type t; WITH_PACKS also with P for its packs, wide or of one number. */
 #define WITH_TYPE(t, ...)                                                                          \
     do {                                                                                           \
         if ((t) == CUDA_F32) {                                                                     \
@@ -179,13 +179,13 @@ static inline uint32_t cuda_pack(enum cuda_type t)
     return (uint32_t)(16 / cuda_type_size(t));
 }
 
-/* Returns whether a pointer may point to packs. NULL may. */
+/* Return whether a pointer may point to packs. NULL may. */
 static inline int cuda_aligned(const void *p)
 {
     return (uintptr_t)p % 16 == 0;
 }
 
-/* Returns whether a packed shape's packs hold one channel's pixels, or one pixel's channels. */
+/* Return whether a packed shape's packs are pixels of one channel, or channels of one pixel. */
 static inline int cuda_wide(const struct cuda_shape *s)
 {
     return (s->channel == 1 ? s->c : s->hw) % cuda_pack(s->type) == 0;

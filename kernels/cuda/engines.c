@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 /* ---- cuDNN's descriptors ----------------------------------------------------------------------
- * After a first refusal, nothing more is requested. */
+ * After the first refusal, the functions do nothing. */
 
 enum { MAX_KNOBS = CUDNN_KNOB_TYPE_COUNTS, MAX_PARTS = CUDA_MAX_ENGINES + 16 };
 
@@ -57,7 +57,7 @@ static void end(struct parts *p, cudnnBackendDescriptor_t d)
         p->refused = cudnnBackendFinalize(d);
 }
 
-/* Reads up to `limit` values; returns their number. */
+/* Read up to `limit` values and return their number. */
 static int64_t get(struct parts *p, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t name,
                    cudnnBackendAttributeType_t type, int64_t limit, void *values)
 {
@@ -174,7 +174,7 @@ static cudnnBackendDescriptor_t graph(struct parts *p, struct cuda_conv *c, int 
 
 /* ---- the heuristics' candidates -------------------------------------------------------------- */
 
-/* Writes the engine's text, or "" if cuDNN cannot describe it. */
+/* Write the engine's text, or "" if cuDNN cannot describe it. */
 static void write_text(cudnnBackendDescriptor_t config, char text[CUDA_ENGINE_TEXT])
 {
     struct parts p = {0};

@@ -4,12 +4,12 @@
  * counterpart in kernels/cpu. All pointers are the device's. Nothing waits; cuda_check stores
  * failures.
  *
- * Sums over many elements are in float64, in an order that only the shapes decide. No float is
+ * Sums over many elements are in float64, in an order that depends only on the shapes. No float is
  * added atomically. Every run therefore writes the same bytes.
  *
  * Letters: N images of which the first batch->valid count, C channels, HW pixels. Activations and
- * their gradients are void, of the shape's type; all arithmetic is in float32. `add`: the result is
- * added to the gradient dx. */
+ * their gradients are void, of the shape's type; all arithmetic is in float32. If `add`, the result
+ * is added to the gradient dx. */
 #ifndef MC_CUDA_KERNELS_H
 #define MC_CUDA_KERNELS_H
 
@@ -29,7 +29,7 @@ struct mc_buf {
 
 /* The batch that a plan has loaded. */
 struct cuda_batch {
-    struct mc_ctl ctl; /* those of the last load or forward */
+    struct mc_ctl ctl; /* control block of the last load or forward */
     uint32_t valid;
     double objective; /* sum over images and heads of the last forward */
 };
@@ -110,10 +110,10 @@ void cuda_check(struct cuda *be, cudaError_t status);
 /* The same for a launch, with the kernel's name. */
 void cuda_check_kernel(struct cuda *be, cudaError_t status, const char *kernel);
 cudaStream_t cuda_stream(const struct cuda *be);
-int cuda_skips(const struct cuda *be); /* steps whose gradients overflowed: f16 */
+int cuda_skips(const struct cuda *be); /* f16: steps whose gradients overflowed are skipped */
 /* Enters the backend: sets the thread's current device, as every entry point must. */
 struct cuda *cuda_backend(struct mc_backend *be);
-/* The same, but launches on the side stream while it is in use, until cuda_end_side. */
+/* The same, but launches on the side stream until cuda_end_side if it is in use. */
 struct cuda *cuda_side_backend(struct mc_backend *be);
 void cuda_end_side(struct cuda *be);
 #define CUDA_PARTS 1024
@@ -159,7 +159,8 @@ struct cuda_norm_args {
     double *acc_sum, *acc_sq;                /* re-estimation */
     float eps, momentum;
 };
-/* Fills m from the batch's sums or, in MC_MODE_EVAL, without x. Updates what the mode requires. */
+/* Fills m from the batch's sums or, in MC_MODE_EVAL, from the running statistics (x is unused).
+ * Updates running statistics or acc as the mode requires. */
 void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
                        const struct cuda_norm_args *a, const struct cuda_norm *m,
                        const struct cuda_partial *o);
@@ -167,8 +168,9 @@ void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *
  * z. plus and pre have x's layout. */
 void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x, const void *plus,
                      const struct cuda_norm *m, void *pre, const struct cuda_shape *d, void *y);
-/* From dy, in d's layout: k1, k2, and the gradients (C; NULL: not needed) of gamma, beta and the
- * bias before. dz (NULL: not needed) = dy act'(z), which is also the gradient of `plus`. */
+/* Computes from dy, in d's layout: k1, k2, and the gradients (C; NULL: not needed) of gamma,
+ * beta and the skipped bias. dz (NULL: not needed) = dy act'(z), which is also the gradient of
+ * `plus`. */
 struct cuda_norm_grads {
     int batch_stats;
     float *dgamma, *dbeta, *dbias;
@@ -177,7 +179,7 @@ void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const v
                             const void *plus, const struct cuda_shape *d, const void *dy,
                             const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
                             const struct cuda_partial *o);
-/* Call it after that. If dz was written, dy is dz and m's delta is -1. */
+/* Call it after cuda_norm_grads. If dz was written, pass it as dy, with m's delta -1. */
 void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                     const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
                     void *dx);
@@ -238,7 +240,7 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
 /* ---- copies of weights in the activations' type (weights.cu) ----------------------------------
  * Number j of n is parameter index[j], or 0 if that is CUDA_NO_PARAM. */
 #define CUDA_NO_PARAM UINT32_MAX
-/* Also does what cuda_begin_forward does. */
+/* Also does the work of cuda_begin_forward. */
 void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float *params,
                        const uint32_t *index, void *to, const struct cuda_rows *r,
                        const struct mc_ctl *ctl);
@@ -269,7 +271,8 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
 
 /* ---- pixels (pixels.cu); cpu/pixels.c -------------------------------------------------------- */
-/* Reads the batch of ctl's row, and fills r; if ctl is NULL, the batch that r has. */
+/* Fills r and reads the batch of ctl's row. If ctl is NULL, reads the batch that r already
+ * describes. */
 void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
                       int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
                       const struct cuda_scaling *s, int normalise, void *out);
@@ -307,7 +310,8 @@ struct cuda_projection {
     double *total;     /* [0] sum of `row`; [1] the residual; [2] nonzero: not finite */
 };
 void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const float *matrix);
-/* max(0, .) and the sums; then, except in the last sweep, the projection to sums of 1. */
+/* Replaces the matrix by max(0, .) and sums it. Except in the last sweep, then projects it to sums
+ * of 1. */
 void cuda_project_sweep(struct cuda *be, const struct cuda_projection *p, int last);
 /* Writes the rounded matrix; worst = max(worst, residual); NaN if not finite. */
 void cuda_project_end(struct cuda *be, const struct cuda_projection *p, int first, float *matrix,

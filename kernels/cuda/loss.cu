@@ -18,9 +18,9 @@ void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct
 
 #define IMAGE_THREADS (CUDA_THREADS < 32 ? CUDA_THREADS : 32) /* a warp */
 
-/* Softmax of an image's logits x, for its threads: the maximum (the lowest index wins a tie; a NaN
- * stays, as in PyTorch), and the sum of exp(x - top), of IMAGE_THREADS partial sums by halves. The
- * whole block calls it. */
+/* Softmax of an image's logits x, for its threads. top is the maximum: on a tie the lowest index
+ * wins, and a NaN stays, as in PyTorch. The sum of exp(x - top) adds IMAGE_THREADS partial sums by
+ * halves. The whole block calls it. */
 struct softmax {
     float top;
     uint32_t best;
@@ -69,7 +69,7 @@ static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int va
     return s;
 }
 
-/* The last block adds the objective. Moves the logits once. */
+/* The last block adds the objective. Memory traffic: the logits once. */
 template <class T>
 static __global__ void losses(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
                               int main_head, double weight, uint32_t *arrived)
@@ -111,7 +111,7 @@ void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, cons
                                (const T *)logits, *r, main_head, weight, arrived));
 }
 
-/* Moves the logits and dx once, and dx twice if it adds. */
+/* Memory traffic: the logits and dx once, and dx twice if it adds. */
 template <class T>
 static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, struct cuda_rows r,
                                  double weight, const float *scale, int add, T *dx)

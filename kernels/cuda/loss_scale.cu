@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * f16's loss scale: removes it from the parameters' gradients, and updates it. */
+ * f16's loss scale: its removal from the parameters' gradients, and its update. */
 #include "kernels/cuda/device.cuh"
 
 #include <cassert>
@@ -8,7 +8,7 @@
 
 #define FOUR pack<float, 4>
 
-/* Moves grad once. */
+/* Memory traffic: grad once. */
 static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_loss_scale *scale)
 {
     EACH (i, n) {
@@ -19,7 +19,7 @@ static __global__ void find_overflow(size_t n, const FOUR *grad, struct cuda_los
     }
 }
 
-/* Moves grad twice. The last block changes the scale. */
+/* Memory traffic: grad twice. The last block changes the scale. */
 static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *scale,
                                uint32_t *arrived)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices of permutation groups: blocks packed side by side, and the projection to the doubly
- * stochastic ones, sweep by sweep as in libcommon/assign/doubly_stochastic.c. */
+ * Matrices of permutation groups: blocks packed side by side, and the projection to doubly
+ * stochastic matrices, sweep by sweep as in libcommon/assign/doubly_stochastic.c. */
 #include "kernels/cuda/device.cuh"
 
 static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
@@ -33,7 +33,7 @@ void cuda_project_begin(struct cuda *be, const struct cuda_projection *p, const 
     LAUNCH_EACH(be, project_begin, p->k * p->k, *p, matrix);
 }
 
-/* Block i: row i becomes max(0, .); NaN stays. */
+/* Block i clears the negative entries of row i. NaN stays. */
 static __global__ void clear_negative(struct cuda_projection p)
 {
     double *row = p.p + (size_t)blockIdx.x * p.k, sum = 0;
@@ -62,7 +62,7 @@ static __global__ void sum_columns(struct cuda_projection p)
         p.col[j] = sum - 1;
 }
 
-/* Result for all threads of the block; fmax ignores NaN. */
+/* Maximum over the block, for all its threads. fmax ignores NaN. */
 static __device__ double block_max(double x)
 {
     __shared__ double part[CUDA_MAX_THREADS];

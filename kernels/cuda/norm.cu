@@ -39,7 +39,7 @@ static __device__ void prepare(const struct cuda_shape &s, uint32_t c, double fi
     m.beta[c] = a.weight_beta[c];
 }
 
-/* Moves x once. */
+/* Memory traffic: x once. */
 template <class T, int W, int LAST>
 static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, const T *x,
                                  struct cuda_norm_args a, struct cuda_norm m, struct cuda_partial o)
@@ -92,7 +92,7 @@ void cuda_norm_prepare(struct cuda *be, const struct cuda_shape *s, const void *
                 LAUNCH_BLOCKS(be, norm_sums, l.tiles() * l.parts, l, p, (const T *)x, *a, *m, *o));
 }
 
-/* Moves x, plus, pre and y once each. */
+/* Memory traffic: x, plus, pre and y once each. */
 template <class T, int W, int LAST>
 static __global__ void norm_apply(layout<T, W, LAST> l, struct cuda_place px, const T *x,
                                   const T *plus, struct cuda_norm m, T *pre, struct cuda_place py,
@@ -131,7 +131,7 @@ void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
                        (T *)pre, py, (T *)y));
 }
 
-/* Moves x and dy once, and plus and dz. */
+/* Memory traffic: x and dy once, and plus and dz. */
 template <class T, int W, int LAST>
 static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px, const T *x,
                                       const T *plus, struct cuda_place py, const T *dy,
@@ -197,7 +197,7 @@ void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const v
                               (const T *)plus, py, (const T *)dy, *m, *g, (T *)dz, *o));
 }
 
-/* Moves x, dy and dx once, and dx twice if it adds. */
+/* Memory traffic: x, dy and dx once, and dx twice if it adds. */
 template <class T, int W, int LAST>
 static __global__ void norm_back(layout<T, W, LAST> l, struct cuda_place px, const T *x,
                                  struct cuda_place py, const T *dy, struct cuda_norm m, int add,

@@ -25,7 +25,7 @@ struct batch_args {
     const void *images;
     const int32_t *order, *labels;
     uint32_t base;
-    const struct mc_ctl *ctl; /* NULL: the batch has begun */
+    const struct mc_ctl *ctl; /* NULL: the batch has already started */
     int bytes;                /* uint8 pixels, not float32 */
     struct mc_augment augment;
     int augments, colours;
@@ -34,7 +34,7 @@ struct batch_args {
     int normalise;
 };
 
-/* Reads output pixel q of the image at `at`: C numbers, normalized unless colours change first. */
+/* Read output pixel q of the image at `at`: C numbers, normalized unless colours change first. */
 static __device__ void fetch(const struct batch_args *t, const struct cuda_scaling *s,
                              const struct mc_draw *d, size_t at, int q, float *x)
 {
@@ -72,7 +72,7 @@ static __device__ float contrast_rest(const struct batch_args *t, const struct c
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
 }
 
-/* Reads sample i of the row; the whole block i calls it. Block 0 also counts the batch's samples,
+/* Read sample i of the row. The whole block i calls it. Block 0 also counts the batch's samples,
  * which precede the first -1. */
 static __device__ void begin_image(const struct batch_args *t, uint32_t n,
                                    const struct cuda_rows *r, uint32_t i)
@@ -109,7 +109,7 @@ static __global__ void read_pixels(struct batch_args t, struct cuda_shape sh, st
     if (t.ctl)
         begin_image(&t, sh.n, &r, i);
     __syncthreads();
-    if (r.samples[i] < 0) { /* for the whole block */
+    if (r.samples[i] < 0) { /* the same for the whole block */
         for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
             for (int k = 0; k < t.c; k++)
                 set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);

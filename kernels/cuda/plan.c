@@ -4,12 +4,11 @@
  * and gradients that an addition passes on. */
 #include "kernels/cuda/cuda.h"
 
-/* The initial scale: float16 ends at 6e-8, and a batch's mean splits a gradient of 1 among its
- * images. */
+/* The initial scale: float16's smallest number is 6e-8, and a batch's mean divides a gradient of 1
+ * by the number of images. */
 #define F16_LOSS_SCALE 1024
 
-/* Returns whether its input's gradient already holds a value when a backward pass reaches the
- * node. */
+/* Return whether the input's gradient already has a value when a backward pass reaches the node. */
 static int adds(const struct mc_plan *p, const struct cuda_node *c)
 {
     for (const struct cuda_node *later = c + 1; later < p->nodes + p->g->n_nodes; later++)
@@ -64,7 +63,7 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
 
     if (c->n->op == MC_OP_FLATTEN && cuda_flat(p, &p->nodes[c->n->in[0]]))
         c->out = p->nodes[c->n->in[0]].out;
-    else if (!c->whole && (!hidden || c->role->tapped)) /* else only the ReLU's output exists */
+    else if (!c->whole && (!hidden || c->role->tapped)) /* else only the ReLU's output has memory */
         c->out = place(m, c->size * cuda_type_size(p->type));
     if (c->role->need_grad && c->role->relu < 0 && c->role->shares < 0 && !c->whole)
         c->grad = place(m, c->size * cuda_type_size(p->type));
@@ -85,11 +84,12 @@ static void place_node(struct mc_plan *p, struct cuda_node *c, struct places *m)
     }
 }
 
-/* Nodes in others' memory, which is placed before; a concatenation's may be an addition's. */
+/* Assign memory to nodes that use another node's, which is placed first. A concatenation's memory
+ * may itself be an addition's. */
 static void place_shared(struct mc_plan *p)
 {
     for (int i = p->g->n_nodes - 1; i >= 0; i--)
-        if (p->roles[i].shares >= 0) /* an addition's, which may itself be in another's */
+        if (p->roles[i].shares >= 0) /* the addition's memory may itself be shared */
             p->nodes[i].grad = p->nodes[p->roles[i].shares].grad;
     for (struct cuda_node *c = p->nodes; c < p->nodes + p->g->n_nodes; c++) {
         if (!c->whole || !p->data)
@@ -153,7 +153,7 @@ static void place_all(struct mc_plan *p, struct places *m)
     p->scaling.byte = place(m, (MC_MAX_CHANNELS_IN + 1) * 256 * sizeof(float));
 }
 
-/* The values of pixels, computed as on the CPU. */
+/* The scaled values of pixels, computed as on the CPU. */
 static void fill_scaling(struct mc_plan *p)
 {
     const struct mc_node *n = p->nodes[0].n;
@@ -202,7 +202,7 @@ static int measure(struct mc_plan *p, int node, struct mc_error *err)
     return 0;
 }
 
-/* A batch norm can write anywhere: its output goes into a concatenation that alone reads it. */
+/* A batch norm can write anywhere. If only a concatenation reads its output, it writes there. */
 static void find_whole(struct mc_plan *p, struct cuda_node *whole)
 {
     size_t at = 0;

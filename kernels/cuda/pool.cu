@@ -30,8 +30,8 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     return i / s->image * d->image + i / s->channel % s->c * d->channel;
 }
 
-/* Compiles `...` with T, and with P for packs of it: of 8 channels in half precision if the
- * channels of s and d allow it, else of 1. */
+/* Compile `...` with T, and with P for packs of it: 8 channels in half precision if the channels of
+ * s and d allow it, else 1. */
 #define WITH_CHANNELS(s, d, ...)                                                                   \
     do {                                                                                           \
         if ((s)->type != CUDA_F32 && (s)->c % 8 == 0 && (s)->pixel % 8 == 0 &&                     \
@@ -42,7 +42,7 @@ static __device__ inline uint32_t plane_in(const struct cuda_shape *s, uint32_t 
     } while (0)
 #define PACKS(s) ((s)->n * (s)->image / (uint32_t)(sizeof(P) / sizeof(T)))
 
-/* Compiles `...` with I, the type of an index within a window: a byte if all indexes fit. */
+/* Compile `...` with I, the type of an index within a window: a byte if all indexes fit. */
 #define WITH_INDEX(w, ...)                                                                         \
     do {                                                                                           \
         if (cuda_index_size(w) == 1) {                                                             \
@@ -71,7 +71,7 @@ template <class T, int W> static __device__ inline pack<T, W> load(const T *x)
     return *(const pack<T, W> *)x;
 }
 
-/* Moves x, y and argmax once. */
+/* Memory traffic: x, y and argmax once. */
 template <class T, int W, class I>
 static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                 struct mc_window w, const T *x, pack<T, W> *y, I *argmax)
@@ -116,7 +116,7 @@ void cuda_max_pool(struct cuda *be, const struct cuda_shape *s, const struct cud
                                             (P *)y, (I *)argmax)));
 }
 
-/* Moves dy, argmax and dx once, and dx twice if it adds. */
+/* Memory traffic: dy, argmax and dx once, and dx twice if it adds. */
 template <class T, int W, class I>
 static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
                                      struct mc_window w, const T *dy, const I *argmax, int add,

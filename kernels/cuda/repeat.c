@@ -2,8 +2,8 @@
  *
  * Repeated work, captured in CUDA graphs: launching a graph costs the host about as much as one
  * kernel. The first time, work runs directly, so that one-time work of the libraries (loading and
- * choosing code) stays outside a capture. Under CUDA_LAUNCH_BLOCKING it always runs directly: a
- * failure in a graph names no kernel. */
+ * choosing code) stays outside a capture. With CUDA_LAUNCH_BLOCKING it always runs directly,
+ * because a failure in a graph does not name its kernel. */
 #include "kernels/cuda/cuda.h"
 
 #include <assert.h>
@@ -11,12 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The long graph: number of works, and limit of their nodes. CUDA holds all nodes on the device. */
+/* The long graph: the number of works in it, and the limit of their nodes. CUDA keeps all nodes in
+ * device memory. */
 #define LONG_WORKS 8
 #define MAX_NODES 65536
 
 struct mc_capture {
-    unsigned frees; /* the backend's, at the beginning */
+    unsigned frees; /* be->frees at the time of the capture */
     int warm;       /* has run directly */
     int direct;     /* always runs directly: capturing failed */
     size_t steps;   /* works in `longer`; 0: not yet known */
@@ -39,8 +40,8 @@ static void forget(struct cuda *be, struct mc_capture *r)
     *r = (struct mc_capture){.frees = be->frees};
 }
 
-/* Clears a failure in a capture: it is not a failure of the work. If not even one step could be
- * captured, adds the reason to `describe`. */
+/* Clear a failure in a capture, which is not a failure of the work. If not even one step could be
+ * captured, add the reason to `describe`. */
 static void abandon(struct cuda *be, struct mc_capture *r, cudaError_t reason)
 {
     char *text = be->base.describe;
@@ -76,7 +77,7 @@ static cudaError_t capture(struct cuda *be, size_t steps, void (*work)(void *), 
     return cudaStreamEndCapture(be->stream, graph);
 }
 
-/* Captures `steps` works in *out. Returns 0, or -1 if it failed. */
+/* Capture `steps` works in *out. Return 0, or -1 if it failed. */
 static int make_graph(struct cuda *be, struct mc_capture *r, size_t steps, void (*work)(void *),
                       void *arg, cudaGraphExec_t *out)
 {
@@ -136,7 +137,7 @@ void cuda_repeat(struct mc_backend *base, struct mc_capture **capture, size_t ti
         (*capture)->frees = be->frees;
     if (*capture)
         r = *capture;
-    /* memory that the graph uses may have been reused since */
+    /* the graph may use memory that was freed since */
     if (r != &none && r->frees != be->frees)
         forget(be, r);
     for (size_t done = 0, steps = 1; done < times; done += steps) {

@@ -73,7 +73,7 @@ static const struct cuda_node *last_of(const struct mc_plan *p, const struct cud
     return c->role->relu >= 0 ? &p->nodes[c->role->relu] : c;
 }
 
-/* The input that it adds before that ReLU, or NULL. */
+/* The input that a batch norm adds before its ReLU, or NULL. */
 static const void *added(const struct mc_plan *p, const struct cuda_node *c)
 {
     return c->role->sum >= 0 ? p->nodes[c->role->other].out : NULL;
@@ -167,14 +167,14 @@ static void move(struct mc_plan *p, size_t n, const void *from, int adds, void *
         cuda_copy_rows(p->be, p->type, 1, n, from, 0, adds, to, 0);
 }
 
-/* Copies rows of an image's channels, or of a pixel's. */
+/* Copy rows of an image's channels, or of a pixel's. */
 static void channels(struct mc_plan *p, struct cuda_node *whole, size_t at, struct cuda_node *part,
                      int backward, int adds)
 {
     const size_t each = p->type == CUDA_F32 ? whole->hw : 1, rows = p->batch * (whole->hw / each);
     const size_t count = part->stored * each, row = whole->stored * each;
 
-    if (part->whole) /* it is already there */
+    if (part->whole) /* already written into the concatenation */
         return;
     if (!backward)
         cuda_copy_rows(p->be, p->type, rows, count, part->out, count, 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Soft permutations of the parameter vector, and the gradient of their matrices: as
- * cpu/soft_permutation.c, one use at a time. */
+ * Soft permutations of the parameter vector, and the gradient of their matrices, as in
+ * cpu/soft_permutation.c, but one use at a time. */
 #include "kernels/cuda/cuda.h"
 
 #include "libcommon/graph/soft_permutation.h"
@@ -15,8 +15,8 @@ struct mc_soft_perm {
     const struct mc_graph *g;
     const struct mc_symmetry *s;
     struct mc_soft_perm_plan plan;
-    void *data;          /* on the device: */
-    float *mid, *back;   /* (P): after the columns; the gradient there */
+    void *data;          /* device memory of all pointers below */
+    float *mid, *back;   /* (P): parameters after the columns, and their gradient */
     float *left, *right; /* a use's blocks side by side */
     struct cuda_projection project;
 };

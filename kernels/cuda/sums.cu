@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Sums over a channel's elements. Each block sums some of the pixels; another kernel, or the last
- * block, adds these parts in a fixed order. Channels first, a block sums one channel; channels
- * last, a pixel's channels side by side. */
+ * block, adds these parts in a fixed order. If channels are first, a block sums one channel; if
+ * they are last, it sums a pixel's channels side by side. */
 #include "kernels/cuda/walk.cuh"
 
 /* Channels last: the number of threads side by side, a power of two. Each sums a pack of channels,
@@ -17,7 +17,7 @@ static uint32_t lanes_of(const struct cuda_shape *s, int wide)
     return lanes;
 }
 
-/* Enough blocks for a large device, each with enough numbers to be worth it. */
+/* Number of parts: enough blocks for a large device, each with enough numbers to pay off. */
 size_t cuda_sum_parts(const struct cuda_shape *s)
 {
     const size_t side = s->channel == 1 ? (s->c < 128 ? s->c : 128) : 1;
@@ -174,7 +174,7 @@ size_t cuda_partial_size(const struct cuda_shape *s)
     return limit;
 }
 
-/* Moves dy once. */
+/* Memory traffic: dy once. */
 template <class T, int W, int LAST>
 static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, const T *dy, float *out,
                                  struct cuda_partial o)

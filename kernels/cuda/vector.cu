@@ -6,7 +6,7 @@
 
 #include <cassert>
 
-/* NULL stays NULL. */
+/* The buffer's floats; NULL for NULL. */
 static float *data(const struct mc_buf *b)
 {
     return b ? (float *)b->data : NULL;
@@ -33,8 +33,8 @@ void cuda_ctl_next(struct mc_backend *base, struct mc_buf *ctl)
 enum { TERMS = 16 };
 struct terms {
     const float *x[TERMS + 1];
-    size_t n;     /* number of terms: the first `whole` (0 or 1) with weight 1, */
-    size_t whole; /* the others with coefs[row * k + first], ... */
+    size_t n;     /* number of terms: `whole` (0 or 1) with weight 1, then */
+    size_t whole; /* the others, with weights coefs[row * k + first], ... */
     size_t k, first;
     const float *coefs;
 };
@@ -84,7 +84,7 @@ struct sgd {
     int skips; /* if the gradient is NaN, p and m stay */
 };
 
-/* Moves grad once, m and p twice, and the point if it is not p; by packs of W. */
+/* Memory traffic: grad once, m and p twice, and the point if it is not p; by packs of W. */
 template <class P>
 static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *point, P *m, P *p,
                                 const struct mc_ctl *ctl)
@@ -129,7 +129,7 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
         launch_sgd<pack<float, 1>>(be, n, a, ctl_of(ctl));
 }
 
-/* Block i: the i-th of CUDA_PARTS segments; the last block adds them. Moves x once. */
+/* Block i: the i-th of CUDA_PARTS segments; the last block adds them. Memory traffic: x once. */
 template <class P>
 static __global__ void sum_squares(size_t n, const P *x, struct cuda_partial o, double scale,
                                    double *acc)
@@ -187,7 +187,7 @@ void cuda_gather(struct mc_backend *base, size_t n, struct mc_buf *dst, const st
     LAUNCH_EACH(be, gather, n, data(dst), data(src), (const uint32_t *)index->data);
 }
 
-/* Computed so that p = anchor stays exactly. */
+/* This form leaves p unchanged, to the last bit, if p = anchor. */
 static __global__ void proximal_step(size_t n, float *p, const float *anchor, const float *lrs,
                                      double nu, const struct mc_ctl *ctl)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A block's loop over the elements of an activation, by packs of W: its channels' parameters are
- * in registers and nothing is divided in the loop. Also sums of channels that the last block
- * finishes.
+ * A block's loop over the elements of an activation, by packs of W, and sums of channels that the
+ * last block finishes. The channels' parameters are in registers, and the loop divides nothing.
  *
  * Channels last (LAST), a thread owns W channels and a fixed share of the block's pixels.
  * Channels first, the block owns one channel. W is 8 (16 bytes of half precision's types, twice
@@ -108,7 +107,7 @@ template <class T, int W, int LAST>
 static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
 {
     layout<T, W, LAST> l = {*s, 1, 1};
-    /* 32 channels leave few parts per thread of the block that finishes their sums */
+    /* 32 channels leave few parts for each thread of the block that finishes the sums */
     while (LAST && l.lanes * W < s->c && l.lanes * W < 32 && l.lanes < CUDA_THREADS)
         l.lanes *= 2;
     const uint32_t packs = s->n * (LAST ? s->hw : s->hw / W) * l.lanes;
@@ -118,7 +117,7 @@ static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
     return l;
 }
 
-/* Compiles `...` with T and l, the layout for `limit` blocks, with wide packs if `wide` allows
+/* Compile `...` with T and l, the layout for `limit` blocks, with wide packs if `wide` allows
  * it. */
 #define WITH_LAYOUT_OF(T_, W, LAST, shape, limit, ...)                                             \
     do {                                                                                           \
@@ -147,7 +146,7 @@ static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
             WITH_LAST(__half, wide, shape, limit, __VA_ARGS__);                                    \
     } while (0)
 
-/* Returns whether a tensor of the shape's channels can be read by packs. NULL can. */
+/* Return whether a tensor of the shape's channels can be read by packs. NULL can. */
 static inline int walks_wide(const struct cuda_shape *s, const void *x, const struct cuda_place *p)
 {
     const uint32_t by = s->channel == 1 ? 8 : 4;
@@ -158,12 +157,12 @@ static inline int walks_wide(const struct cuda_shape *s, const void *x, const st
 
 /* ---- sums of a tile's channels --------------------------------------------------------------- */
 
-/* Sums k (of K, a power of two) of the threads with the same number modulo `lanes`, at index k *
- * lanes + that number of the result. The result is valid for the whole block until the next call.
- * Order of addition: K terms in a row, then halves. */
+/* Add up K sums per thread (K a power of two) over the threads whose number has the same remainder
+ * modulo `lanes`. Sum k is at index k * lanes + remainder of the result, which the whole block may
+ * read until the next call. Order of addition: K terms in a row, then halves. */
 template <int K> static __device__ inline double *lane_sums(const double (&x)[K], unsigned lanes)
 {
-    enum { PITCH = CUDA_MAX_THREADS + 1 }; /* threads that read a column read different banks */
+    enum { PITCH = CUDA_MAX_THREADS + 1 }; /* the threads that read a column use different banks */
     __shared__ double part[K * PITCH];
     __shared__ double sum[K * 32 > 2 * CUDA_MAX_THREADS ? K * 32 : 2 * CUDA_MAX_THREADS];
     const unsigned all = K * lanes, rows = CUDA_THREADS / lanes;
@@ -198,9 +197,9 @@ template <int K> static __device__ inline double *lane_sums(const double (&x)[K]
 
 #define AHEAD 4 /* parts that a thread reads before it adds them */
 
-/* Writes the block's sums a and b of its channels to part (parts, C, 2). The tile's last block
- * then calls end(channel, sum of a, sum of b) for each channel, in an order that only the shape
- * decides. */
+/* Write the block's sums a and b of its channels to part (parts, C, 2). The tile's last block then
+ * calls end(channel, sum of a, sum of b) for each channel. The order of addition depends only on
+ * the shape. */
 template <class T, int W, int LAST, int A, class E>
 static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[A], double *part,
                                 uint32_t *arrived, const E &end)

@@ -7,7 +7,7 @@
 /* n is a multiple of 8 (copies.c). */
 #define EIGHT(T) pack<T, 8>
 
-/* Moves index, to and as many parameters once. */
+/* Memory traffic: index, to and as many parameters once. */
 template <class T>
 static __global__ void copy_weights(uint32_t n, const float *params, const EIGHT(uint32_t) * index,
                                     EIGHT(T) * to, struct cuda_batch *batch,
@@ -35,7 +35,7 @@ void cuda_copy_weights(struct cuda *be, enum cuda_type t, size_t n, const float 
                              (const EIGHT(uint32_t) *)index, (EIGHT(T) *)to, r->batch, ctl));
 }
 
-/* Moves index, from and as many gradients once. */
+/* Memory traffic: index, from and as many gradients once. */
 template <class T>
 static __global__ void copy_gradients(uint32_t n, const EIGHT(T) * from,
                                       const EIGHT(uint32_t) * index, float *grad)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Finds the files that a backend needs. It refers to no backend, so that a program that computes
- * nothing links none. */
+ * Finding the files that a backend needs. This file refers to no backend, so that programs that do
+ * not compute link none. */
 #include "kernels/open/backends.h"
 
 #include "libcommon/base/isa.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Available backends. Starts none. */
+ * Available backends, found without starting one. */
 #ifndef MC_BACKENDS_H
 #define MC_BACKENDS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Opens a backend by name: the CPU's, which every program contains, or the CUDA library, which is
- * loaded on demand. */
+ * Opening a backend by name: the CPU's, which is linked in, or the CUDA library, which is loaded on
+ * demand. */
 #include "kernels/backend.h"
 
 #include "kernels/abi.h"
@@ -36,7 +36,7 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     return make(out, MC_BACKEND_INTERFACE, device, o, err);
 }
 
-/* Returns N for "cuda" (0) or "cuda:N", otherwise -1. */
+/* Return N for "cuda" (0) or "cuda:N", otherwise -1. */
 static int cuda_device(const char *device)
 {
     char *end = NULL;
@@ -58,8 +58,7 @@ static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, st
     return cpu_backend_new(out, o, err);
 }
 
-/* Opens the best available backend. If only a GPU supports the precision, reports why none
- * opened. */
+/* Open the best available backend. If only a GPU supports the precision, report why none opened. */
 static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct mc_error reason = {0};
