@@ -3,7 +3,7 @@
 # make            build everything into build/
 # make demo       install missing packages, build, align and connect two networks, and draw the paths
 # make check      run every test
-# make help       list the other goals (V=1 with any goal shows every command)
+# make help       list the other goals (V=1 with any goal prints every command)
 #
 # kernels/cuda/cuda.mk builds the CUDA backend. tests/tests.mk builds the tests and has the goals that run them.
 
@@ -62,7 +62,7 @@ check: ## run every test, or those whose path contains a word (ONLY=word); ends 
 	+$(SUBMAKE) all programs-of-tests man
 	@tests/run $(BUILD)
 
-results: ## make docs/results/ from pipelines/paper/
+results: ## make docs/results/ from pipelines/paper/results/
 	@pipelines/paper/pages.py results docs/results
 
 reference: $(TOOLS) ## make docs/reference/programs.md from the programs' --help

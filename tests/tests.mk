@@ -16,7 +16,7 @@ fuzzer: $(FUZZER)
 
 # ---- goals on this machine
 
-# NVCC=: the emulated device is built with other sanitizers (EMULATED_SANITIZE) in every build.
+# NVCC=: leave out the emulated device, which has its own sanitizers in every build (EMULATED_SANITIZE).
 sanitize: ## run every test with the address and undefined-behaviour sanitizers
 	$(PACKAGES)
 	+$(SUBMAKE) BUILD=build-sanitize NVCC= EXTRA_CFLAGS='$(SANITIZE)' all programs-of-tests
@@ -36,7 +36,7 @@ bench: all $(BENCHES) ## compare this suite's speed with its peers'
 tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing them on this machine
 	tests/bench/write-table cpu $(BUILD)
 
-# Both check their length before they build anything.
+# fuzz and torture check their duration before they build anything.
 number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1) must be a $(3)number (got "$($(1))")' >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
@@ -91,13 +91,13 @@ $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(filter-out -fopenmp -fsanitize%,$(ALL_CFLAGS)) -shared $< -o $@
 
-# libFuzzer contains a main function. With other compilers, this main function runs the inputs named by its arguments.
+# libFuzzer contains a main function. With other compilers, replay.c's runs the inputs named by its arguments.
 FUZZ_MAIN ?= $(BUILD)/tests/fuzz/replay.o
 $(FUZZER): $(patsubst %,$(BUILD)/tests/fuzz/%.o,fuzz archives images streams texts) $(FUZZ_MAIN) $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(LDFLAGS) $(LIBS) -o $@
 
-# tests/coverage counts the branches of the formats only.
+# tests/coverage counts only the branches of formats/.
 $(BUILD)/formats/%.o: ALL_CFLAGS += $(COVERAGE)
 
 # The programs that time engines and count kernels contain the backend, because they call its internal functions.

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# Functions and variables of all scripts in tests/cli and tests/parity: tests/run sources this file before each.
+# Functions and variables for all scripts in tests/cli and tests/parity. tests/run sources this file before each script.
 set -eu
 
-# A network for tests that can use any, and the sizes of their data. Under valgrind a convolution takes minutes per step, so
-# the network is an mlp there. $small then sets a batch for commands that otherwise use the program's default.
+# A network for tests that can use any network, and the sizes of their data. Under valgrind, a convolution takes minutes per
+# step, so the network is an mlp. $small then sets the batch of commands that otherwise use the program's default.
 net=tinyten total=400 images=390 batch=32 small=
 [ "$MC_UNDER" != valgrind ] || net=mlp:bn,16 total=40 images=24 batch=8 small='--batch 8'
 . "$MC_ROOT/tests/cli/lib/fixtures.bash"
@@ -13,20 +13,20 @@ die() {
     exit 1
 }
 
-# fails STATUS TEXT COMMAND...: the command exits with this status, prints one line that contains TEXT to stderr, and
-# nothing to stdout
+# fails STATUS TEXT COMMAND...: expects the command to exit with this status, to print one line that contains TEXT to
+# stderr, and to print nothing to stdout
 fails() {
     local status=$1 text=$2 rc=0
     shift 2
     MC_FAILS=1 "$@" >out.fails 2>err.fails || rc=$?
-    [ "$rc" = "$status" ] || die "$*: status $rc, not $status: $(cat err.fails)"
-    [ "$(wc -l <err.fails)" = 1 ] || die "$*: not one line: $(cat err.fails)"
-    grep -qF -- "$text" err.fails || die "$*: no '$text' in: $(cat err.fails)"
+    [ "$rc" = "$status" ] || die "$*: status $status expected, got $rc: $(cat err.fails)"
+    [ "$(wc -l <err.fails)" = 1 ] || die "$*: one line expected, got: $(cat err.fails)"
+    grep -qF -- "$text" err.fails || die "$*: '$text' expected, got: $(cat err.fails)"
     [ ! -s out.fails ] || die "$*: wrote to stdout"
 }
 
-# fails_unchanged STATUS TEXT COMMAND...: as fails, and no file in the current folder changes
-# usage_error TEXT COMMAND...: the same with status 2
+# fails_unchanged STATUS TEXT COMMAND...: the same, and no file in the current folder changes
+# usage_error TEXT COMMAND...: fails_unchanged with status 2
 fails_unchanged() {
     local before
     touch out.fails err.fails
@@ -38,23 +38,23 @@ usage_error() { fails_unchanged 2 "$@"; }
 files_here() {
     find . ! -name '*.fails' \( -type d -printf '%p %i\n' -o -printf '%p %i %s %l %T@\n' \) | sort
 }
-# mc_data_fails STATUS TEXT ARGUMENT...: mc-data fails and leaves its output old.mcz unchanged
+# mc_data_fails STATUS TEXT ARGUMENT...: fails_unchanged of mc-data with output old.mcz
 mc_data_fails() { fails_unchanged "$1" "$2" mc-data "${@:3}" -o old.mcz; }
 
-# expect_message TEXT COMMAND...: the command succeeds, and prints exactly TEXT to stderr
+# expect_message TEXT COMMAND...: expects the command to succeed and to print exactly TEXT to stderr
 expect_message() {
     "${@:2}" >x.mcz 2>errors || die "${*:2}: status $?: $(cat errors)"
     expect_equal "$(<errors)" "$1"
 }
 
-# same FILE FILE: both files have the same bytes
+# same FILE FILE: expects the same bytes in both files
 same() {
     cmp "$1" "$2" || die "$1 and $2 differ"
 }
 
-# expect_equal ACTUAL EXPECTED: two texts are equal
+# expect_equal ACTUAL EXPECTED: expects two equal texts
 expect_equal() {
-    [ "$1" = "$2" ] || die "'$1' is not '$2'"
+    [ "$1" = "$2" ] || die "'$2' expected, got '$1'"
 }
 
 # id FILE: prints the content id
@@ -62,30 +62,31 @@ id() {
     mc-info --json "$1" | sed 's/.*"id": *"\([0-9a-f]*\)".*/\1/'
 }
 
-# same_content FILE FILE: both streams have the same content id
+# same_content FILE FILE: expects the same content id of both streams
 same_content() {
     [ "$(id "$1")" = "$(id "$2")" ] || die "$1 and $2 differ in content"
 }
 
-# different_content FILE FILE: their content ids differ
+# different_content FILE FILE: expects different content ids
 different_content() {
     [ "$(id "$1")" != "$(id "$2")" ] || die "$1 and $2 have the same content"
 }
 
-# no_temporaries: programs left no temporary files here
+# no_temporaries: expects no temporary files of programs in the current folder
 no_temporaries() {
-    local left
-    left=$(find . -name '*mc*tmp*')
-    [ -z "$left" ] || die "temporary files: $left"
+    local files
+    files=$(find . -name '*mc*tmp*')
+    [ -z "$files" ] || die "temporary files: $files"
 }
 
 # column FILE NAME: prints this column of a table, without the header
 column() {
-    awk -F '\t' -v want="$2" '!c { for (i = 1; i <= NF; i++) if ($i == want) c = i
+    awk -F '\t' -v name="$2" '!c { for (i = 1; i <= NF; i++) if ($i == name) c = i
         if (!c) exit 1; next } { print $c }' "$1"
 }
 
-# field LOG EVENT NAME: prints this field of every event of this kind; strip_times LOG: removes fields that depend on the clock
+# field LOG EVENT NAME: prints this field of every event of this kind
+# strip_times LOG: prints the log without fields that depend on the clock
 field() {
     sed -n "/\"event\":\"$2\"/s/.*\"$3\":\([^,}]*\).*/\1/p" "$1"
 }
@@ -98,8 +99,8 @@ py() {
     /usr/bin/python3 -c 'import json, os, sys, mcz, numpy as np; exec(sys.stdin.read())' "$@"
 }
 
-# same_scale ANCHOR PICTURE PICTURE...: the axes of all pictures have the same numbers. ANCHOR "end" selects the axes left of
-# panels, "start" the colour scales.
+# same_scale ANCHOR PICTURE PICTURE...: expects the same numbers on the axes of all pictures. ANCHOR "end" selects the axes
+# to the left of panels, "start" the colour scales.
 same_scale() {
     py "$@" <<'END'
 from picture import *
@@ -115,9 +116,9 @@ require_emulation() {
     [ -e "$MC_CUDA_LIBRARY" ] && [ -z "$MC_UNDER" ] || exit 77
 }
 
-# kill_when CONDITION COMMAND...: kills the command as soon as CONDITION is true, and retries if it ends before that. The
-# command writes a checkpoint ck, log.json and out.*. It must put $launcher before its program: without exec the signal kills
-# only the shell.
+# kill_when CONDITION COMMAND...: kills the command as soon as CONDITION is true. If the command ends before that, retries.
+# The command writes a checkpoint ck, log.json and out.*. It must put $launcher before its program: without exec, the signal
+# kills only the shell.
 launcher=
 kill_when() {
     local i pid rc
@@ -138,7 +139,7 @@ kill_when() {
     die 'ended before it could be killed'
 } 2>/dev/null
 
-# graph NAME SETTING...: makes this graph of a small experiment, with output in log and errors
+# graph NAME SETTING...: runs this make graph on a small experiment; stdout is in log, stderr in errors
 graph() {
     local defaults=(DATA=synth NET=mlp:bn,16) graph=$1.mk
     [ "$1" != paper ] || defaults=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
@@ -146,14 +147,14 @@ graph() {
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>errors || die "$(cat log errors)"
 }
 
-# expect_programs PROGRAMS NAME SETTING...: makes this graph, which starts these programs (in count_programs' form)
+# expect_programs PROGRAMS NAME SETTING...: runs this graph, and expects it to start PROGRAMS (as count_programs prints them)
 expect_programs() {
     graph "${@:2}"
     expect_equal "$(count_programs)" "$1"
 }
 
-# kill_graph PATTERN NAME SETTING... OUT=FOLDER: kills this graph and its jobs when a checkpoint of this name exists. If the
-# training ends between two looks, it removes the trained file and retries.
+# kill_graph PATTERN NAME SETTING... OUT=FOLDER: runs this graph, and kills it and its jobs when a checkpoint of this name
+# exists. If the training ends between two checks, removes the trained file and retries.
 kill_graph() {
     local i out=${*: -1}
     out=${out#OUT=}
@@ -172,7 +173,7 @@ kill_graph() {
     ) 2>/dev/null
 }
 
-# count_programs: prints the programs that the last graph started, each with its number of runs
+# count_programs: prints the programs that the last graph started, each followed by the number of its runs
 count_programs() {
     { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'
 }
@@ -189,10 +190,10 @@ END
     chmod +x record
 }
 
-# tables KIND FILE...: runs pipelines/tables/tables
+# tables KIND FILE...: runs pipelines/tables/tables with these arguments
 tables() { "$MC_ROOT/pipelines/tables/tables" "$@"; }
 
-# fixture NAME...: copies the files that make_NAME writes; tests/run makes each fixture once
+# fixture NAME...: copies the files that make_NAME writes. Each make_NAME runs once per run of tests/run.
 fixture() {
     local name
     for name; do
@@ -210,7 +211,7 @@ fixture() {
     done
 }
 
-# agree BOUND FILE FILE: the entries of two streams of matrices differ by at most BOUND
+# agree BOUND FILE FILE: expects the entries of two streams of matrices to differ by at most BOUND
 agree() {
     py "$@" <<'END'
 bound, x, y = float(sys.argv[1]), mcz.read(sys.argv[2]), mcz.read(sys.argv[3])
@@ -224,15 +225,16 @@ check_recovery() {
     /usr/bin/python3 "$MC_ROOT/tests/cli/lib/recovery_check.py" "$@"
 }
 
-# expect_computed_with FILE PROGRAM PATTERN: the program's last entry in the history names a device that matches, all of it
+# expect_computed_with FILE PROGRAM PATTERN: expects the facts from `device=` on, in the program's last history entry, to
+# match PATTERN completely
 expect_computed_with() {
     local entry
     entry=$(mc-info "$1" | sed -nE "s/^ *[0-9]+  $2 .* (device=.*)/\1/; T; s/  from .*//; p" | tail -n 1)
-    [[ $entry =~ ^$3$ ]] || die "$1: not '$3' in: $(mc-info "$1")"
+    [[ $entry =~ ^$3$ ]] || die "$1: '$3' expected, got: $(mc-info "$1")"
 }
 onednn='onednn=[0-9.]+' table='algorithms=[0-9a-f]{8}'
 
-# run_every_program OPTION...: runs all programs that compute with these options; their streams are in out
+# run_every_program OPTION...: runs, with these options, all programs that compute. Their streams are in out.
 run_every_program() {
     local options=(-q --data d.mcz "$@") s
     rm -rf out && mkdir out
@@ -244,7 +246,7 @@ run_every_program() {
     mc-acts "${options[@]}" --samples 64 out/n1.mcz out/n2.mcz -o out/moments.mcz
     mc-acts "${options[@]}" --samples 64 --raw out/n1.mcz -o out/raw.mcz
 }
-# expect_all_computed_with PATTERN: as expect_computed_with, for all streams of run_every_program
+# expect_all_computed_with PATTERN: expect_computed_with for all streams of run_every_program
 expect_all_computed_with() {
     expect_computed_with out/n1.mcz mc-train "$1"
     for s in curve point; do expect_computed_with out/$s.mcz mc-bezier "$1"; done
