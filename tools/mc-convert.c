@@ -43,8 +43,7 @@ static const struct mc_option options[] = {
 static const char doc[] =
     "Convert weights from or to safetensors and npz files, with PyTorch's names."
     "\vNames, dtypes and maps: formats/exchange/convert.md. Networks without a graph (--groups), "
-    "for "
-    "mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\nExamples:\n"
+    "for mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
     "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz\n"

@@ -46,9 +46,8 @@ static const char operands[] =
 static const char doc[] =
     "Permute a network's units without changing its function."
     "\vEntry i of a permutation is the unit that moves to position i. PERM may also be a curve "
-    "that "
-    "contains a permutation. One of the inputs may be - (standard input). If -o names WEIGHTS, the "
-    "result replaces it.\n\nExamples:\n"
+    "that contains a permutation. One of the inputs may be - (standard input). If -o names "
+    "WEIGHTS, the result replaces it.\n\nExamples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz";
 

@@ -214,9 +214,9 @@ static int by_weight(const void *x, const void *y)
     return a->at < b->at ? -1 : 1;
 }
 
-int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t most, struct mc_error *err)
+int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t n_terms, struct mc_error *err)
 {
-    const size_t n = b->n_terms, keep = most && most < n ? most : n;
+    const size_t n = b->n_terms, keep = n_terms && n_terms < n ? n_terms : n;
     struct term *terms = malloc((n + 1) * sizeof *terms);
     double *alpha = malloc((keep + 1) * sizeof *alpha);
     int32_t *perm = malloc((keep + 1) * b->n * sizeof *perm);

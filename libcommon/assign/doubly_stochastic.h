@@ -58,9 +58,9 @@ struct mc_birkhoff {
  * the terms. Returns 0, MC_EINPUT (not finite), MC_ENOMEM. */
 MC_USE_RESULT int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d,
                                         double drop, struct mc_error *err);
-/* Keep the `most` terms of maximum alpha (0: all), heaviest first, ties in their old order. Returns
- * 0, or MC_ENOMEM (b unchanged). */
-MC_USE_RESULT int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t most, struct mc_error *err);
+/* Keep the n_terms terms of maximum alpha (0: all), heaviest first, ties in their old order.
+ * Returns 0, or MC_ENOMEM (b unchanged). */
+MC_USE_RESULT int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t n_terms, struct mc_error *err);
 void mc_birkhoff_release(struct mc_birkhoff *b);
 
 /* The index of a term for u in [0,1): for uniform u, term k has probability alpha[k] / sum of

@@ -55,10 +55,10 @@ void mc_near_try(struct mc_near *near, const char *name)
 
     if (!near->n || near->n > LONGEST || m > LONGEST)
         return;
-    size_t d = distance(near->word, near->n, name, m), most = (near->n > m ? near->n : m) / 3;
+    size_t d = distance(near->word, near->n, name, m), max = (near->n > m ? near->n : m) / 3;
     if (near->n >= 3 && near->n < m && !strncasecmp(near->word, name, near->n))
         d = least(d, 1);
-    if (d < near->distance && d <= (most < 3 ? most : 3)) {
+    if (d < near->distance && d <= (max < 3 ? max : 3)) {
         near->best = name;
         near->distance = d;
     }

@@ -143,8 +143,9 @@ struct layout {
 };
 
 /* Append a tensor. The caller has bounded its number of elements. */
-static void place(struct layout *l, struct mc_slot *slot, const struct mc_node *node, int index,
-                  const char *suffix, int ndim, const uint64_t *dims, enum mc_init init)
+static void add_tensor(struct layout *l, struct mc_slot *slot, const struct mc_node *node,
+                       int index, const char *suffix, int ndim, const uint64_t *dims,
+                       enum mc_init init)
 {
     size_t count = 1;
 
@@ -173,14 +174,14 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
         size_t first = params->n;
 
         if (n->op == MC_OP_SCALE) /* a parameter without a module, as in PyTorch */
-            place(params, &n->weight, n, i, "", 3, pixel, n->weight_init);
+            add_tensor(params, &n->weight, n, i, "", 3, pixel, n->weight_init);
         if (n->op == MC_OP_BATCHNORM || n->op == MC_OP_LAYERNORM) {
-            place(params, &n->weight, n, i, ".weight", 1, &c, n->weight_init);
-            place(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
+            add_tensor(params, &n->weight, n, i, ".weight", 1, &c, n->weight_init);
+            add_tensor(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
         }
         if (n->op == MC_OP_BATCHNORM) {
-            place(stats, &n->running_mean, n, i, ".running_mean", 1, &c, MC_INIT_ZERO);
-            place(stats, &n->running_var, n, i, ".running_var", 1, &c, MC_INIT_ONE);
+            add_tensor(stats, &n->running_mean, n, i, ".running_mean", 1, &c, MC_INIT_ZERO);
+            add_tensor(stats, &n->running_var, n, i, ".running_var", 1, &c, MC_INIT_ONE);
         } else if (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR) {
             int conv = n->op == MC_OP_CONV;
             uint64_t in = (uint64_t)g->nodes[n->in[0]].c / (conv ? (uint64_t)n->groups : 1);
@@ -195,9 +196,9 @@ static int lay_out(struct mc_graph *g, struct layout *params, struct layout *sta
             }
             fan_in = in * kh * kw;
             fan_out = c * kh * kw;
-            place(params, &n->weight, n, i, ".weight", conv ? 4 : 2, dims, n->weight_init);
+            add_tensor(params, &n->weight, n, i, ".weight", conv ? 4 : 2, dims, n->weight_init);
             if (n->has_bias)
-                place(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
+                add_tensor(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
         }
         for (size_t k = first; params->p && k < params->n; k++) {
             params->p[k].fan_in = (size_t)fan_in;

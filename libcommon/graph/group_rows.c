@@ -124,7 +124,8 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
     const size_t length = (size_t)t->shape[value[AXIS]];
     if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
         return mc_fail(err, MC_EINPUT,
-                       "offset %zu + count %zu * block %zu exceeds the %zu places of tensor \"%s\"",
+                       "offset %zu + count %zu * block %zu exceeds the %zu entries of the axis in "
+                       "tensor \"%s\"",
                        value[OFFSET], value[COUNT], value[BLOCK], length, t->name);
     row->use = (struct mc_use){.index = (size_t)(*at - r->g->params),
                                .dim = (int)value[AXIS],

@@ -115,7 +115,7 @@ int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *
 int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err)
 {
     int32_t *old = NULL;
-    size_t *from = NULL, most = 0;
+    size_t *from = NULL, max = 0;
     int rc = 0;
 
     if (p->n_groups != q->n_groups)
@@ -127,9 +127,9 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         if (!mc_group_same_place(&p->groups[g], &q->groups[g]))
             return mc_fail(err, MC_EINPUT, "the permutations nest group \"%s\" differently",
                            p->groups[g].name);
-        most = p->groups[g].size > most ? p->groups[g].size : most;
+        max = p->groups[g].size > max ? p->groups[g].size : max;
     }
-    if ((rc = mc_new(&old, most, err)) ||
+    if ((rc = mc_new(&old, max, err)) ||
         (rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err)))
         goto out;
     memset(p->ids, 0, sizeof p->ids);
@@ -240,15 +240,15 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
                    uint32_t *params, uint32_t *stats, struct mc_error *err)
 {
     struct mc_placed_use *uses = NULL;
-    uint32_t *room = NULL;
-    size_t n = 0, most = 0;
+    uint32_t *scratch = NULL;
+    size_t n = 0, max = 0;
     int rc = mc_perm_fits(p, s, err);
 
     if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
         goto out;
     for (size_t i = 0; i < n; i++)
-        most = uses[i].at.k * uses[i].at.m > most ? uses[i].at.k * uses[i].at.m : most;
-    if ((rc = mc_new(&room, most, err)))
+        max = uses[i].at.k * uses[i].at.m > max ? uses[i].at.k * uses[i].at.m : max;
+    if ((rc = mc_new(&scratch, max, err)))
         goto out;
     for (size_t i = 0; i < g->P; i++)
         params[i] = (uint32_t)i;
@@ -257,11 +257,11 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
     for (size_t i = 0; i < n; i++) {
         uint32_t *index = uses[i].use->is_stat ? stats : params;
         if (index)
-            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, index, room);
+            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, index, scratch);
     }
 out:
     free(uses);
-    free(room);
+    free(scratch);
     return rc;
 }
 

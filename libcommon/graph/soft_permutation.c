@@ -64,12 +64,12 @@ static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct 
 int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s,
                       const struct mc_graph *g, struct mc_error *err)
 {
-    size_t most = 0;
+    size_t max_uses = 0;
     int rc = 0;
 
     for (size_t k = 0; k < s->n_groups; k++)
-        most += s->uses[k].n;
-    if ((rc = mc_new(&out->uses, most, err)) || (rc = mc_new(&out->offset, s->n_groups, err)))
+        max_uses += s->uses[k].n;
+    if ((rc = mc_new(&out->uses, max_uses, err)) || (rc = mc_new(&out->offset, s->n_groups, err)))
         return rc;
     out->m = mc_soft_perm_layout(s, out->offset);
     for (size_t k = 0; k < s->n_groups; k++)

@@ -27,7 +27,7 @@ struct derivation {
     int *group_of; /* (sets) group of a root, or -1 */
     struct {
         int node; /* the layer that names it */
-        size_t place, n_places;
+        size_t entry, n_entries;
     } * first; /* (sets) by group */
     size_t n_groups;
     unsigned char *observed; /* (n_nodes) 1 if groups are observed at the node */
@@ -158,7 +158,7 @@ static int number_groups(struct derivation *d, struct mc_error *err)
     for (size_t i = 0; i < d->ties.n; i++)
         d->group_of[i] = -1;
     for (int i = 0; i < d->g->n_nodes && !rc; i++) {
-        size_t place = 0;
+        size_t entry = 0;
         if (!mc_is_layer(&d->g->nodes[i]))
             continue;
         rc = mc_uf_walk_begin(&w, d->segments + d->axis[i].first, d->axis[i].n, err);
@@ -167,10 +167,10 @@ static int number_groups(struct derivation *d, struct mc_error *err)
             if (!p->fixed && p->count > 1 && d->group_of[s.set] < 0) {
                 d->group_of[s.set] = (int)d->n_groups;
                 d->first[d->n_groups].node = i;
-                d->first[d->n_groups].place = place;
-                d->first[d->n_groups++].n_places = p->count * s.repeat;
+                d->first[d->n_groups].entry = entry;
+                d->first[d->n_groups++].n_entries = p->count * s.repeat;
             }
-            place += p->count * s.repeat;
+            entry += p->count * s.repeat;
         }
     }
     mc_uf_walk_release(&w);
@@ -300,7 +300,7 @@ static int write_groups(const struct derivation *d, struct mc_symmetry *out, str
     for (size_t i = 0; i < d->n_groups; i++) {
         const struct mc_node *n = &d->g->nodes[d->first[i].node];
         struct mc_group *g = &out->groups[i];
-        size_t from = d->first[i].place, to = from + d->first[i].n_places;
+        size_t from = d->first[i].entry, to = from + d->first[i].n_entries;
         if (to - from == (size_t)n->c) /* the whole output */
             snprintf(g->name, sizeof g->name, "%s", n->name);
         else

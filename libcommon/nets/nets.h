@@ -17,11 +17,10 @@ struct mc_net_spec {
  *
  *     tinyten                    the paper's network: 86,778 parameters for 10 classes of RGB
  *                                images; Xavier-normal weights, zero biases
- *     resnet[:depth[,width]]     He et al.'s network for CIFAR: depth 6n+2 (32, at most 1166),
- * first
- *                                stage `width` (16) wide; a 3x3 stem, three stages of n basic
- *                                blocks, 1x1 projections; 466,906 parameters for 10 classes.
- *                                Kaiming-normal, fan-out
+ *     resnet[:depth[,width]]     He et al.'s network for CIFAR: depth 6n+2 (default 32, at most
+ *                                1166), first stage `width` (16) wide; a 3x3 stem, three stages
+ *                                of n basic blocks, 1x1 projections; 466,906 parameters for 10
+ *                                classes. Kaiming-normal, fan-out
  *     resnet20, 32, 44, 56, 110  aliases for those depths
  *     googlenet                  Szegedy et al.'s network in its CIFAR form. Both auxiliary heads
  *                                exist only in training. Truncated normal, sigma .01

@@ -31,7 +31,7 @@ refuse 'line 2: count must be a whole number of at least 2 (got "1")' "$header" 
 refuse 'line 2: count must be a whole number of at least 2 (got "99999999999999999999")' "$header" 'w 0 0 99999999999999999999 1 g'
 refuse 'line 2: block must be a whole number of at least 1 (got "0")' "$header" 'w 0 0 2 0 g'
 refuse 'line 2: offset must be a whole number of at least 0 (got "")' "$header" 'w 0  2 1 g'
-refuse 'line 2: offset 1 + count 12 * block 1 exceeds the 12 places of tensor "w"' "$header" 'w 0 1 12 1 g'
+refuse 'line 2: offset 1 + count 12 * block 1 exceeds the 12 entries of the axis in tensor "w"' "$header" 'w 0 1 12 1 g'
 refuse 'line 2: offset 0 + count 2000000000 * block 2000000000 exceeds' "$header" 'w 0 0 2000000000 2000000000 g'
 refuse 'line 2: group name must be 1 to 119 printable ASCII characters without spaces (got "")' "$header" 'w 0 0 2 1 '
 refuse 'line 3: group "g" has 6 units here and 12 in line 2' "$header" 'w 0 0 12 1 g' 'w 1 0 6 1 g'
