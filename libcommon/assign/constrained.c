@@ -39,7 +39,7 @@ static struct point evaluate(const struct problem *p, const int32_t *col)
     return (struct point){mc_sum_value(value), mc_sum_value(slack)};
 }
 
-/* Set p->mixed. Returns 0 if a product overflows float64. */
+/* Set p->mixed. Return 0 if a product overflows float64. */
 static int mix(struct problem *p, double multiplier)
 {
     for (size_t i = 0; i < p->n * p->n; i++) {
@@ -118,7 +118,7 @@ static void exchange(int32_t *col, size_t i, size_t j)
 }
 
 /* Make p->trial satisfy the constraint by exchanges. Choose the cheapest exchange that is enough;
- * otherwise the one that loses least at the multiplier. Returns 1 on success. */
+ * otherwise the one that loses least at the multiplier. Return 1 on success. */
 static int repair(struct problem *p, double multiplier)
 {
     for (size_t round = 0; round < p->n; round++) {

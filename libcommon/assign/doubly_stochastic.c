@@ -118,7 +118,7 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
 /* ---- Birkhoff and von Neumann ---------------------------------------------------------------- */
 
 /* Exclude entries below `drop` by a very low value: a matching that uses one is worth less than any
- * other, by more than mc_assign_max rounds. Returns 0 if a row has no entry left. */
+ * other, by more than mc_assign_max rounds. Return 0 if a row has no entry left. */
 static int bar(size_t n, double *left, double drop)
 {
     double tops = 0;

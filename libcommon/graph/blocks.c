@@ -36,7 +36,7 @@ static size_t first_row(const struct blocks *b, size_t row)
     return row;
 }
 
-/* 1 if units 0, 1, ... of a row are side by side from segment k on. */
+/* Return 1 if units 0, 1, ... of a row are side by side from segment k on. */
 static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, size_t row)
 {
     const size_t n = b->rows[row].n_units;

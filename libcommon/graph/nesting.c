@@ -26,8 +26,8 @@ static int bad_nesting(const struct mc_group *g, struct mc_error *err)
 
 /* Set from (n_groups) to the group that takes each group's position under perm; nested groups move
  * with their unit. If perm is NULL, set it to the counterpart of each group in the first units,
- * which must be equal. Returns the first group whose size or number of slots differs from those of
- * its from[], or n_groups. */
+ * which must be equal. Return a group whose size or number of slots differs from those of its
+ * from[], or n_groups. */
 static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *from)
 {
     int open = 1;

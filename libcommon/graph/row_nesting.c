@@ -36,8 +36,9 @@ struct position {
     size_t unit, offset;
 };
 
-/* 1 if two rows have the same position in their units. rank: for each row, the number of earlier
- * rows of its group. The enclosing rows must have the same rank, because their groups are equal. */
+/* Return 1 if two rows have the same position in their units. rank: for each row, the number of
+ * earlier rows of its group. The enclosing rows must have the same rank, because their groups are
+ * equal. */
 static int is_alike(const struct mc_rows *r, const size_t *rank, const struct position *x,
                     const struct position *y)
 {

@@ -158,7 +158,7 @@ static int fix_reached(struct mc_union_find *t, struct mc_uf_segment b, size_t e
     return 0;
 }
 
-/* Split or group two movable segments towards each other. Returns 1 if they became one. */
+/* Split or group two movable segments towards each other. Return 1 if they became one. */
 static int approach(struct mc_union_find *t, struct mc_uf_segment a, struct mc_uf_segment b,
                     struct mc_error *err)
 {

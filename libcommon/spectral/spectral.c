@@ -23,8 +23,8 @@ struct gram {
     double squares;  /* their sum */
 };
 
-/* Replaces LAPACKE's, which prints to stdout, where a stream may go. The status reports the
- * same. */
+/* Replace LAPACKE's function, which prints to stdout, where a stream may go. LAPACK's status
+ * reports the same errors. */
 void LAPACKE_xerbla(const char *name, lapack_int info)
 {
     (void)name;
@@ -62,7 +62,8 @@ static int load(struct gram *g, size_t rows, size_t cols, const float *w, struct
 }
 
 /* Compute the squared singular values above `least`, with the left singular vectors of M in
- * `vectors` (n,n). If vectors is NULL, only the maximum. Returns their number or an error. */
+ * `vectors` (n,n). If vectors is NULL, compute only the maximum. Return their number or an
+ * error. */
 static int values(struct gram *g, double least, double *vectors, struct mc_error *err)
 {
     int found = 0, *support = malloc(2 * (size_t)g->n * sizeof *support), info = -1010;

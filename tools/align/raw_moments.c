@@ -49,7 +49,8 @@ static int check_shapes(struct mc_activations_reader *a, struct mc_activations_r
     return 0;
 }
 
-/* Activations of a network have two inputs: the network and the data. */
+/* Check that both were measured on the same data. Activations record two inputs: the network and
+ * the data. */
 static int check_data(struct mc_reader *a, struct mc_reader *b, struct mc_error *err)
 {
     if (mc_reader_n_inputs(a) == 2 && mc_reader_n_inputs(b) == 2 &&

@@ -128,7 +128,7 @@ static double distance(const struct matching *m)
 
 /* ---- one group ------------------------------------------------------------------------------- */
 
-/* Is `other` the group, or a group inside its units? */
+/* Return 1 if `other` is the group, or a group inside its units. */
 static int in_group(const struct matching *m, size_t group, size_t other)
 {
     return other == group || m->s->groups[other].within == 1 + group;
@@ -139,7 +139,7 @@ static size_t end_of(const struct mc_unit_blocks *at)
     return at->base + (at->blocks - 1) * at->stride + at->k * at->m;
 }
 
-/* Do two uses move common values? Separate ranges of one axis do not overlap. */
+/* Return 1 if two uses move common values. Separate ranges of one axis do not overlap. */
 static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
 {
     const struct mc_use *u = x->use, *v = y->use;
@@ -149,7 +149,7 @@ static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
     return !disjoint && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
 }
 
-/* Does the use move values of another group that the forward sweep has not matched yet? */
+/* Return 1 if the use moves values of another group that the forward sweep has not matched yet. */
 static int is_unready(const struct matching *m, size_t use, size_t group)
 {
     const size_t tensor = m->uses[use].use->index;
@@ -201,7 +201,7 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 }
 
 /* Recompute the objective after the permutations of the group and of its inner groups changed.
- * Returns 1 if it is greater. */
+ * Return 1 if it is greater. */
 static int is_better(struct matching *m, size_t group)
 {
     const double before = objective(m);
@@ -216,7 +216,7 @@ static int is_better(struct matching *m, size_t group)
 }
 
 /* Swap the group's permutation with the candidate; a second call restores it. If units (the group's
- * new permutation) is not NULL, swap the inner permutations too. Returns 1 if one changed. */
+ * new permutation) is not NULL, swap the inner permutations too. Return 1 if one changed. */
 static int exchange(struct matching *m, size_t group, const int32_t *units)
 {
     const size_t bytes = m->s->groups[group].size * sizeof *m->spare;

@@ -8,8 +8,8 @@
 
 #define FLAT 1e-5
 
-/* Inner product of differences, computed from distances between the vectors (as in mc_curve_chord).
- * Common components of the vectors then cancel once, not in every product. */
+/* Return the inner product of two differences, computed from distances between the vectors (as in
+ * mc_curve_chord). Components that all vectors share then cancel once, not in every product. */
 static double dot(const struct mc_plane *p, const double *c, const double *d)
 {
     double sum = 0;

@@ -290,7 +290,7 @@ static void write_names(struct layout *o)
     fprintf(f, "NAMES = %zu\nSTAGES = %zu\n", n, stages ? o->n_names : 0);
 }
 
-/* Position of a value on an axis. */
+/* Return the position of a value on an axis. */
 static double on_axis(const struct mc_scale *y, double v)
 {
     if (!y->logarithmic || v > 0)
@@ -311,7 +311,7 @@ static void write_row(struct layout *o, const struct mc_scale *y, const struct m
             bar ? low : NAN, bar ? high : NAN);
 }
 
-/* Find where a line crosses the edge of this side between rows r - 1 and r. Returns 0 if it does
+/* Find where a line crosses the edge of this side between rows r - 1 and r. Return 0 if it does
  * not. */
 static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, int side, double *x)
 {
@@ -329,7 +329,7 @@ static int crosses(const struct mc_scale *y, const struct mc_line *l, size_t r, 
     return 1;
 }
 
-/* Arrows where lines leave and enter the frame: panel, series, x, 1 above or -1 below. */
+/* Write an arrow where a line leaves or enters the frame: panel, series, x, 1 above or -1 below. */
 static void write_exits(struct layout *o)
 {
     double x;
@@ -366,7 +366,7 @@ static void write_lines(struct layout *o, const struct mc_series *s)
     fputs("END_OF_DATA\n", f);
 }
 
-/* Number of equal series before series i, which it would hide. */
+/* Return the number of equal series before series i. They would be hidden by it. */
 static size_t same_before(const struct mc_series *s, size_t i)
 {
     size_t same = 0;

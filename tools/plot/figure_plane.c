@@ -27,7 +27,7 @@ struct layout {
     char header[2][300], x_name[300];
 };
 
-/* A network's name without folder and suffix. */
+/* Copy a network's name without folder and suffix. */
 static void short_name(const char *name, char *out, size_t size)
 {
     const char *slash = strrchr(name, '/');

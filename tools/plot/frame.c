@@ -24,7 +24,7 @@ static void widen(struct span *s, double low, double high)
     s->high = fmax(s->high, high);
 }
 
-/* Values of a line and its band; on a logarithmic axis, those above 0. */
+/* Return the range of a line and its band; on a logarithmic axis, only of values above 0. */
 static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
 {
     struct span s = {INFINITY, -INFINITY};
@@ -39,7 +39,7 @@ static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
     return s;
 }
 
-/* The line's value at x, interpolated between its rows. */
+/* Return the line's value at x, interpolated between its rows. */
 static double value_at(const struct mc_line *l, double x)
 {
     size_t r = 1;
@@ -52,7 +52,7 @@ static double value_at(const struct mc_line *l, double x)
     return l->y[r - 1] + fmin(fmax(share, 0), 1) * (l->y[r] - l->y[r - 1]);
 }
 
-/* Maximum distance of two lines; INFINITY if they are equal. */
+/* Return the maximum distance of two lines; INFINITY if they are equal. */
 static double distance(const struct mc_line *a, const struct mc_line *b)
 {
     double max = 0;
@@ -62,7 +62,7 @@ static double distance(const struct mc_line *a, const struct mc_line *b)
     return max > 0 ? max : INFINITY;
 }
 
-/* Minimum distance between any two of n lines. */
+/* Return the minimum distance between any two of n lines. */
 static double nearest(const struct mc_line *const *lines, size_t n)
 {
     double min = INFINITY;

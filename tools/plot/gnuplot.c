@@ -24,7 +24,7 @@ extern char **environ;
 
 #define WORD_JOINER "\xe2\x81\xa0" /* U+2060, zero width */
 
-/* An unlinked file, independent of disk space. */
+/* Open an unlinked file in memory, independent of disk space. */
 static FILE *in_memory(void)
 {
     int fd = memfd_create("gnuplot", MFD_CLOEXEC);
@@ -126,7 +126,7 @@ void mc_gnuplot_quote(struct mc_gnuplot *g, const char *text, enum mc_gnuplot_te
     putc('"', g->script);
 }
 
-/* Path of a script, relative to the running program. */
+/* Find the path of a script, relative to the running program. */
 static int find(const char *script, char *path, size_t size, struct mc_error *err)
 {
     ssize_t n = readlink("/proc/self/exe", path, size - 1);

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Length of a text without the empty lines at its end. */
+/* Return the length of a text without the empty lines at its end. */
 static size_t without_empty_lines(const char *text, size_t n)
 {
     for (size_t end; n > 2; n = end) {

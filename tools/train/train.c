@@ -49,7 +49,7 @@ double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t st
     }
 }
 
-/* The shuffled samples of an epoch: (steps, batch), padded with -1. */
+/* List the shuffled samples of an epoch: (steps, batch), padded with -1. */
 static void epoch_order(const struct mc_train_options *o, uint64_t epoch, uint64_t n,
                         uint64_t steps, int32_t *order)
 {
