@@ -299,6 +299,9 @@ static void check_options(struct options *o)
         mc_cli_usage("--%s has no effect with --control-points 0", idle);
     if (o->start && (o->control_points != 1 || o->chain))
         mc_cli_usage("--start requires a Bezier curve with one control point");
+    if (!learns && o->cli.n_operands == 2)
+        mc_cli_usage("--%s reads one curve: write it first: mc-bezier --epochs 0 %s %s -o line.mcz",
+                     point ? "point" : "inner", o->cli.operands[0], o->cli.operands[1]);
     mc_cli_operands(&o->cli, learns ? "A.mcz B.mcz" : "CURVE.mcz");
     mc_cli_require(!learns || !o->train.train.epochs || !o->control_points || o->train.data,
                    "--data FILE.mcz (or --epochs 0 for the straight line)");

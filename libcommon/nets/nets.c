@@ -58,11 +58,20 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
         if (strlen(BUILDERS[i].name) == len && !strncmp(BUILDERS[i].name, name, len))
             b = &BUILDERS[i];
     }
-    if (!b)
+    if (!b) {
+        mc_near_text(&near, meant);
+        for (size_t i = 0; i < N_BUILDERS; i++) { /* vgg16: vgg:16 */
+            const size_t n = strlen(BUILDERS[i].name);
+            if (!BUILDERS[i].alias_args && len > n && !strncmp(BUILDERS[i].name, name, n) &&
+                strspn(name + n, "0123456789"))
+                snprintf(meant, sizeof meant, ", did you mean '%s:%.20s'?", BUILDERS[i].name,
+                         name + n);
+        }
         return mc_fail(err, MC_EUSAGE,
                        "unknown network '%.*s'%s (one of: " MC_NET_LIST ", FILE.json; for any "
                        "other network: python -m mcz.torch export, see docs/tutorial.md)",
-                       (int)len, name, mc_near_text(&near, meant));
+                       (int)len, name, meant);
+    }
     if (strlen(name) >= sizeof g->net)
         return mc_fail(err, MC_EUSAGE, "network '%s': name is longer than %zu characters", name,
                        sizeof g->net - 1);
