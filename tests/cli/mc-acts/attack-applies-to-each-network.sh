@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-acts --attack writes moments of each network's adversarial examples, equal to those of raw streams; eps=0 is no
-# attack.
+# mc-acts --attack writes moments of each network's adversarial examples, equal to those of raw streams. With eps=0 it changes
+# nothing.
 fixture attacked
 a="mc-acts -q --no-progress --data d.mcz --samples 200 --batch 32 -t 1"
 
