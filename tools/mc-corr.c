@@ -128,7 +128,12 @@ static void print_rows(const struct mc_signature *rows, size_t n, int permuted, 
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
             permuted ? "\tpermuted" : "", permuted ? "\tpermuted_live" : "");
     for (const struct mc_signature *s = rows; s < rows + n; s++) {
+        size_t nth = 1; /* a node of several groups has a row for each */
+        for (const struct mc_signature *before = rows; before < s; before++)
+            nth += !strcmp(before->layer, s->layer);
         mc_plain(f, s->layer);
+        if (nth > 1)
+            fprintf(f, " (%zu)", nth);
         fprintf(f, "\t%zu\t%zu\t%zu\t%.9g", s->units, s->dead_a, s->dead_b, s->identity);
         if (permuted)
             fprintf(f, "\t%.9g\t%.9g\t%.9g\n", s->permuted, s->identity_live, s->permuted_live);
