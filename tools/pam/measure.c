@@ -163,8 +163,8 @@ int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_pam_set_name na
     return 0;
 }
 
-int mc_pam_measure_here(struct mc_pam *p, struct mc_train *f, struct mc_pam_value *value,
-                        double *relu, struct mc_error *err)
+int mc_pam_measure_current(struct mc_pam *p, struct mc_train *f, struct mc_pam_value *value,
+                           double *relu, struct mc_error *err)
 {
     struct mc_pam_value with_relu;
     int rc = mc_pam_measure(p, f, MC_PAM_SELECTION, value, err);

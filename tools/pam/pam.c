@@ -53,7 +53,7 @@ static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
     mc_perm_copy(&p->previous, p->perm);
     f->be->copy(f->be, p->d_anchor, p->d_offset, p->graph->P * sizeof(float));
     rc = mc_pam_place(p, f, p->perm, err);
-    return rc ? rc : mc_pam_measure_here(p, f, &r->before, &r->relu_before, err);
+    return rc ? rc : mc_pam_measure_current(p, f, &r->before, &r->relu_before, err);
 }
 
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
@@ -164,7 +164,7 @@ static int measure_curve(struct mc_pam *p, struct mc_train *f, struct mc_pam_rep
         sum += pow((double)x[i] - (double)x[n + i], 2);
     free(x);
     r->proximal_curve = sum / (2 * p->o->nu_curve);
-    return rc ? rc : mc_pam_measure_here(p, f, &r->curve, &r->relu, err);
+    return rc ? rc : mc_pam_measure_current(p, f, &r->curve, &r->relu, err);
 }
 
 /* Evaluate the whole iteration. *stop: the theorem's rule rejects it, and it is undone. */

@@ -145,9 +145,9 @@ MC_USE_RESULT int mc_pam_measure(struct mc_pam *p, struct mc_train *f, enum mc_p
                                  struct mc_pam_value *value, struct mc_error *err);
 /* The same on MC_PAM_SELECTION, and the loss on MC_PAM_RELU. MC_EFAIL: loss or decay is not
  * finite. */
-MC_USE_RESULT int mc_pam_measure_here(struct mc_pam *p, struct mc_train *f,
-                                      struct mc_pam_value *value, double *relu,
-                                      struct mc_error *err);
+MC_USE_RESULT int mc_pam_measure_current(struct mc_pam *p, struct mc_train *f,
+                                         struct mc_pam_value *value, double *relu,
+                                         struct mc_error *err);
 /* Compute P b of a permutation in p->d_pb. */
 MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struct mc_perm *perm,
                                struct mc_error *err);

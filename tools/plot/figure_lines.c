@@ -366,7 +366,7 @@ static void write_lines(struct layout *o, const struct mc_series *s)
     fputs("END_OF_DATA\n", f);
 }
 
-/* Return the number of equal series before series i. They would be hidden by it. */
+/* Return the number of equal series before series i, which series i would hide. */
 static size_t same_before(const struct mc_series *s, size_t i)
 {
     size_t same = 0;
