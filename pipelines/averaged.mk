@@ -7,8 +7,8 @@
 #   make -f pipelines/averaged.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
 # With the same settings and OUT it uses the networks and lines of connect.mk. OUT/A-B/averaged.tsv has rows
-# line-V-averaged and line-V; OUT/averaged.tsv has mean and deviation over all pairs. Averaged statistics
-# ignore the EVAL_FLAGS of batch norm.
+# line-V-averaged and line-V for each V of unaligned, aligned and weights; OUT/averaged.tsv has mean and
+# deviation over all pairs. Rows with averaged statistics ignore the options of batch norm in EVAL_FLAGS.
 variants := unaligned aligned weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
@@ -21,7 +21,7 @@ averaged := $(variants:%=line-%-averaged)
 flags    := $(subst --seed ,--seed=,$(subst --bn-samples ,--bn-samples=,$(strip $(EVAL_FLAGS))))
 flags    := $(filter-out --bn-% $(if $(findstring --attack,$(flags)),,--seed=%),$(flags))
 ends      = $(a) $(call second,$(patsubst %-averaged.tsv,%,$(@F)))
-$(call each,$(averaged:=.tsv)): $$(ends) $(measuring)
+$(call each,$(averaged:=.tsv)): $$(ends) $(eval-deps)
 	$(begin)
 	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
 	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@

@@ -5,8 +5,8 @@
 #
 #   make -f pipelines/bound.mk DATA=cifar10 DATA_DIR=~/data EPOCHS=20 SCHEDULE=onecycle LR=0.02 OUT=out
 #
-# OUT/A-B/ has bound.tsv, a row per way, and ranks.tsv, the ways in the order of the bound and of the barrier.
-# OUT/ has the same of all pairs.
+# OUT/A-B/ has bound.tsv with a row per way, and ranks.tsv with the ranks of the ways by bound and by barrier.
+# OUT/ has the same for all pairs.
 NET ?= mlp:256,256#     an mlp without batch norm
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
 $(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET must be an mlp without batch \
@@ -15,13 +15,13 @@ $(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET m
 all: $(foreach f,bound.tsv ranks.tsv,$(folders:%=%/$(f)))
 way = $(patsubst bound-%.tsv,%,$(patsubst barrier-%.tsv,%,$(@F)))
 by  = $(if $(filter unaligned,$(way)),,$(@D)/permutation$(patsubst %-aligned,%,-$(way)).mcz)
-points := $(call settings,bound,POINTS $(compute))
-$(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(points)
+bound-deps := $(call settings,bound,POINTS $(compute))
+$(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(bound-deps)
 	$(begin)
 	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@
 	$(finish)
 $(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
-    $(points)
+    $(bound-deps)
 	$(begin)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \

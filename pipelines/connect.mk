@@ -7,11 +7,11 @@
 #
 # OUT/net-SEED.mcz are the networks. OUT/A-B/ has the results of the pair A:B: table.tsv, path.svg,
 # signature.svg, training.svg, pointwise.tsv (the curves compared point by point) and saved.tsv (epochs that
-# alignment saves). OUT/ has the same of all pairs, with mean and standard deviation, and training.tsv (the
+# alignment saves). OUT/ has the same for all pairs, with mean and standard deviation, and training.tsv (the
 # last epochs of all trainings).
 #
-# If you interrupt a run, the same command resumes it. If you change a setting, its dependents are rebuilt.
-# RUN runs each job elsewhere: RUN="srun -c 2". You can replace a stage: ALIGN="python3 my_align.py".
+# If you interrupt a run, the same command resumes it. If you change a setting, the results that depend on it
+# are rebuilt. RUN="srun -c 2" runs each job on a cluster. ALIGN="python3 my_align.py" replaces a stage.
 # `make -f pipelines/connect.mk help` lists the settings. Goals for clusters: shared, net-SEED, pair.
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 

@@ -21,15 +21,15 @@ same-lr := $(shell printf '%s\n' $(GRID_LR) | LC_ALL=C awk '$$1 + 0 == $(CURVE_L
 centre := $(filter $(foreach l,$(same-lr),%-lr$(l)-batch$(CURVE_BATCH)),$(cells))
 cell    = $(subst -lr, ,$(subst -batch, ,$(basename $(@F))))#    curve-V LR BATCH
 to      = $(call second,$(firstword $(cell)))
-grid   := $(call settings,grid,CURVE_EPOCHS CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))
-$(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.mcz $$(a) $$(to) $(grid)
+grid-deps := $(call settings,grid,CURVE_EPOCHS CURVE_SCHEDULE CURVE_SEED CURVE_FLAGS CURVE $(compute))
+$(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.mcz $$(a) $$(to) $(grid-deps)
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) --lr $(word 2,$(cell)) --batch $(word 3,$(cell)) \
 	    $(a) $(to) -o $@
 	$(finish-training)
 $(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(cell)).mcz
 	cp -p $< $@.part && mv $@.part $@
-$(call each,$(cells:=.tsv)): %.tsv: %.mcz $(measuring)
+$(call each,$(cells:=.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) $< -o $@
 	$(finish)

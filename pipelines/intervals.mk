@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Confidence intervals over the test images, by mc-bootstrap: for both curves of a pair, and for their
-# difference on the same images. They hold for these networks. The deviation over pairs in connect.mk's tables
-# is that over seeds.
+# difference on the same images. They apply to these networks only. The deviation over pairs in connect.mk's
+# tables is over networks of different seeds.
 #
 #   make -f pipelines/intervals.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
@@ -14,7 +14,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 all: $(folders:%=%/intervals.tsv)
 curve = $(@D)/$(patsubst losses-%,curve-%,$(@F))
-$(call each,losses-unaligned.mcz losses-aligned.mcz): $$(curve) $(measuring)
+$(call each,losses-unaligned.mcz losses-aligned.mcz): $$(curve) $(eval-deps)
 	$(begin)
 	$(RUN) mc-eval --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz --points $$POINTS $(EVAL_FLAGS) \
 	    $(device) --losses $@ $< -o /dev/null

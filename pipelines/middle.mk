@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The similarity of a curve's middle to its ends: the mean correlation of their units, per layer, before and
-# after the middle is aligned to that end. The same for the straight line between the ends.
+# The similarity of a curve's middle to its ends, compared with that of the straight line's middle: the mean
+# correlation of units, per layer, before and after the middle is aligned to the end.
 #
 #   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out
 #
@@ -17,7 +17,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 pictures := $(foreach m,middle-unaligned middle-aligned,$(m).svg $(m).png)
 all: $(foreach f,middle.tsv $(pictures),$(folders:%=%/$(f)))
 
-# ---- the middle, its statistics of batch norm re-estimated -----------------------------------------
+# ---- the middle, with re-estimated statistics of batch norm -----------------------------------------
 path = $(@D)/$(patsubst curve-line-%,line-%,$(patsubst middle-%,curve-%,$(@F)))
 $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,MIDDLE_FLAGS $(compute))
 	$(begin)
@@ -28,7 +28,7 @@ $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,
 side = $(patsubst moments-%,%,$(basename $(@F)))
 mid  = $(patsubst %-first,%,$(patsubst %-second,%,$(side)))
 end  = $(if $(filter %-first,$(side)),$(a),$(if $(filter %-unaligned,$(mid)),$(b),$(@D)/b-aligned.mcz))
-$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acting) | $(OUT)/train.mcz
+$(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@
 	$(finish)

@@ -22,7 +22,7 @@ all: $(foreach f,pam.tsv pam.svg pam.png objective.tsv,$(folders:%=%/$(f))) $(if
 # ---- permutation and curve together ----------------------------------------------------------------
 first = $(if $(filter curve-pam-aligned%,$(@F)),$(@D)/permutation.mcz)
 $(filter-out $(copied),$(call each,curve-pam-unaligned.mcz curve-pam-aligned.mcz)): \
-    $(OUT)/train.mcz $$(a) $$(b) $$(first) $(curving) $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS)
+    $(OUT)/train.mcz $$(a) $$(b) $$(first) $(curve-deps) $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS)
 	$(begin)
 	$(RUN) mc-pam --data $< $(first:%=--perm %) --permutation-epochs $$PERMUTATION_EPOCHS $(learn) \
 	    $(PAM_FLAGS) $(a) $(b) -o $@

@@ -39,12 +39,12 @@ all: $(foreach f,$(kinds) $(if $(odd),midpoint.tsv) $(if $(STRONG_ATTACK),strong
 curves   := $(variants:%=curve-%)
 attacked := $(curves:=-bn-attack)
 strong   := $(curves:=-strong)
-$(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(measuring)
+$(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) --bn-attack $< -o $@
 	$(finish)
-# the last of two equal options counts
-$(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(measuring) \
+# $(evaluate) has --points and --attack too, but the last of repeated options is used
+$(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(eval-deps) \
     $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
 	$(begin)
 	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How many images an alignment needs: the same ends aligned by 2,500, 5,000, 10,000 and all training images.
-# The paper finds the first three equal. The table counts the units that each matches differently from the
-# alignment by 10,000 images, and measures the straight line to each aligned end.
+# In the paper, the first three give equal results. The table has, for each alignment, the number of units that
+# it matches differently from the alignment by 10,000 images, and the straight line to its aligned end.
 #
 #   make -f pipelines/subsets.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
@@ -24,13 +24,13 @@ all: $(folders:%=%/subsets.tsv)
 count   = $(patsubst moments-subset-%.mcz,%,$(@F))
 labels := "labels","dtype":"[a-z0-9]*","shape":\[
 every   = $$(mc-info --json $(OUT)/train.mcz | grep -o '$(labels)[0-9]*' | grep -o '[0-9]*$$')
-subset := $(call settings,acts-subset,ACTS_FLAGS $(compute))
-$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset) | $(OUT)/train.mcz
+subset-deps := $(call settings,acts-subset,ACTS_FLAGS $(compute))
+$(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@
 	$(finish)
 
-# ---- the table: composed with the reference's inverse, an alignment moves the units that differ ----
+# ---- the table: an alignment composed with the reference's inverse moves only units that differ ----
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
 $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(reference) $$(b)
 	$(RUN_LIGHT) mc-permute --inverse $(reference) | mc-permute --compose $< - | \

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Runs a job on a GPU that no other job of this script uses, or only a given number. It waits for a free slot, locks
-# it, and becomes the job. The kernel releases the lock when the job and all its children have ended, even by a kill.
+# Runs a job on a GPU that no other job of this script uses, or at most a given number of them. It waits for a free
+# slot, locks it, and becomes the job. The kernel releases the lock when the job and all its children have ended, even by a kill.
 set -u
 
 usage() {
@@ -81,7 +81,7 @@ control() {
     without_locks timeout 20 nvidia-cuda-mps-control "$@"
 }
 
-# take_turns GPU JOBS REASON: reports that MPS is missing, unless a running job has; the job holds this lock
+# take_turns GPU JOBS REASON: reports that MPS does not run, unless a running job has reported it. The job keeps the lock.
 take_turns() {
     exec 8>"$locks/$1.turns" || exit 1
     ! flock -n 8 || echo "gpus.sh: GPU $1: no MPS, $2 jobs take turns: $3" >&2
@@ -100,8 +100,9 @@ share() {
     export CUDA_MPS_PIPE_DIRECTORY=$folder/pipe CUDA_MPS_LOG_DIRECTORY=$folder/log
     # `starts`: one job at a time starts the daemon. `jobs`: shared by the jobs, exclusive to the process that stops it.
     flock 7 && flock -s 8 || exit 1
-    # This process waits for the last job and stops the daemon. It begins first, so that a daemon never lacks it. A second
-    # one waits up to 10 s for one that may be just ending.
+    # Start a process that waits for the last job to end and then stops the daemon. It starts before the daemon, so that
+    # every daemon is stopped. If such a process already runs, the new one waits up to 10 s, because the other may be
+    # about to end.
     without_locks setsid -f flock -w 10 "$folder/stops" flock "$folder/jobs" \
         bash -c 'timeout 20 nvidia-cuda-mps-control <<<quit' >/dev/null 2>&1 </dev/null
     if control <<<get_server_list >"$folder/output" 2>&1 ||
@@ -116,7 +117,7 @@ share() {
     fi
 }
 
-# try INDEX SLOT [FLOCK_OPTION...]: locks this slot of a GPU, or fails
+# try INDEX SLOT [FLOCK_OPTION...]: locks this slot of GPU number INDEX of the arguments, or fails
 try() {
     local gpu=${gpus[$1]}
     [ "$2" -lt "${slots[$1]}" ] || return 1

@@ -22,7 +22,7 @@ Submit a graph of pipelines/, such as connect.mk, to Slurm. Print the numbers of
   -h         print this and exit
 
 All nodes must see OUT, the data and the programs under the same paths. A task has THREADS cores. Slurm restarts a task if
-its node fails; the task resumes from its checkpoint. After a failure submit the same again: finished results are kept.
+its node fails; the task resumes from its checkpoint. After a failure, run the same command again: finished results are kept.
 The tasks' messages are in OUT/slurm.
 
 Examples:
@@ -68,7 +68,8 @@ mapfile -t seeds < <(tr ' :' '\n\n' <<<"$PAIRS" | sort -nu)
 cost=
 [ "$time" ] && [ "$memory" ] || cost=$("${make[@]}" cost) || fail 1 'the goal `cost` failed: set -t and -m'
 
-# submit NAME ROWS GPUS TASKS GOAL...: a job, or an array if TASKS is not 0, after the last job. ROWS of cost are a pattern.
+# submit NAME ROWS GPUS TASKS GOAL...: submits a job, or an array if TASKS is not 0, to run after the last one. ROWS is a
+# pattern: it selects the rows of the goal cost whose maximum sets the limits of time and memory.
 submit() {
     local name=$1 minutes megabytes script options
     read -r minutes megabytes < <(awk -v rows="^($2) " '$0 ~ rows { if ($3 > h) h = $3; if ($4 > m) m = $4 }

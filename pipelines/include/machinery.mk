@@ -21,7 +21,7 @@ override SHELL := /bin/bash
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
-given   := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
+from-command-line := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 define newline
 
 
@@ -29,7 +29,8 @@ endef
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
 ifeq ($(filter help,$(MAKECMDGOALS)),)
-$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- $(given) $(dry-run:n=-n))
+$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- \
+    $(from-command-line) $(dry-run:n=-n))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of $(firstword $(files-read))))
 endif
 

@@ -4,9 +4,12 @@
 #
 #   variants := unaligned aligned mine
 #
-# the forms of a pair's second end: as trained, permuted by permutation.mcz, and permuted by
-# permutation-mine.mcz, for which the graph has a rule. With `alignments := mine` too, a rule for
-# moments-mine.mcz is enough. Then it includes this file, and adds tables and pictures.
+# before it includes this file. Each variant is a form of a pair's second end. `unaligned` is the network as
+# trained, `aligned` is permuted by permutation.mcz, and any other, such as `mine`, by permutation-mine.mcz. The
+# graph has a rule that makes permutation-mine.mcz. If it sets `alignments := mine` too, this file makes it
+# from moments-mine.mcz, for which the graph has a rule. Tables and pictures follow in the graph.
+#
+# Variables NAME-deps are prerequisites: settings files (see machinery.mk), and for eval-deps also the data.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 
 # ---- data and networks -----------------------------------------------------------------------------
@@ -23,8 +26,8 @@ $(filter-out $(copied),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	    -o $@ $(source)
 	$(finish)
 
-training := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
-$(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
+train-deps := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
+$(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(train-deps)
 	$(shared)
 	$(begin)
 	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
@@ -33,8 +36,8 @@ $(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(training)
 
 # ---- alignment -------------------------------------------------------------------------------------
 acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
-acting := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
-$(call each,moments.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
+acts-deps := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
+$(call each,moments.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@
 	$(finish)
@@ -55,20 +58,20 @@ $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
 # ---- paths: the straight line and the learned curve ------------------------------------------------
 $(call each,$(variants:%=line-%.mcz)): $$(a) $$(call second,$$(basename $$(@F)))
 	$(RUN_LIGHT) mc-bezier --epochs 0 $^ -o $@
-curving := $(call settings,curve,$(addprefix CURVE_,EPOCHS LR BATCH SCHEDULE SEED FLAGS) CURVE $(compute))
+curve-deps := $(call settings,curve,$(addprefix CURVE_,EPOCHS LR BATCH SCHEDULE SEED FLAGS) CURVE $(compute))
 learn    = --seed $(or $(CURVE_SEED),$(seed-a)) --epochs $$CURVE_EPOCHS --lr $$CURVE_LR \
                --batch $$CURVE_BATCH --schedule $$CURVE_SCHEDULE $(CURVE_FLAGS) $(device) $(resume)
 $(filter-out $(copied) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(variants:%=curve-%.mcz))): \
-    $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curving)
+    $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curve-deps)
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@
 	$(finish-training)
 
-# ---- what they measure -----------------------------------------------------------------------------
+# ---- measurements along the paths ------------------------------------------------------------------
 evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
                --points $$POINTS $(EVAL_FLAGS) $(device) --summary $(@:.tsv=.summary.tsv)
-measuring := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
-$(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(measuring)
+eval-deps := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
+$(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) $< -o $@
 	$(finish)

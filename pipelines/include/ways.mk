@@ -8,7 +8,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
 $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FLAGS)),$(error CORR_FLAGS and \
     ACTS_FLAGS must not have --measure or --at, which this graph compares))
 
-$(call each,moments-pre.mcz): $$(a) $$(b) $(acting) | $(OUT)/train.mcz
+$(call each,moments-pre.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
 	$(finish)
@@ -16,14 +16,14 @@ $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
-ways := $(call settings,ways,ALIGN HUNGARIAN_FLAGS)
+ways-deps := $(call settings,ways,ALIGN HUNGARIAN_FLAGS)
 $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
-    $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways)
+    $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways-deps)
 	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
 	$(finish)
 $(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
-    %/matrices-l2-pre.mcz $(ways)
+    %/matrices-l2-pre.mcz $(ways-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) \
 	    --constraint $*/matrices-l2-pre.mcz $< -o $@

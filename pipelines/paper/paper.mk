@@ -54,9 +54,9 @@ export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
 # the other graphs read the user's settings from the environment, and an experiment's from the command line
 export OUT PAIRS SCALE PAM_FLAGS BIN
 unexport EPOCHS CURVE_EPOCHS
-given := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
+from-command-line := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
-fixed := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(given))
+fixed := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(from-command-line))
 $(if $(fixed),$(error each experiment sets $(fixed): select experiments with PART))
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
@@ -72,8 +72,8 @@ papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
            $(filter grid-tinyten-cifar100 robust-%-cifar10 robust-%-cifar100 bound-%,$(others))
 own := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(paper)paper.mk)
 ifeq ($(filter help parts,$(MAKECMDGOALS)),)
-values := $(foreach n,$(sort $(own) $(given)) PATH,$(n)=$(call quote,$($(n))))
-$(shell $(values) $(here)include/check-settings $(files-read) -- $(given))
+values := $(foreach n,$(sort $(own) $(from-command-line)) PATH,$(n)=$(call quote,$($(n))))
+$(shell $(values) $(here)include/check-settings $(files-read) -- $(from-command-line))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of paper.mk))
 endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
