@@ -29,7 +29,7 @@ PATH=$MC_BUILD/bin:$PATH "$publish" make published/mlp-synth back
 set -- connect NET=mlp DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' OUT=figures FROM=back
 graph "$@" CURVE_EPOCHS=1 figures/table.tsv
 same out/mlp-synth/table.tsv figures/table.tsv
-! (graph "$@" EPOCHS=3) >out.refused && grep -qF "FROM: 'back/net-1.mcz' was made with EPOCHS=2 (3 expected)" errors || die "$(cat errors)"
+! (graph "$@" EPOCHS=3) >out.refused && grep -qF "FROM: 'back/net-1.mcz' was made with another EPOCHS: 3 expected, got 2" errors || die "$(cat errors)"
 ! (graph paper OUT=again reevaluate PUBLISHED=published PART=grid-mlp-synth) >out.refused || die 'a missing experiment passes'
 grep -qF 'published: no published curves' errors || die "$(cat errors)"
 fails 1 ': no pair with both curves' "$publish" keep out/grid-mlp-synth kept
