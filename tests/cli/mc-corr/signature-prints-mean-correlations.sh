@@ -25,7 +25,9 @@ fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
 # a node that several groups share has a row for each, of its own name, so that mc-plot accepts the table
 mc-data -q synth --samples 16 -o d32.mcz
 for s in 1 2; do mc-train -q -t 1 --net "$MC_ROOT/formats/samples/example_net.json" --data d32.mcz --epochs 1 --seed $s -o e$s.mcz; done
-mc-acts -q --data d32.mcz --samples 16 e1.mcz e2.mcz | mc-corr -q --signature - >shared.tsv
+mc-acts -q --data d32.mcz --samples 16 e1.mcz e2.mcz >shared.mcz
+mc-corr -q shared.mcz | mc-hungarian -q -o shared-p.mcz
+mc-corr -q --signature --perm shared-p.mcz shared.mcz >shared.tsv
 grep -q '(2)' shared.tsv || die "$(cat shared.tsv)"
 [ -z "$(cut -f 1 shared.tsv | sort | uniq -d)" ] || die "$(cat shared.tsv)"
 mc-plot signature shared.tsv -o shared.svg
