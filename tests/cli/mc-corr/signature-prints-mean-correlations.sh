@@ -22,7 +22,7 @@ mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-permute --random 1 --perm-out mlp-p.mcz mlp.mcz -o x.mcz
 fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
 
-# a node that several groups share has a row for each, of its own name, so that mc-plot accepts the table
+# a node that several groups share has a distinct row for each name, so that mc-plot accepts the table
 mc-data -q synth --samples 16 -o d32.mcz
 for s in 1 2; do mc-train -q -t 1 --net "$MC_ROOT/formats/samples/example_net.json" --data d32.mcz --epochs 1 --seed $s -o e$s.mcz; done
 mc-acts -q --data d32.mcz --samples 16 e1.mcz e2.mcz >shared.mcz
