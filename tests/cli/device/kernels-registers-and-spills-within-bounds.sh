@@ -46,9 +46,9 @@ check() {
         awk -v kernel="$kernel" '
             /^\/\*/ { comment = "" }
             { comment = comment " " $0 }
-            index($0, "__global__ void " kernel "(") { found = comment ~ /Moves / }
+            index($0, "__global__ void " kernel "(") { found = comment ~ /Memory traffic: / }
             /^}/ { comment = "" }
-            END { exit !found }' "$MC_ROOT/kernels/cuda/$file.cu" || echo "$kernel: its comment does not say what it moves"
+            END { exit !found }' "$MC_ROOT/kernels/cuda/$file.cu" || echo "$kernel: its comment has no memory traffic"
     done <"$1"
 }
 
@@ -71,4 +71,4 @@ list_unfenced without.ptx | grep -q entry || die 'found no missing fence'
 awk -F'\t' -v OFS='\t' 'NR == 2 { $4 = 1; $5 = 99; $6 = -1; $7 = 99 } NR == 3 { $3 = "_Z4none" } { print }' "$table" >other
 expect_equal "$(check other | cut -d: -f1 | sort | uniq -c | tr -s ' ')" $' 1 norm_apply\n 4 norm_sums'
 sed 's/norm_apply\t/norm_prepare\t/' "$table" >other
-check other | grep -qx 'norm_prepare: its comment does not say what it moves'
+check other | grep -qx 'norm_prepare: its comment has no memory traffic'

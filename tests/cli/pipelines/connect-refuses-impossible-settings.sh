@@ -32,7 +32,7 @@ refuses "up to 64 widths from 1 to 65536 expected" NET=mlp:x
 refuses 'NET must be an existing file' NET=./none.json OUT=none
 [ ! -e none ] || die 'a folder for data that do not exist'
 mkdir -p pictures/a pictures/b
-refuses 'DATA_DIR must be a folder with train and test' DATA=folder DATA_DIR=pictures
+refuses 'DATA_DIR must be a folder that contains train and test' DATA=folder DATA_DIR=pictures
 mkdir pictures/train pictures/val
 graph connect -n DATA=folder DATA_DIR=pictures OUT=of-pictures
 for pairs in 1 1:2:3 :1:2 1:2: 1:x 1-2 1:1; do refuses "(got '$pairs')" PAIRS="3:4 $pairs"; done

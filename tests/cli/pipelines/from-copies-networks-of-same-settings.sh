@@ -32,7 +32,7 @@ for s in 'net-1 EPOCHS=1 EPOCHS=2 CURVE_EPOCHS=1' 'net-1 NET=mlp:bn,8 NET=mlp:bn
     'train DATA=synth DATA=cifar10' 'train DATA_SEED=1 DATA_SEED=9' 'test TEST_IMAGES=100 TEST_IMAGES=77' 'train TRAIN_IMAGES=256 TRAIN_IMAGES=100'; do
     read -ra words <<<"$s"
     ! (graph "$@" OUT=other FROM=out "${words[@]:2}") >out.refused || die "FROM passes with ${words[*]:2}"
-    grep -qF "FROM: 'out/${words[0]}.mcz' was made with ${words[1]} (" errors || die "$s: $(cat errors)"
+    grep -F "FROM: 'out/${words[0]}.mcz' was made with another ${words[1]%=*}: " errors | grep -q ", got ${words[1]#*=}\$" || die "$s: $(cat errors)"
 done
 ! (graph grid NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 PAIRS='1:2 3:4' OUT=grid FROM=out -n CURVE_LR=0.5 GRID_LR=0.5) >out.refused ||
     die 'a grid with curves of another rate'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # An installation does not need the source tree: programs, manual pages, completion and scripts work alone.
 # Install a copy: the build folder must not change.
-cp -a "$MC_BUILD" build
+cp -a "$MC_BUILD/." build
 [ -e build/lib/libmc-cuda.so ] || set -- NVCC=
 make -s -C "$MC_ROOT" -o "$PWD/build/flags" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
 mv stage/opt/mc moved # found relative to the program, in any folder
