@@ -79,7 +79,7 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	install -m 644 $(SCRIPTS) $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
 	install formats/python/example_assign.py "$$share" && \
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
-		find . -type f ! -path '*/published/*' ! -name '*.pyc' -exec cp --parents -t "$$share" {} +) && \
+		find . -type f ! -path '*/published/*' ! -name '*.pyc' ! -name build_wheel.py -exec cp --parents -t "$$share" {} +) && \
 	install -d "$$share/mcz" && install -m 644 $(wildcard formats/python/mcz/*.py) "$$share/mcz" && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
@@ -101,7 +101,7 @@ format: ## run clang-format on every C, CUDA and C++ file
 	clang-format -i $(shell git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
 clean: ## remove all builds
-	rm -rf $(BUILD) build-sanitize build-fuzz build-tsan build-coverage
+	rm -rf $(BUILD) build-wheel build-sanitize build-fuzz build-tsan build-coverage
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST)) | \

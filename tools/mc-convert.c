@@ -169,7 +169,7 @@ static int format_of(const char *path)
 
 static int is_pickle(const char *path)
 {
-    static const char *const endings[] = {".pt", ".pth", ".ckpt", ".bin", ".pkl", NULL};
+    static const char *const endings[] = {".pt", ".pth", ".ckpt", ".pkl", NULL};
     const char *dot = path ? strrchr(path, '.') : NULL;
     int i = 0;
 
@@ -193,7 +193,7 @@ static void check_options(struct options *o)
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
     if (fnmatch("*.safetensors.index.json", input(o), 0) == 0)
         mc_cli_usage("%s: " MC_INPUT_SHARDS, input(o));
-    if (o->to == MC_CONVERT_MCZ && is_pickle(o->cli.output))
+    if (is_pickle(o->cli.output))
         mc_cli_usage("--output: '%s': pickles cannot be written: use .safetensors, which PyTorch "
                      "reads with safetensors.torch.load_file",
                      o->cli.output);

@@ -123,17 +123,22 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
 
 /* ---- output ---------------------------------------------------------------------------------- */
 
-static void print_rows(const struct mc_signature *rows, size_t n, int permuted, FILE *f)
+static void print_rows(const struct mc_signature *rows, const struct mc_taps *taps, int permuted,
+                       FILE *f)
 {
     fprintf(f, "layer\tunits\tdead_a\tdead_b\tidentity%s\tidentity_live%s\n",
             permuted ? "\tpermuted" : "", permuted ? "\tpermuted_live" : "");
-    for (const struct mc_signature *s = rows; s < rows + n; s++) {
-        size_t nth = 1; /* a node of several groups has a row for each */
-        for (const struct mc_signature *before = rows; before < s; before++)
-            nth += !strcmp(before->layer, s->layer);
+    for (size_t i = 0; i < taps->n_taps; i++) {
+        const struct mc_signature *s = &rows[i];
+        size_t same = 0; /* a node of several groups has a row for each */
+        for (size_t j = 0; j < taps->n_taps; j++)
+            same += !strcmp(rows[j].layer, s->layer);
         mc_plain(f, s->layer);
-        if (nth > 1)
-            fprintf(f, " (%zu)", nth);
+        if (same > 1) {
+            fputs(" (", f);
+            mc_plain(f, taps->groups[taps->taps[i].group].name);
+            fputs(")", f);
+        }
         fprintf(f, "\t%zu\t%zu\t%zu\t%.9g", s->units, s->dead_a, s->dead_b, s->identity);
         if (permuted)
             fprintf(f, "\t%.9g\t%.9g\t%.9g\n", s->permuted, s->identity_live, s->permuted_live);
@@ -160,7 +165,7 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     if (!rc)
         rc = mc_text_open(&text, err);
     if (!rc)
-        print_rows(rows, m->taps.n_taps, o->perm != NULL, text.f);
+        print_rows(rows, &m->taps, o->perm != NULL, text.f);
     rc = mc_text_close(&text, o->cli.output, rc, err);
     mc_perm_release(&perm);
     free(rows);

@@ -146,7 +146,8 @@ static int read_weights(struct mc_weights *w, const struct options *o, struct mc
     struct mc_reader *r = NULL;
     int rc = mc_reader_open(&r, path[n - 1], err);
 
-    if (!rc && n == 2 && !strcmp(mc_reader_kind(r), "permutation"))
+    if (!rc && n == 2 && strcmp(path[0], path[1]) != 0 && strcmp(path[0], "-") != 0 &&
+        !strcmp(mc_reader_kind(r), "permutation"))
         rc = mc_fail(err, MC_EINPUT,
                      "%s: weights expected, got permutation: the permutation comes first "
                      "(mc-permute %s %s)",

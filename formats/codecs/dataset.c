@@ -40,7 +40,7 @@ static int check_images(const struct mc_dataset_info *info, uint64_t first, size
 
 struct mc_dataset_reader {
     struct mc_reader *r;
-    struct mc_dataset_info info;
+    struct mc_dataset_info info; /* without class names */
     size_t image_bytes;
     size_t images_index; /* index of the tensor "images" */
     void *slab;          /* memory of the lent record */

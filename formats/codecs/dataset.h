@@ -32,7 +32,7 @@ struct mc_dataset_info {
     enum mc_dtype pixels;
     struct mc_net_spec spec;   /* C, H, W, classes, mean, std */
     struct mc_augment augment; /* default augmentation of training batches */
-    char **class_names;
+    char **class_names;        /* (classes), or NULL */
 };
 
 void mc_dataset_info_release(struct mc_dataset_info *info);

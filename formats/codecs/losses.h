@@ -8,11 +8,11 @@
 #include "formats/stream/history.h"
 
 struct mc_losses_data {
-    char name[80]; /* a column of mc-eval: "test", "test.robust" */
-    char id[MC_ID_LEN];
-    uint64_t images;  /* N, the first images of the data set */
-    float *loss;      /* (T,N) cross-entropy of the main head, in nats */
-    uint8_t *correct; /* (T,N) 1 if the largest logit is the label's, else 0 */
+    char name[80];      /* a column of mc-eval: "test", "test.robust" */
+    char id[MC_ID_LEN]; /* the data set's content id */
+    uint64_t images;    /* N, the first images of the data set */
+    float *loss;        /* (T,N) cross-entropy of the main head, in nats */
+    uint8_t *correct;   /* (T,N) 1 if the largest logit is the label's, else 0 */
 };
 
 struct mc_losses {

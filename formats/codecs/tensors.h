@@ -14,7 +14,7 @@
  * by an allocation failure. */
 struct mc_layout {
     const char *kind;
-    struct mc_pack meta;
+    struct mc_pack meta; /* an open map */
     struct mc_tensor *tensors;
     struct mc_place { /* a tensor's block and its byte offset there */
         size_t block, offset;

@@ -11,8 +11,8 @@
 
 struct mc_weights {
     struct mc_graph *graph;
-    float *params;
-    float *stats; /* (S) */
+    float *params; /* (P), 64-byte aligned, gaps 0 */
+    float *stats;  /* (S) */
     char dataset[64];
     char id[MC_ID_LEN];
     int augmented; /* set by mc_weights_read: the history trains on augmented images */

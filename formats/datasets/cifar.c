@@ -60,7 +60,7 @@ struct cifar {
     const struct layout *layout;
     size_t records, record; /* records per file; bytes per record */
     char *paths[MAX_FILES];
-    int files[MAX_FILES];
+    int files[MAX_FILES]; /* -1: not open */
     int n_files;
 };
 

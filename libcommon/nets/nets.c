@@ -41,6 +41,31 @@ int mc_net_numbers(const char *args, int *out, int n)
     }
 }
 
+/* Write a hint for names such as vgg16 and vgg16_bn: the form that builds, vgg:16 or vgg:bn,16. */
+static void hint_arguments(char meant[MC_NEAR_TEXT], const char *name, size_t len,
+                           const struct mc_net_spec *spec)
+{
+    for (size_t i = 0; i < N_BUILDERS; i++) {
+        const size_t n = strlen(BUILDERS[i].name);
+        const size_t digits = len > n ? strspn(name + n, "0123456789") : 0;
+        char args[32];
+        struct mc_error ignored;
+        struct mc_graph *g;
+
+        if (BUILDERS[i].alias_args || !digits || strncmp(BUILDERS[i].name, name, n) != 0)
+            continue;
+        const int bn = len == n + digits + 3 && !strncmp(name + n + digits + 1, "bn", 2);
+        snprintf(args, sizeof args, "%s%.*s", bn ? "bn," : "", (int)(bn ? digits : len - n),
+                 name + n);
+        *meant = 0;
+        g = mc_graph_new(name, spec->channels, spec->height, spec->width, spec->classes, spec->mean,
+                         spec->std);
+        if (g && !BUILDERS[i].build(g, args, &ignored) && !mc_graph_finish(g, &ignored))
+            snprintf(meant, MC_NEAR_TEXT, ", did you mean '%s:%s'?", BUILDERS[i].name, args);
+        mc_graph_free(g);
+    }
+}
+
 int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_spec *spec,
                  struct mc_error *err)
 {
@@ -60,13 +85,7 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
     }
     if (!b) {
         mc_near_text(&near, meant);
-        for (size_t i = 0; i < N_BUILDERS; i++) { /* vgg16: vgg:16 */
-            const size_t n = strlen(BUILDERS[i].name);
-            if (!BUILDERS[i].alias_args && len > n && !strncmp(BUILDERS[i].name, name, n) &&
-                strspn(name + n, "0123456789"))
-                snprintf(meant, sizeof meant, ", did you mean '%s:%.20s'?", BUILDERS[i].name,
-                         name + n);
-        }
+        hint_arguments(meant, name, strlen(name), spec);
         return mc_fail(err, MC_EUSAGE,
                        "unknown network '%.*s'%s (one of: " MC_NET_LIST ", FILE.json; for any "
                        "other network: python -m mcz.torch export, see docs/tutorial.md)",

@@ -12,7 +12,7 @@ Run a command on one of these GPUs, as soon as one has a free slot.
 
   -h       print this and exit
 
-GPU is the number of a device in nvidia-smi. JOBS is the maximum number of jobs on it at a time (default: 1).
+GPU is the number of a device in nvidia-smi; an unknown one is refused. JOBS is the maximum number of jobs on it at a time (default: 1).
 COMMAND is the first argument that is not a GPU. It sees only its GPU, as cuda:0.
 
 The slots are shared by all jobs of this script that you run on this machine. A job that does not use a GPU

@@ -12,13 +12,15 @@ import base64
 import hashlib
 import io
 import os
+import platform
 import re
 import subprocess
 import sys
 import tarfile
 import zipfile
 
-TAG = "py3-none-manylinux_2_36_x86_64"  # Debian 12's C library is 2.36
+# the C library of this machine is the oldest that the programs accept
+TAG = f"py3-none-manylinux_{os.confstr('CS_GNU_LIBC_VERSION').split()[1].replace('.', '_')}_{platform.machine()}"
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt)\.so")
 METADATA = """Metadata-Version: 2.1
 Name: mcz

@@ -265,7 +265,8 @@ int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
 /* Refuse an output name that belongs to another format. */
 static int check_name(const struct mc_cli *cli, const char *output, struct mc_error *err)
 {
-    static const char *const endings[] = {".pt", ".pth", ".pkl", ".safetensors", ".npz", NULL};
+    static const char *const endings[] = {".pt",          ".pth", ".ckpt", ".pkl",
+                                          ".safetensors", ".npz", NULL};
     const char *dot = strrchr(output, '.');
     size_t i = 0;
 
@@ -275,7 +276,7 @@ static int check_name(const struct mc_cli *cli, const char *output, struct mc_er
                ? 0
                : mc_fail(err, MC_EUSAGE,
                          "--output: '%s': the output is an mcz stream (use -o %.*s.mcz; "
-                         "mc-convert then writes weights to .safetensors for PyTorch)",
+                         "mc-convert writes networks for PyTorch)",
                          output, (int)(dot - output), output);
 }
 
