@@ -212,11 +212,9 @@ static int check_samples(const struct mc_moments *m, const char *file, struct mc
     for (size_t i = 0; i < m->taps.n_taps; i++) {
         const struct mc_tap_info *tap = &m->taps.taps[i];
         if (m->images ? !tap->samples || tap->samples % m->images : tap->samples != 0)
-            return mc_fail(err, MC_EINPUT,
-                           "%s: \"%s\" must have a positive multiple of %llu samples, or none "
-                           "without images (got %llu)",
-                           file, tap->name, (unsigned long long)m->images,
-                           (unsigned long long)tap->samples);
+            return mc_fail(
+                err, MC_EINPUT, "%s: \"%s\" must have a multiple of %llu samples (got %llu)", file,
+                tap->name, (unsigned long long)m->images, (unsigned long long)tap->samples);
     }
     return 0;
 }
