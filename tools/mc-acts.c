@@ -76,7 +76,7 @@ static void check_options(struct options *o)
     mc_cli_operands(&o->cli, o->raw ? "A.mcz" : "A.mcz B.mcz");
     mc_cli_require(o->data != NULL, "--data FILE.mcz");
     if (o->raw && o->collect.shards > 1)
-        mc_cli_usage("--shard has no effect with --raw");
+        mc_cli_usage("--shard cannot be combined with --raw");
 }
 
 static int resolve_attack(struct options *o, const struct mc_dataset_info *info,

@@ -147,7 +147,7 @@ void mc_activations_close(struct mc_activations_reader *a)
     free(a);
 }
 
-/* Check the announced tensor of tap i against the meta. Its height and width are free. */
+/* Check the declared tensor of tap i against the meta. Its height and width are free. */
 static int check_tap(const struct mc_activations_reader *a, size_t i, struct mc_error *err)
 {
     const struct mc_tensor *t = mc_reader_tensor(a->r, i);

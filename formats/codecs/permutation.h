@@ -2,10 +2,9 @@
  *
  * Permutation streams. formats/codecs/permutation.md is the specification.
  *
- * meta: groups: [{name, size, value, bound, gap, ties}, ...]. Only an assignment writes more than
- * name and size. A group nested in a unit of another also has within and unit. Tensors: one per
- * group under its name, int32 (K): entry i is the unit of the second network that goes to place i.
- */
+ * meta: groups: [{name, size, ...}, ...], with value, bound, gap and ties if an assignment wrote
+ * the stream, and within and unit if the group is nested in a unit of another. Tensors: one per
+ * group under its name, int32 (K): entry i is the unit of the second network that moves to i. */
 #ifndef MC_PERMUTATION_H
 #define MC_PERMUTATION_H
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Fit a picture to a square as PIL does: two passes of a triangle filter that widens as pictures
- * shrink, in fixed point, rounded to bytes between the passes (Pillow, src/libImaging/Resample.c).
- */
+ * shrink, in fixed point, rounded to bytes after each pass (Pillow, src/libImaging/Resample.c). */
 #include "formats/datasets/picture.h"
 
 #include "libcommon/base/alloc.h"

@@ -182,9 +182,9 @@ put_records("record-of-many", "\"t\" must be below 1", record(t=(1 << 64) - 1))
 put_records("record-negative", "\"row\" is not", record(row=-1))
 put_records("record-bin", "is not {t, row, data, xxh}", record(data=b"1234"))
 put_records("record-ext-2", "out of place", record(code=2))
-put_records("record-dtype", "dtype is not the announced", record(dtype="int32"))
-put_records("record-dims", "does not have the announced 2 dimensions", record(shape=[8]))
-put_records("record-shape", "shape is not the announced", record(shape=[2, 4]))
+put_records("record-dtype", "dtype is not the declared", record(dtype="int32"))
+put_records("record-dims", "does not have the declared 2 dimensions", record(shape=[8]))
+put_records("record-shape", "shape is not the declared", record(shape=[2, 4]))
 put_records("record-bytes", "bytes do not match its shape", record(shape=[3, 2]))
 put_records("record-rows-over", "rows (from 1 to 4 expected)", record(np.zeros((5, 2), "<f4")))
 put_records("record-rows-2p63", "rows (from 1 to 4 expected)", record(shape=[1 << 63, 2]))
@@ -193,7 +193,7 @@ put_records("record-gap", "row 2 expected, got row 3", record(X[:2]), record(X[3
 put_records("record-again", "row 2 expected, got row 0", record(X[:2]), record(X[:2]))
 put_records("record-order", "row 0 expected, got row 2", record(X[2:], row=2), record(X[:2]))
 put_records("record-inside", "not [shape, dtype, bytes]", record(inner=pack([[4, 2], "float32"])))
-put_records("record-inside-more", "bytes after its tensor",
+put_records("record-inside-more", "trailing bytes after the data",
             record(inner=pack([[4, 2], "float32", X.tobytes()]) + b"\0"))
 put_records("record-inside-cut", "ends too early",
             record(inner=pack([[4, 2], "float32", X.tobytes()])[:-1]))

@@ -48,7 +48,7 @@ static int parse_tensor(struct mc_reader *r, const msgpack_object *ext, struct m
     int rc = mc_bounds_check(&s, &limits_ext, &len, err);
 
     if (!rc && len != s.have)
-        rc = mc_fail(err, MC_EINPUT, "bytes after its tensor");
+        rc = mc_fail(err, MC_EINPUT, "trailing bytes after the data");
     if (!rc)
         rc = mc_unpack(body, len, &r->inner, err);
     if (rc)
@@ -57,17 +57,16 @@ static int parse_tensor(struct mc_reader *r, const msgpack_object *ext, struct m
     if (r->inner.data.type != MSGPACK_OBJECT_ARRAY || r->inner.data.via.array.size != 3 ||
         a[0].type != MSGPACK_OBJECT_ARRAY || a[1].type != MSGPACK_OBJECT_STR ||
         a[2].type != MSGPACK_OBJECT_BIN)
-        return mc_fail(err, MC_EINPUT, "its tensor is not [shape, dtype, bytes]");
+        return mc_fail(err, MC_EINPUT, "its data are not [shape, dtype, bytes]");
     if (mc_dtype_from_name(a[1].via.str.ptr, a[1].via.str.size) != (int)t->dtype)
-        return mc_fail(err, MC_EINPUT, "its dtype is not the announced %s",
-                       mc_dtype_name(t->dtype));
+        return mc_fail(err, MC_EINPUT, "its dtype is not the declared %s", mc_dtype_name(t->dtype));
     shape = &a[0];
     if (shape->via.array.size != (uint32_t)t->ndim)
-        return mc_fail(err, MC_EINPUT, "it does not have the announced %d dimensions", t->ndim);
+        return mc_fail(err, MC_EINPUT, "it does not have the declared %d dimensions", t->ndim);
     for (int i = 0; i < t->ndim; i++) {
         const msgpack_object *d = &shape->via.array.ptr[i];
         if (d->type != MSGPACK_OBJECT_POSITIVE_INTEGER || (i && d->via.u64 != t->shape[i]))
-            return mc_fail(err, MC_EINPUT, "its shape is not the announced one");
+            return mc_fail(err, MC_EINPUT, "its shape is not the declared one");
     }
     rec->rows = t->ndim ? shape->via.array.ptr[0].via.u64 : 1;
     if (!rec->rows || rec->rows > mc_tensor_rows(t) - rec->row)
@@ -146,7 +145,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
                            (unsigned long long)mc_tensor_rows(&r->header.tensors[i]));
     mc_hash_id(XXH3_128bits_digest(r->hash), have);
     if (memcmp(have, id->via.str.ptr, MC_ID_LEN - 1))
-        return mc_fail(err, MC_EINPUT, "the content id is %s, not the announced %.32s", have,
+        return mc_fail(err, MC_EINPUT, "the content id is %s, not the declared %.32s", have,
                        id->via.str.ptr);
     r->n_inputs = inputs->via.array.size;
     if ((rc = mc_new(&r->inputs, r->n_inputs, err)))

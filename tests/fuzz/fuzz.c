@@ -5,8 +5,7 @@
  *     FUZZ_TARGET=NAME fuzz [libFuzzer's options] FOLDER...
  *
  * A target accepts an input, or refuses it with MC_EINPUT and a message. Anything else aborts, and
- * libFuzzer stores the input. Linked with replay.c instead of libFuzzer, it runs the given inputs.
- */
+ * libFuzzer stores the input. Linked with replay.c instead, it runs the given inputs. */
 #include "tests/fuzz/fuzz.h"
 
 #include <stdio.h>

@@ -2,8 +2,7 @@
  *
  * Fuzz pictures and sets of images. A PNG's checksums are usually corrected after damage. An input
  * of a set is split into files. cifar: a byte, names up to a byte 0, then records; the file size is
- * correct unless the first byte is odd. idx: a byte, that number of bytes of labels, then images.
- */
+ * correct unless the first byte is odd. idx: a byte N, N labels, then images. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/datasets/picture.h"

@@ -183,7 +183,7 @@ class Graph:
             leads.update(n.ins)
 
 
-# ---- the kinds: functions of meta and the announced tensors, which return the check of values and records -----------
+# ---- the kinds: functions of meta and the declared tensors, which return the check of values and records -----------
 
 def dataset(meta, announced):
     for key, most in ("name", 63), ("split", 15), ("order", 63):

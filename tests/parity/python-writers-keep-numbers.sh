@@ -53,7 +53,7 @@ assert list(back) == list(arrays)
 for k, v in arrays.items():
     assert back[k].dtype.newbyteorder("=") == v.dtype.newbyteorder("=") and back[k].shape == v.shape and (back[k] == v).all(), k
 
-# streams: an array must have the announced dtype
+# streams: an array must have the declared dtype
 for announced, a in ("bfloat16", np.ones(2, "f4")), ("int32", np.array([1.7])), ("uint8", np.array([300])), (
         "float32", np.array([1e300])):
     expect_error(["tensor \"t\": an array of %s, not of " % a.dtype], lambda: mcz.write("y.mcz", "mine", {}, {"t": a}, dtypes={

@@ -56,7 +56,7 @@ def text(rows):
 
 
 def write(path, rows):
-    """Writes a group file with these rows, for `mc-convert --groups`. After an exception path is unchanged."""
+    """Writes a group file with these rows, for `mc-convert --groups`. If this raises, `path` is unchanged."""
     with replacing(path, "t") as f:
         f.write(text(rows))
 

@@ -92,14 +92,14 @@ def check_history(o):
 
 def parse_part(t, row, ext):
     """The rows of tensor t in a record that starts at row `row`: (flat array, its bytes, number of rows)."""
-    need(walk(Memory(ext), TENSOR) == len(ext), "bytes after its tensor")
+    need(walk(Memory(ext), TENSOR) == len(ext), "trailing bytes after the data")
     a = unpack(ext)
     need(isinstance(a, list) and len(a) == 3 and isinstance(a[0], list) and isinstance(a[1], str) and
-         isinstance(a[2], bytes), "its tensor is not [shape, dtype, bytes]")
+         isinstance(a[2], bytes), "its data are not [shape, dtype, bytes]")
     shape, dtype, body = a
-    need(dtype == t.dtype, "its dtype is not the announced %s" % t.dtype)
-    need(len(shape) == len(t.shape), "it does not have the announced %d dimensions" % len(t.shape))
-    need(all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the announced one")
+    need(dtype == t.dtype, "its dtype is not the declared %s" % t.dtype)
+    need(len(shape) == len(t.shape), "it does not have the declared %d dimensions" % len(t.shape))
+    need(all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the declared one")
     rows = shape[0] if shape else 1
     need(0 < rows <= t.rows - row, "it has %d rows (from 1 to %d expected)" % (rows, t.rows - row))
     need(len(body) == rows * t.row_bytes, "its %d bytes do not match its shape" % len(body))
@@ -160,7 +160,7 @@ class Reader:
         for t, n in zip(self.tensors, self.rows_read):
             need(not t.bytes or n == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, n, t.rows))
         self.id = self.hash.hexdigest()
-        need(id_ == self.id, "the content id is %s, not the announced %s" % (self.id, id_))
+        need(id_ == self.id, "the content id is %s, not the declared %s" % (self.id, id_))
         need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
         self.inputs = inputs
         self.frame.finish()

@@ -345,6 +345,8 @@ def main():
     o = p.parse_args()
     if not (o.graph or o.weights):
         e.error("-o NET.json or --weights FILE is required")
+    if o.weights and o.weights.endswith((".pt", ".pth", ".ckpt", ".pkl", ".mcz")):
+        e.error("--weights %s: writes a .safetensors file (use --state to read weights)" % o.weights)
     try:
         meta = {}
         if o.data:

@@ -157,7 +157,7 @@ npz("tiny", "truncated", b"\x93NUM")
 npz("text-inside", "is not an array (PyTorch pickles cannot be read", more=[("readme.txt", b"hello")])
 npz("torch", "is not an array (PyTorch pickles cannot be read", more=[("archive/data.pkl", b"\x80\x02}q\0.")])
 npz("again", "more than once", more=[(first + ".npy", npy())])
-# a zip bomb: 256 MiB of zeros, a thousand times the announced size; and one in an entry that no reader needs
+# a zip bomb: 256 MiB of zeros, a thousand times the declared size; and one in an entry that no reader needs
 npz("bomb", "bytes after its data", npy() + bytes(1 << 28), zipfile.ZIP_DEFLATED)
 npz("bomb-more", "unexpected bomb", how=zipfile.ZIP_DEFLATED,
     more=[("bomb.npy", npy(shape="(67108864,)", array=np.zeros(1 << 26, np.float32)))])

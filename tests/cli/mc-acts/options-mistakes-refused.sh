@@ -7,7 +7,7 @@ w=$samples/good-weights.mcz
 fails 2 "missing: --data FILE.mcz (see --help)" mc-acts $w $w
 fails 2 "missing: operand B.mcz (see --help)" acts $w
 fails 2 "unexpected argument" acts --raw $w $w
-fails 2 "--shard has no effect with --raw" acts --raw --shard 1/2 $w
+fails 2 "--shard cannot be combined with --raw" acts --raw --shard 1/2 $w
 fails 2 "unknown value 'middle' (one of: post, pre)" acts --at middle $w $w
 for shard in 0/2 3/2 1 1/ /2 1/x 1/2/3 -1/2; do
     fails 2 "--shard: " acts --shard=$shard $w $w
