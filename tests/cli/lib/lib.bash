@@ -153,17 +153,18 @@ expect_programs() {
     expect_equal "$(count_programs)" "$1"
 }
 
-# kill_graph PATTERN NAME SETTING... OUT=FOLDER: runs this graph, and kills it and its jobs when a checkpoint of this name
-# exists. If the training ends between two checks, removes the trained file and retries.
+# kill_graph PATTERN NAME SETTING... OUT=FOLDER: runs this graph, and kills it and its jobs when it has written a
+# checkpoint of this name. If the training ends between two checks, removes the trained file and retries.
 kill_graph() {
     local i out=${*: -1}
     out=${out#OUT=}
     (
         launcher='exec setsid'
         for _ in {1..10}; do
+            touch "$TMP/started"
             graph "${@:2}" &
             for ((i = 0; i < 6000; i++)); do
-                [ -z "$(find "$out" -name "$1")" ] && kill -0 $! || break
+                [ -z "$(find "$out" -name "$1" -newer "$TMP/started")" ] && kill -0 $! || break
                 sleep .02
             done
             ! kill -9 -- -$! || { wait $! || exit 0; }
