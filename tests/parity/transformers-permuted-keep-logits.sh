@@ -6,7 +6,7 @@
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || exit 77
 [ "$MC_UNDER" != valgrind ] || exit 77
-transformers() { "$python" "$MC_ROOT/tests/parity/transformers.py" "$@"; }
+transformers() { "$python" "$MC_ROOT/tests/parity/transformer_networks.py" "$@"; }
 middle() { mc-bezier --epochs 0 "$1" "$2" | mc-bezier --point 0.5 - | mc-convert --to safetensors - -o "$3"; }
 
 for net in gpt vit; do

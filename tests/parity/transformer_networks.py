@@ -126,7 +126,7 @@ def write(net, path):
 
 def declare(net, path):
     with open(path, "w") as f:
-        print("# made by transformers.py", file=f)
+        print("# made by transformer_networks.py", file=f)
         print("tensor\taxis\toffset\tcount\tblock\tgroup", file=f)
         for row in net.groups():
             print("\t".join(map(str, row)), file=f)

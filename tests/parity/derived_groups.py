@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares mcz.torch.groups with the groups that expected_groups and hostile_modules derive by hand.
+
+    derived_groups.py self                    the checks of this file detect planted errors
+    derived_groups.py networks [WORD...]      the fast networks of expected_groups, or those whose name contains a WORD
+    derived_groups.py hostile [WORD...]       the modules of hostile_modules
+
+Prints one line per network. Exit status 1 if one is not as expected. The outputs of permuted networks are compared here
+independently of mcz.torch.groups: in float64, with random numbers in every tensor, for batches of 2 and 7."""
+import copy
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter, defaultdict
+
+import numpy as np
+import torch
+from torch.overrides import TorchFunctionMode
+from torch.utils import _pytree as pytree
+
+import mcz
+import mcz.torch
+from mcz.state import tensors_of
+
+TOLERANCE, BATCHES, ROWS = 1e-9, (2, 7), 150
+
+
+class Double(TorchFunctionMode):
+    """Computes in float64 where a network asks for float32, such as in RMS norms."""
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        def wide(v):
+            return torch.float64 if v is torch.float32 else v
+        if function is torch.Tensor.float:
+            return args[0].double()
+        return function(*map(wide, args), **{k: wide(v) for k, v in (kwargs or {}).items()})
+
+
+def randomize(net, seed):
+    """Puts other random numbers into each tensor of the state_dict, in float64. Vectors named weight or var are positive."""
+    generator = torch.Generator().manual_seed(seed)
+    net = net.double()
+    with torch.no_grad():
+        for name, v in {v.data_ptr(): (k, v) for k, v in net.state_dict().items()}.values():
+            if v.is_floating_point() or v.is_complex():
+                fresh = torch.randn(v.shape, generator=generator, dtype=v.dtype)
+                positive = name.endswith(("var", "weight")) and v.dim() == 1
+                fan = max(1, v[0].numel()) if v.dim() > 1 else 4
+                v.copy_(.5 + fresh.abs() if positive else fresh * 1.3 / fan ** .5)
+    return net.eval()
+
+
+def wide(x):
+    return pytree.tree_map(lambda v: v.double() if isinstance(v, torch.Tensor) and v.is_floating_point() else v, x)
+
+
+def run(net, x):
+    """The real numbers of all outputs, as a list of vectors."""
+    with Double():
+        y = net(**x) if isinstance(x, dict) else net(x)
+    leaves = [v for v in pytree.tree_leaves(y) if isinstance(v, torch.Tensor)]
+    return [(torch.view_as_real(v) if v.is_complex() else v).double().reshape(-1) for v in leaves]
+
+
+def difference(a, b):
+    """The largest difference of outputs, relative to the largest number of the same output."""
+    return max(((x - y).abs().max() / x.abs().max().clamp_min(1e-300)).item() for x, y in zip(a, b) if x.numel())
+
+
+def permutations(sizes, seed):
+    """A permutation per group; none is the identity."""
+    rng = np.random.default_rng(seed)
+    found = {}
+    for g, n in sizes.items():
+        p = rng.permutation(n)
+        found[g] = p if (p != np.arange(n)).any() else np.roll(p, 1)
+    return found
+
+
+# ---- structure -------------------------------------------------------------------------------------------------------
+
+def enclosing(rows):
+    """{group: the innermost group with one unit that holds all rows of it, or None}."""
+    by_axis, common = defaultdict(list), {}
+    for r in rows:
+        by_axis[r.tensor, r.axis].append(r)
+    for r in rows:
+        around = {}
+        for o in by_axis[r.tensor, r.axis]:
+            start = r.offset - o.offset
+            if o.group != r.group and r.count * r.block <= o.block and 0 <= start < o.count * o.block and (
+                    start // o.block == (start + r.count * r.block - 1) // o.block):
+                around[o.group, start // o.block] = o.count * o.block
+        if around:  # an axis that only this group uses, such as the inputs of a grouped convolution, encloses nothing
+            common[r.group] = around if r.group not in common else {k: v for k, v in common[r.group].items() if k in around}
+    return {r.group: min(common[r.group], key=common[r.group].get)[0] if common.get(r.group) else None for r in rows}
+
+
+def counts_of(rows):
+    """Counter {(units, units of the enclosing group, or 0): groups}."""
+    sizes, outer = {r.group: r.count for r in rows}, enclosing(rows)
+    return Counter((n, sizes[outer[g]] if outer[g] else 0) for g, n in sizes.items())
+
+
+def as_text(counts):
+    return ", ".join("%s%d%s" % ("%d x " % n if n > 1 else "", units, " in %d" % outer if outer else "")
+                     for (units, outer), n in sorted(counts.items(), key=lambda e: (e[0][1] > 0, e[0]))) or "none"
+
+
+def change(expected, found):
+    lacks, extra = expected - found, found - expected
+    return "; ".join(["lacks " + as_text(lacks)] * bool(lacks) + ["has also " + as_text(extra)] * bool(extra))
+
+
+# ---- independent checks ----------------------------------------------------------------------------------------------
+
+def outputs_kept(net, example, rows, sizes):
+    """The largest relative difference after random permutations of all groups, for batches of 2 and 7."""
+    worst = 0.
+    for seed, n in enumerate(BATCHES):
+        x = wide(example(n, seed + 5))
+        with torch.no_grad():
+            before = run(net, x)
+            after = run(mcz.torch.permute(copy.deepcopy(net), permutations(sizes, seed), rows), x)
+        assert all(torch.isfinite(v).all() for v in before), "outputs are not finite"
+        worst = max(worst, difference(before, after))
+    return worst
+
+
+def idle_rows(net, example, rows, sizes):
+    """The rows that may be dropped without a change of the outputs, and the tensors in rows that the network does not use.
+
+    A row's effect is first estimated from the gradient of a random sum of all outputs. Rows without an effect there, and
+    statistics, which have no gradient, are then permuted alone. If there are more than ROWS rows, a sample is examined."""
+    net = copy.deepcopy(net)
+    x, tensors = wide(example(3, 9)), tensors_of(net)
+    parameters = {p.data_ptr(): p for p in net.parameters()}
+    for p in parameters.values():
+        p.requires_grad_(True)
+    outputs = run(net, x)
+    generator = torch.Generator().manual_seed(1)
+    loss = sum((v * torch.randn(v.shape, generator=generator, dtype=v.dtype)).sum() for v in outputs if v.requires_grad)
+    names = {r.tensor: parameters.get(tensors[r.tensor].data_ptr()) for r in rows}
+    used = [k for k, p in names.items() if p is not None]
+    grads = dict(zip(used, torch.autograd.grad(loss, [names[k] for k in used], allow_unused=True)))
+    dead = [k for k in used if grads[k] is None]
+    before = [v.detach() for v in outputs]
+    p = permutations(sizes, 3)
+    sample = rows if len(rows) <= ROWS else [rows[i] for i in sorted(
+        np.random.default_rng(0).choice(len(rows), ROWS, replace=False))]
+    effects, idle = {}, []
+    with torch.no_grad():
+        for r in sample:
+            if grads.get(r.tensor) is not None:
+                old = tensors[r.tensor].clone()
+                mcz.torch.permute(net, {r.group: p[r.group]}, [r])
+                effects[r] = abs(((tensors[r.tensor] - old) * grads[r.tensor].conj()).sum().item())
+                tensors[r.tensor].copy_(old)
+        least = 1e-11 * max(effects.values(), default=0)
+        for r in [r for r in sample if effects.get(r, 0) <= least and r.tensor not in dead][:60]:
+            old = tensors[r.tensor].clone()
+            mcz.torch.permute(net, {r.group: p[r.group]}, [r])
+            if difference(before, run(net, x)) < 1e-12:
+                idle.append(r)
+            tensors[r.tensor].copy_(old)
+    return idle, dead
+
+
+def problems_of(net, example, rows, sizes):
+    """(largest relative difference, list of what is wrong) of groups of a network."""
+    found, wrong = {}, []
+    for r in rows:
+        found.setdefault(r.group, []).append(r)
+        if r.count != sizes[r.group]:
+            wrong.append("%s: %d units in sizes, %d in a row" % (r.group, sizes[r.group], r.count))
+    if set(found) != set(sizes):
+        wrong.append("sizes name other groups than rows")
+    if not rows:
+        return 0., wrong
+    try:
+        mcz.groups.rows(rows, {k: v.shape for k, v in tensors_of(net).items()})
+    except mcz.Error as e:
+        return float("nan"), wrong + ["rows are refused: %s" % e]
+    net = randomize(copy.deepcopy(net), 11)
+    worst = outputs_kept(net, example, rows, sizes)
+    if not worst <= TOLERANCE:
+        wrong.append("outputs differ by %.2g" % worst)
+    idle, dead = idle_rows(net, example, rows, sizes)
+    wrong += ["%s is unused, but in a group" % k for k in dead]
+    for g, its in found.items():  # biases of keys have no effect, so one row may
+        if its and all(r in idle for r in its):
+            wrong.append("%s: no row of it has an effect" % g)
+    return worst, wrong
+
+
+# ---- one network -----------------------------------------------------------------------------------------------------
+
+def derive(net, example, counts, options=frozenset(["exact"]), least=Counter()):
+    """(columns of the table, list of what is wrong) of mcz.torch.groups on a network."""
+    start = time.time()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            state = {k: v.clone() for k, v in net.state_dict().items()}
+            g = mcz.torch.groups(net, example(2))
+    except mcz.Error as e:
+        line = str(e)
+        wrong = ["message of %d lines" % len(line.splitlines())] * ("\n" in line)
+        wrong += ["refused: expected %s" % as_text(counts or Counter())] * ("refused" not in options)
+        return ["refused", "", line[:160], "", "%.1f" % (time.time() - start)], wrong
+    except Exception as e:
+        place = traceback.extract_tb(e.__traceback__)[-1]
+        return ["FAILED", "", "%s: %s (%s:%d)" % (type(e).__name__, " ".join(str(e).split())[:160], place.filename.split(
+            "/")[-1], place.lineno), "", "%.1f" % (time.time() - start)], ["raises %s, not mcz.Error" % type(e).__name__]
+    seconds = time.time() - start
+    wrong = ["the network was changed"] * any(not torch.equal(v, state[k]) for k, v in net.state_dict().items())
+    found = counts_of(g.rows)
+    worst, more = problems_of(net, example, g.rows, g.sizes)
+    wrong += more
+    if not (g.difference is not None and 0 <= g.difference <= TOLERANCE):
+        wrong.append("its own check reports %r" % g.difference)
+    if counts is None and not options & {"exact", "smaller"}:
+        wrong.append("must be refused")
+    elif "smaller" in options:
+        if least - found:
+            wrong.append("lacks at least " + as_text(least - found))
+    elif found != counts:
+        wrong.append(change(counts, found))
+    if counts and found != counts and "smaller" in options:
+        found_text = as_text(found) + " (of %s)" % as_text(counts)
+    else:
+        found_text = as_text(found)
+    reasons = list(dict.fromkeys(str(f[-1]) for f in g.fixed))
+    fixed = "%d: %s" % (len(g.fixed), "; ".join(reasons[:2])) if g.fixed else "0"
+    return [found_text, str(sum(g.sizes.values())), fixed[:160], "%.1e" % worst, "%.1f" % seconds], wrong
+
+
+HEADER = ["network", "groups", "units", "fixed axes", "difference", "seconds", "result"]
+
+
+def table(cases, words, report=None):
+    """Derives the groups of each case and prints a line for each. Returns the number of cases that are wrong."""
+    bad = 0
+    print("\t".join(HEADER))
+    for name, case in cases.items():
+        if words and not any(w.lower() in name.lower() for w in words):
+            continue
+        torch.manual_seed(0)
+        try:
+            columns, wrong = derive(*case())
+        except Exception:  # of this file
+            columns, wrong = [""] * 5, [traceback.format_exc()]
+        bad += bool(wrong)
+        print("\t".join([name, *columns, "WRONG: " + "; ".join(wrong) if wrong else "ok"]), flush=True)
+        if report:
+            report(name, columns, wrong)
+    return bad
+
+
+# ---- tests of this file ----------------------------------------------------------------------------------------------
+
+def self_test():
+    """Planted errors are found in networks whose groups are declared by hand."""
+    import transformer_networks
+    expected = {"gpt": Counter({(32, 0): 1, (4, 0): 2, (8, 4): 16, (64, 0): 2}),
+                "vit": Counter({(32, 0): 1, (4, 0): 2, (8, 4): 16, (48, 0): 2})}
+    for name in "gpt", "vit":
+        net = transformer_networks.made(name, 1)
+        rows = [mcz.groups.Row(*r) for r in net.groups()]
+        sizes = {r.group: r.count for r in rows}
+        assert counts_of(rows) == expected[name], (name, as_text(counts_of(rows)))
+
+        def example(n, seed=0):
+            return net.inputs(n, seed)
+        worst, wrong = problems_of(net, example, rows, sizes)
+        assert not wrong and 0 < worst < TOLERANCE, (name, worst, wrong)
+        print("%s\t%s\t%.1e" % (name, as_text(counts_of(rows)), worst))
+        # a dropped row
+        idle, dead = idle_rows(randomize(copy.deepcopy(net), 11), example, rows, sizes)
+        width = sizes["stream"]  # softmax does not depend on the bias of keys
+        assert idle and not dead, idle
+        assert all(r.tensor.endswith(("qkv.bias", "in_proj_bias")) and width <= r.offset < 2 * width for r in idle), idle
+        for i in range(0, len(rows), 41):
+            less = rows[:i] + rows[i + 1:]
+            worst, wrong = problems_of(net, example, less, sizes)
+            assert (worst > 1e-6) == (rows[i] not in idle), (rows[i], worst)
+        # an unused layer
+        net.dead = torch.nn.Linear(8, 8)
+        planted = [mcz.groups.Row("dead.weight", 0, 0, 8, 1, "dead"), mcz.groups.Row("dead.bias", 0, 0, 8, 1, "dead")]
+        worst, wrong = problems_of(net, example, rows + planted, {**sizes, "dead": 8})
+        assert any("unused" in w for w in wrong), wrong
+
+
+def main(what, *words):
+    import expected_groups
+    import hostile_modules
+    torch.set_num_threads(2)
+    if what == "self":
+        return self_test()
+    cases = {"networks": {k: f for k, f in expected_groups.NETS.items() if words or k in expected_groups.FAST},
+             "all": expected_groups.NETS, "hostile": hostile_modules.MODULES}[what]
+    bad = table(cases, [w for w in words if w != "all"])
+    if bad:
+        sys.exit("%d are not as expected" % bad)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
