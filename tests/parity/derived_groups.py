@@ -2,12 +2,18 @@
 """Compares mcz.torch.groups with the groups that expected_groups and hostile_modules derive by hand.
 
     derived_groups.py self                    the checks of this file detect planted errors
+    derived_groups.py check                   self, the fast networks and all hostile modules
     derived_groups.py networks [WORD...]      the fast networks of expected_groups, or those whose name contains a WORD
     derived_groups.py hostile [WORD...]       the modules of hostile_modules
+    derived_groups.py kinds|torchvision|timm [WORD...]
+                                              networks of network_kinds, whose groups are not known beforehand
+    derived_groups.py --all OUT.md [SET...]   append Markdown tables of everything (hours)
 
 Prints one line per network. Exit status 1 if one is not as expected. The outputs of permuted networks are compared here
 independently of mcz.torch.groups: in float64, with random numbers in every tensor, for batches of 2 and 7."""
 import copy
+import json
+import subprocess
 import sys
 import time
 import traceback
@@ -38,7 +44,7 @@ class Double(TorchFunctionMode):
 
 
 def randomize(net, seed):
-    """Puts other random numbers into each tensor of the state_dict, in float64. Vectors named weight or var are positive."""
+    """Puts random numbers into each tensor of the state_dict, in float64. Vectors named weight or var are positive."""
     generator = torch.Generator().manual_seed(seed)
     net = net.double()
     with torch.no_grad():
@@ -93,7 +99,10 @@ def enclosing(rows):
                     start // o.block == (start + r.count * r.block - 1) // o.block):
                 around[o.group, start // o.block] = o.count * o.block
         if around:  # an axis that only this group uses, such as the inputs of a grouped convolution, encloses nothing
-            common[r.group] = around if r.group not in common else {k: v for k, v in common[r.group].items() if k in around}
+            common[r.group] = around if r.group not in common else {
+                k: v
+                for k, v in common[r.group].items() if k in around
+            }
     return {r.group: min(common[r.group], key=common[r.group].get)[0] if common.get(r.group) else None for r in rows}
 
 
@@ -129,10 +138,11 @@ def outputs_kept(net, example, rows, sizes):
 
 
 def idle_rows(net, example, rows, sizes):
-    """The rows that may be dropped without a change of the outputs, and the tensors in rows that the network does not use.
+    """The rows that may be dropped without a change of the outputs, and the tensors in rows that the network does not
+    use.
 
-    A row's effect is first estimated from the gradient of a random sum of all outputs. Rows without an effect there, and
-    statistics, which have no gradient, are then permuted alone. If there are more than ROWS rows, a sample is examined."""
+    A row's effect is first estimated from the gradient of a random sum of all outputs. Rows without an effect there,
+    and statistics, which have no gradient, are then permuted alone. At most ROWS rows are examined, a random sample."""
     net = copy.deepcopy(net)
     x, tensors = wide(example(3, 9)), tensors_of(net)
     parameters = {p.data_ptr(): p for p in net.parameters()}
@@ -211,8 +221,12 @@ def derive(net, example, counts, options=frozenset(["exact"]), least=Counter()):
         return ["refused", "", line[:160], "", "%.1f" % (time.time() - start)], wrong
     except Exception as e:
         place = traceback.extract_tb(e.__traceback__)[-1]
-        return ["FAILED", "", "%s: %s (%s:%d)" % (type(e).__name__, " ".join(str(e).split())[:160], place.filename.split(
-            "/")[-1], place.lineno), "", "%.1f" % (time.time() - start)], ["raises %s, not mcz.Error" % type(e).__name__]
+        return [
+            "FAILED", "",
+            "%s: %s (%s:%d)" %
+            (type(e).__name__, " ".join(str(e).split())[:160], place.filename.split("/")[-1], place.lineno), "",
+            "%.1f" % (time.time() - start)
+        ], ["raises %s, not mcz.Error" % type(e).__name__]
     seconds = time.time() - start
     wrong = ["the network was changed"] * any(not torch.equal(v, state[k]) for k, v in net.state_dict().items())
     found = counts_of(g.rows)
@@ -239,13 +253,11 @@ def derive(net, example, counts, options=frozenset(["exact"]), least=Counter()):
 HEADER = ["network", "groups", "units", "fixed axes", "difference", "seconds", "result"]
 
 
-def table(cases, words, report=None):
+def table(cases):
     """Derives the groups of each case and prints a line for each. Returns the number of cases that are wrong."""
     bad = 0
     print("\t".join(HEADER))
     for name, case in cases.items():
-        if words and not any(w.lower() in name.lower() for w in words):
-            continue
         torch.manual_seed(0)
         try:
             columns, wrong = derive(*case())
@@ -253,9 +265,92 @@ def table(cases, words, report=None):
             columns, wrong = [""] * 5, [traceback.format_exc()]
         bad += bool(wrong)
         print("\t".join([name, *columns, "WRONG: " + "; ".join(wrong) if wrong else "ok"]), flush=True)
-        if report:
-            report(name, columns, wrong)
     return bad
+
+
+def free(make):
+    """A case whose groups are not known beforehand: any that keep the outputs, or a refusal."""
+    return lambda: (*make(), Counter(), {"smaller", "refused"}, Counter())
+
+
+def sets():
+    """{set: {name: case}}"""
+    from torchvision import models
+
+    import expected_groups
+    import hostile_modules
+    import network_kinds as kinds
+
+    def of_timm(name):
+        import timm
+        net = timm.create_model(name, pretrained=False)
+        return net.eval(), expected_groups.images(net.default_cfg["input_size"][-1])
+
+    def of_torchvision(name):
+        settings = {"init_weights": False} if name in ("googlenet", "inception_v3") else {}
+        if name.startswith("vit"):  # 2 x 2 patches of 14 or 16, or one of 32
+            settings = {"image_size": 28 if "14" in name else 32}
+        size = settings.get("image_size", kinds.TORCHVISION.get(name, 64))
+        return expected_groups.torchvision(name, size, **settings)
+    return {"networks": expected_groups.NETS, "hostile": hostile_modules.MODULES,
+            "kinds": {k: free(f) for k, f in kinds.KINDS.items()},
+            "torchvision": {n: free(lambda n=n: of_torchvision(n)) for n in models.list_models(module=models)},
+            "timm": {n: free(lambda n=n: of_timm(n)) for n in kinds.TIMM}}
+
+
+def as_graph(net, example):
+    """The result of mcz.torch.export for a network of images, in a few words."""
+    x = example(1)
+    if not isinstance(x, torch.Tensor) or x.dim() != 4:
+        return "no: not images"
+    with torch.no_grad():
+        y = net(x)
+    if not isinstance(y, torch.Tensor) or y.dim() != 2:
+        return "no: not one vector of logits"
+    try:
+        nodes = mcz.torch.export(net, tuple(x.shape[1:]), y.shape[1])[0]["nodes"]
+        return "yes: %d nodes" % len(nodes)
+    except mcz.Error as e:
+        lines = [line.strip() for line in str(e).splitlines()]
+        return "no: " + "; ".join(lines[1:] or lines)[:120]
+    except Exception as e:
+        return "FAILED: %s: %s" % (type(e).__name__, str(e)[:100])
+
+
+def one(group, name):
+    """Prints the columns of one case of a set, as JSON."""
+    case = sets()[group][name]
+    torch.manual_seed(0)
+    made = case()
+    graph = [as_graph(*made[:2])] if group == "kinds" else []
+    columns, wrong = derive(*made)
+    print(json.dumps({"columns": graph + columns, "wrong": wrong}))
+
+
+def write_tables(path, *chosen):
+    """Writes a Markdown table per set. Each case runs in its own process, for at most ten minutes."""
+    with open(path, "a") as out:
+        for group in chosen or ("networks", "hostile", "kinds", "torchvision", "timm"):
+            header = HEADER[:1] + ["as a graph"] * (group == "kinds") + HEADER[1:]
+            print("\n## %s\n\n| %s |\n|%s" % (group, " | ".join(header), " --- |" * len(header)), file=out, flush=True)
+            for name in sets()[group]:
+                try:
+                    done = subprocess.run([sys.executable, __file__, "one", group, name],
+                                          capture_output=True,
+                                          text=True,
+                                          timeout=600)
+                    lines = done.stdout.strip().splitlines()
+                    result = json.loads(lines[-1]) if done.returncode == 0 and lines else {
+                        "columns": [],
+                        "wrong": ["status %d: %s" % (done.returncode, done.stderr.strip().splitlines()[-1:])]
+                    }
+                except subprocess.TimeoutExpired:
+                    result = {"columns": [], "wrong": ["not finished in ten minutes"]}
+                cells = [name] + result["columns"] + [""] * (len(header) - 2 - len(result["columns"]))
+                cells.append("**WRONG**: " + "; ".join(result["wrong"]) if result["wrong"] else "ok")
+                print("| %s |" % " | ".join(" ".join(str(c).split()).replace("|", "\\|") for c in cells),
+                      file=out,
+                      flush=True)
 
 
 # ---- tests of this file ----------------------------------------------------------------------------------------------
@@ -280,8 +375,9 @@ def self_test():
         idle, dead = idle_rows(randomize(copy.deepcopy(net), 11), example, rows, sizes)
         width = sizes["stream"]  # softmax does not depend on the bias of keys
         assert idle and not dead, idle
-        assert all(r.tensor.endswith(("qkv.bias", "in_proj_bias")) and width <= r.offset < 2 * width for r in idle), idle
-        for i in range(0, len(rows), 41):
+        assert all(r.tensor.endswith(("qkv.bias", "in_proj_bias")) and width <= r.offset < 2 * width
+                   for r in idle), idle
+        for i in range(0, len(rows), 61):
             less = rows[:i] + rows[i + 1:]
             worst, wrong = problems_of(net, example, less, sizes)
             assert (worst > 1e-6) == (rows[i] not in idle), (rows[i], worst)
@@ -294,15 +390,24 @@ def self_test():
 
 def main(what, *words):
     import expected_groups
-    import hostile_modules
     torch.set_num_threads(2)
     if what == "self":
-        return self_test()
-    cases = {"networks": {k: f for k, f in expected_groups.NETS.items() if words or k in expected_groups.FAST},
-             "all": expected_groups.NETS, "hostile": hostile_modules.MODULES}[what]
-    bad = table(cases, [w for w in words if w != "all"])
-    if bad:
-        sys.exit("%d are not as expected" % bad)
+        self_test()
+    elif what == "check":
+        self_test()
+        sys.exit(table({k: sets()["networks"][k] for k in sets()["networks"] if k in expected_groups.FAST}) +
+                 table(sets()["hostile"]) > 0)
+    elif what == "one":
+        one(*words)
+    elif what == "--all":
+        write_tables(*words)
+    else:
+        cases = sets()[what]
+        chosen = {k: f for k, f in cases.items() if any(w.lower() in k.lower() for w in words)} if words else {
+            k: f for k, f in cases.items() if what != "networks" or k in expected_groups.FAST}
+        bad = table(chosen)
+        if bad:
+            sys.exit("%d are not as expected" % bad)
 
 
 if __name__ == "__main__":

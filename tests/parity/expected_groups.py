@@ -59,8 +59,9 @@ def torchvision(name, size=64, **settings):
 
 @network("torchvision vit_b_16", fast=False)
 def vit_b_16():
-    # The stream: conv_proj, class_token, pos_embedding, ln_1, ln_2, ln, in_proj's inputs, out_proj's outputs, both ends of the
-    # MLPs and the head's inputs. in_proj's outputs are [3, head, 64]. Images of 32 x 32 make four patches and the class token.
+    # The stream: conv_proj, class_token, pos_embedding, ln_1, ln_2, ln, in_proj's inputs, out_proj's outputs, both ends
+    # of the MLPs and the head's inputs. in_proj's outputs are [3, head, 64]. Images of 32 x 32 make four patches and
+    # the class token.
     return *torchvision("vit_b_16", 32, image_size=32), Counter({
         (768, 0): 1,                # stream
         (12, 0): 12,                # heads, 12 layers
@@ -78,10 +79,10 @@ def vit_small():
 
 @network("torchvision swin_t", fast=False)
 def swin_t():
-    # Four stages of 96, 192, 384 and 768 channels, 2, 2, 6 and 2 blocks, 3, 6, 12 and 24 heads of 32.
-    # A stage's stream: the patch convolution or the reduction writes it, all blocks add to it; the four segments of the
-    # merging norm (4 C) and of the reduction's inputs hold its one permutation. relative_position_bias_table (169, heads)
-    # moves with the heads. Shifted windows only move positions.
+    # Four stages of 96, 192, 384 and 768 channels, 2, 2, 6 and 2 blocks, 3, 6, 12 and 24 heads of 32. A stage's stream:
+    # the patch convolution or the reduction writes it, all blocks add to it; the four segments of the merging norm (4
+    # C) and of the reduction's inputs hold its one permutation. relative_position_bias_table (169, heads) moves with
+    # the heads. Shifted windows only move positions.
     return *torchvision("swin_t"), total(
         flat(96, 192, 384, 768),                                        # streams
         Counter({(384, 0): 2, (768, 0): 2, (1536, 0): 6, (3072, 0): 2}),  # MLPs: 4 C, one per block
@@ -93,13 +94,15 @@ def swin_small():
     # as above: stages of 12 and 24 channels, 2 blocks each (the second shifted), 3 and 6 heads of 4, MLPs of 48 and 96
     from torchvision.models.swin_transformer import SwinTransformer
     net = SwinTransformer([4, 4], 12, [2, 2], [3, 6], [4, 4], num_classes=10).eval()
-    return net, images(40), total(flat(12, 24), Counter({(48, 0): 2, (96, 0): 2}), attention(3, 4, 2), attention(6, 4, 2))
+    return net, images(40), total(flat(12, 24), Counter({(48, 0): 2, (96, 0): 2}), attention(3, 4, 2),
+                                  attention(6, 4, 2))
 
 
 @network("torchvision swin_v2_t", fast=False)
 def swin_v2_t():
-    # as swin_t; the merging norm is after the reduction (2 C); heads also move in logit_scale and in the outputs of cpb_mlp,
-    # whose 512 hidden units are a group in each of 12 blocks. F.normalize has no parameters: each head keeps its own order.
+    # as swin_t; the merging norm is after the reduction (2 C); heads also move in logit_scale and in the outputs of
+    # cpb_mlp, whose 512 hidden units are a group in each of 12 blocks. F.normalize has no parameters: each head keeps
+    # its own order.
     return *torchvision("swin_v2_t"), total(
         flat(96, 192, 384, 768), Counter({(384, 0): 2, (768, 0): 2, (1536, 0): 6, (3072, 0): 2, (512, 0): 12}),
         attention(3, 32, 2), attention(6, 32, 2), attention(12, 32, 6), attention(24, 32, 2))
@@ -140,8 +143,9 @@ def densenet_small():
 
 
 def grouped(groups, inputs, outputs=None):
-    """A grouped convolution: whole blocks of its groups; in each block an order of the inputs and one of the outputs."""
-    return Counter({(groups, 0): 1}) + Counter({(inputs, groups): groups}) + Counter({(outputs or inputs, groups): groups})
+    """A grouped convolution: whole blocks, and in each block an order of its inputs and one of its outputs."""
+    return Counter({(groups, 0): 1}) + Counter({(inputs, groups): groups}) + Counter(
+                                                    {(outputs or inputs, groups): groups})
 
 
 def times(count, counter):
@@ -150,9 +154,9 @@ def times(count, counter):
 
 @network("torchvision regnet_x_400mf", fast=False)
 def regnet_x_400mf():
-    # Widths 32, 64, 160, 400; depths 1, 2, 7, 12; groups of 16 channels. All stages start with stride 2 and a projection:
-    # the stem has its own group, each stage one stream. In a block a's outputs are b's inputs and b's outputs are c's
-    # inputs; b has width / 16 groups.
+    # Widths 32, 64, 160, 400; depths 1, 2, 7, 12; groups of 16 channels. All stages start with stride 2 and a
+    # projection: the stem has its own group, each stage one stream. In a block a's outputs are b's inputs and b's
+    # outputs are c's inputs; b has width / 16 groups.
     return *torchvision("regnet_x_400mf"), total(
         flat(32), flat(32, 64, 160, 400),                               # stem, streams
         times(1, grouped(2, 16)), times(2, grouped(4, 16)), times(7, grouped(10, 16)), times(12, grouped(25, 16)))
@@ -161,7 +165,8 @@ def regnet_x_400mf():
 @network("torchvision regnet_y_400mf", fast=False)
 def regnet_y_400mf():
     # Widths 48, 104, 208, 440; depths 1, 3, 6, 6; groups of 8 channels. Squeeze and excitation after b has
-    # round(width_in / 4) hidden units, where width_in is the block's input: 32 | 48, 104, 104 | 104, 208 ... | 208, 440 ...
+    # round(width_in / 4) hidden units, where width_in is the block's input: 32 | 48, 104, 104 | 104, 208 ... | 208, 440
+    # ...
     return *torchvision("regnet_y_400mf"), total(
         flat(32), flat(48, 104, 208, 440),
         flat(8), flat(12, 26, 26), flat(26, *[52] * 5), flat(52, *[110] * 5),
@@ -170,7 +175,8 @@ def regnet_y_400mf():
 
 @network("torchvision RegNet Y, 2 stages")
 def regnet_small():
-    # stem 32; widths 8 and 24, groups of 4: 2 and 6 groups; one block and two; squeeze: 32 / 4 = 8, 8 / 4 = 2, 24 / 4 = 6
+    # stem 32; widths 8 and 24, groups of 4: 2 and 6 groups; one block and two; squeeze: 32 / 4 = 8, 8 / 4 = 2, 24 / 4 =
+    # 6
     from torchvision.models.regnet import BlockParams, RegNet
     net = RegNet(BlockParams([1, 2], [8, 24], [4, 4], [1., 1.], [2, 2], .25), num_classes=10).eval()
     return net, images(16), total(flat(32), flat(8, 24), flat(8, 2, 6), grouped(2, 4), times(2, grouped(6, 4)))
@@ -178,9 +184,9 @@ def regnet_small():
 
 @network("torchvision mnasnet1_0")
 def mnasnet1_0():
-    # The stem: 32 (convolution, depthwise convolution), 16. Stacks have one stream each, which no stack shares: 24, 40, 80,
-    # 96, 192, 320. Expansions: 3 * 16, 3 * 24 twice | 3 * 24, 3 * 40 twice | 6 * 40, 6 * 80 twice | 6 * 80, 6 * 96 |
-    # 6 * 96, 6 * 192 three times | 6 * 192. The last convolution has 1280.
+    # The stem: 32 (convolution, depthwise convolution), 16. Stacks have one stream each, which no stack shares: 24, 40,
+    # 80, 96, 192, 320. Expansions: 3 * 16, 3 * 24 twice | 3 * 24, 3 * 40 twice | 6 * 40, 6 * 80 twice | 6 * 80, 6 * 96
+    # | 6 * 96, 6 * 192 three times | 6 * 192. The last convolution has 1280.
     return *torchvision("mnasnet1_0", 32), total(
         flat(32, 16), flat(24, 40, 80, 96, 192, 320), flat(1280),
         flat(48, 72, 72), flat(72, 120, 120), flat(240, 480, 480), flat(480, 576), flat(576, *[1152] * 3), flat(1152))
@@ -188,7 +194,8 @@ def mnasnet1_0():
 
 @network("torchvision resnet50", fast=False)
 def resnet50():
-    # Stem 64. Stages of 3, 4, 6, 3 bottlenecks: a stream of 256, 512, 1024, 2048, and conv1 and conv2 of 64, 128, 256, 512.
+    # Stem 64. Stages of 3, 4, 6, 3 bottlenecks: a stream of 256, 512, 1024, 2048, and conv1 and conv2 of 64, 128, 256,
+    # 512.
     return *torchvision("resnet50"), Counter({
         (64, 0): 1 + 2 * 3, (128, 0): 2 * 4, (256, 0): 1 + 2 * 6, (512, 0): 1 + 2 * 3, (1024, 0): 1, (2048, 0): 1})
 
@@ -223,9 +230,10 @@ def mobilenet_v3_small():
     # 16,16,16,se 8 (stride 2) | 16,72,24 | 24,88,24 (sum) | 24,96,40,se 24 | 40,240,40,se 64 (sum) twice |
     # 40,120,48,se 32 | 48,144,48,se 40 (sum) | 48,288,96,se 72 | 96,576,96,se 144 (sum) twice; conv 576; linear 1024.
     # The first block does not expand: its depthwise convolution moves with the stem (16), and so does its squeeze.
-    return *torchvision("mobilenet_v3_small", 32), total(
-        flat(16), flat(8), flat(16), flat(72), flat(24), flat(88), flat(96, 24), flat(40), flat(240, 64, 240, 64),
-        flat(120, 32), flat(48), flat(144, 40), flat(288, 72), flat(96), flat(576, 144, 576, 144), flat(576), flat(1024))
+    return *torchvision("mobilenet_v3_small", 32), total(flat(16), flat(8), flat(16), flat(72), flat(24), flat(88),
+                                                         flat(96, 24), flat(40), flat(240, 64, 240, 64), flat(120, 32),
+                                                         flat(48), flat(144, 40), flat(288, 72), flat(96),
+                                                         flat(576, 144, 576, 144), flat(576), flat(1024))
 
 
 # ---- Hugging Face ----------------------------------------------------------------------------------------------------
@@ -248,12 +256,19 @@ def transformer(name, config, **settings):
 
 
 def gpt2(**settings):
-    return transformer("GPT2LMHeadModel", "GPT2Config", vocab_size=VOCAB, n_positions=16, n_embd=24, n_layer=2, n_head=3,
-                       use_cache=False, **settings)
+    return transformer("GPT2LMHeadModel",
+                       "GPT2Config",
+                       vocab_size=VOCAB,
+                       n_positions=16,
+                       n_embd=24,
+                       n_layer=2,
+                       n_head=3,
+                       use_cache=False,
+                       **settings)
 
 
-# The stream: wte (also lm_head, tied), wpe, ln_1, ln_2, ln_f, both axes of Conv1D weights (inputs, outputs). c_attn's outputs
-# are [3, head, 8]. The vocabulary is fixed. MLP: 4 * 24.
+# The stream: wte (also lm_head, tied), wpe, ln_1, ln_2, ln_f, both axes of Conv1D weights (inputs, outputs). c_attn's
+# outputs are [3, head, 8]. The vocabulary is fixed. MLP: 4 * 24.
 GPT2 = Counter({(24, 0): 1, (3, 0): 2, (8, 3): 3 * 2 * 2, (96, 0): 2})
 
 
@@ -279,8 +294,10 @@ def gpt2_bare():
                        use_cache=False), tokens(5), GPT2 - flat(24)
 
 
-BERT = {"vocab_size": VOCAB, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 40,
-        "max_position_embeddings": 16}
+BERT = {
+    "vocab_size": VOCAB, "hidden_size": 24, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 40,
+    "max_position_embeddings": 16
+}
 
 
 def bert_example(n, seed=0):
@@ -327,9 +344,10 @@ def llama(kv_heads, **settings):
                        max_position_embeddings=16, use_cache=False, **settings)
 
 
-# Two key heads with three query heads of 8 each. Rotary embeddings fix the order of queries and keys. Per layer: the key
-# heads with their query heads (2); the query heads of each key head (3 within 2); the order of each key head's values, which
-# repeats in its three query heads' columns of o_proj (8 within 2). The two embeddings are not tied, but share the stream.
+# Two key heads with three query heads of 8 each. Rotary embeddings fix the order of queries and keys. Per layer: the
+# key heads with their query heads (2); the query heads of each key head (3 within 2); the order of each key head's
+# values, which repeats in its three query heads' columns of o_proj (8 within 2). The two embeddings are not tied, but
+# share the stream.
 LLAMA = Counter({(48, 0): 1, (2, 0): 2, (3, 2): 2 * 2, (8, 2): 2 * 2, (40, 0): 2})
 
 
@@ -376,8 +394,16 @@ def t5():
     # One embedding for encoder, decoder and logits: both streams are one group. Layer 0 computes the bias of relative
     # positions for all layers: the heads of the encoder are one group, those of the decoder's self-attention another.
     # Cross-attention has no such bias: its 2 layers have their own heads. 6 attentions of 3 heads of 8; 4 MLPs.
-    net = transformer("T5ForConditionalGeneration", "T5Config", vocab_size=VOCAB, d_model=24, d_kv=8, num_heads=3, d_ff=40,
-                      num_layers=2, num_decoder_layers=2, use_cache=False)
+    net = transformer("T5ForConditionalGeneration",
+                      "T5Config",
+                      vocab_size=VOCAB,
+                      d_model=24,
+                      d_kv=8,
+                      num_heads=3,
+                      d_ff=40,
+                      num_layers=2,
+                      num_decoder_layers=2,
+                      use_cache=False)
     return Only(net, "logits").eval(), lambda n, seed=0: {
         "input_ids": tokens(5)(n, seed), "decoder_input_ids": tokens(4)(n, seed + 1)}, Counter({
             (24, 0): 1, (3, 0): 1 + 1 + 2, (8, 3): 6 * 3 * 2, (40, 0): 4})

@@ -5,8 +5,8 @@ Each function of MODULES returns (net, example, counts, options):
 
     net, example  as in expected_groups
     counts        a Counter as in expected_groups: the whole symmetry, as far as rows can hold it; None: must be refused
-    options       "exact": exactly these counts pass; "smaller": any groups pass that keep the outputs; "refused": mcz.Error
-                  passes too
+    options       "exact": exactly these counts pass; "smaller": any groups pass that keep the outputs; "refused":
+                  mcz.Error passes too
     least         a Counter of groups that must be among those found (with "smaller")"""
 import math
 from collections import Counter
@@ -75,13 +75,17 @@ def shared_conv():
 
 @module("a block that runs three times")
 def shared_block():
-    return case(lambda m, x: (lambda f: f(f(f(x))))(lambda x: x + m.b(F.relu(m.a(x)))), flat(8, 10, 6), a=conv(8, 10), b=conv(10, 8))
+    return case(lambda m, x: (lambda f: f(f(f(x))))(lambda x: x + m.b(F.relu(m.a(x)))),
+                flat(8, 10, 6),
+                a=conv(8, 10),
+                b=conv(10, 8))
 
 
 @module("a linear layer under two names")
 def tied_names():
     # first and last have the same weight and bias: inputs, outputs and both hidden layers are one group
-    net = nn.Sequential(nn.Linear(7, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 5))
+    net = nn.Sequential(nn.Linear(7, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(),
+                        nn.Linear(8, 5))
     net[4] = net[2]
     return net.eval(), lambda n, seed=0: torch.randn(n, 7), flat(8)
 
@@ -109,8 +113,8 @@ def symmetric():
 
 @module("a weight that is sliced")
 def sliced_weight():
-    return Apply(lambda m, x: m.last(F.relu(F.linear(x, m.weight[:8]))), weight=parameter(12, 7), last=nn.Linear(8, 5)).eval(), \
-        lambda n, seed=0: torch.randn(n, 7), flat(8)
+    return Apply(lambda m, x: m.last(F.relu(F.linear(x, m.weight[:8]))), weight=parameter(12, 7),
+                 last=nn.Linear(8, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8)
 
 
 @module("two overlapping slices of a weight", "smaller")
@@ -131,7 +135,8 @@ def unused():
 @module("hidden layers of one unit")
 def one_unit():
     # tanh and a layer of one unit: not a group
-    net = nn.Sequential(nn.Linear(7, 8), nn.Tanh(), nn.Linear(8, 1), nn.Tanh(), nn.Linear(1, 6), nn.Tanh(), nn.Linear(6, 5))
+    net = nn.Sequential(nn.Linear(7, 8), nn.Tanh(), nn.Linear(8, 1), nn.Tanh(), nn.Linear(1, 6), nn.Tanh(),
+                        nn.Linear(6, 5))
     return net.eval(), lambda n, seed=0: torch.randn(n, 7), flat(8, 6)
 
 
@@ -284,14 +289,19 @@ def fourier_channels():
 
 @module("bilinear layer", "smaller")
 def bilinear():
-    return Apply(lambda m, x: m.last(F.relu(m.pair(F.relu(m.a(x)), F.relu(m.b(x))))), a=nn.Linear(7, 8), b=nn.Linear(7, 6),
-                 pair=nn.Bilinear(8, 6, 9), last=nn.Linear(9, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8, 6, 9)
+    return Apply(lambda m, x: m.last(F.relu(m.pair(F.relu(m.a(x)), F.relu(m.b(x))))),
+                 a=nn.Linear(7, 8),
+                 b=nn.Linear(7, 6),
+                 pair=nn.Bilinear(8, 6, 9),
+                 last=nn.Linear(9, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8, 6, 9)
 
 
 @module("Gram matrix of channels", "smaller", flat(6))
 def gram():
-    return Apply(lambda m, x: m.fc(F.relu(m.last((lambda y: (y @ y.mT).flatten(1))(m.stem(x).flatten(2))))), stem=conv(3, 4),
-                 last=nn.Linear(16, 6), fc=nn.Linear(6, 5)).eval(), images(8), flat(4, 6)
+    return Apply(lambda m, x: m.fc(F.relu(m.last((lambda y: (y @ y.mT).flatten(1))(m.stem(x).flatten(2))))),
+                 stem=conv(3, 4),
+                 last=nn.Linear(16, 6),
+                 fc=nn.Linear(6, 5)).eval(), images(8), flat(4, 6)
 
 
 # ---- places ----------------------------------------------------------------------------------------------------------
@@ -324,13 +334,16 @@ def pixel_unshuffle():
 @module("pixel unshuffle by reshape")
 def unshuffle_reshape():
     # space to depth with [2, 2, channel]: one permutation in four segments
-    return case(lambda m, x: x.unflatten(2, (4, 2)).unflatten(4, (4, 2)).permute(0, 3, 5, 1, 2, 4).flatten(1, 3), flat(8, 6),
+    return case(lambda m, x: x.unflatten(2, (4, 2)).unflatten(4, (4, 2)).permute(0, 3, 5, 1, 2, 4).flatten(1, 3),
+                flat(8, 6),
                 after=32)
 
 
 @module("flatten of channels and positions")
 def flatten():
-    return Apply(lambda m, x: m.fc(F.relu(m.hidden(F.relu(m.stem(x)).flatten(1)))), stem=conv(3, 4), hidden=nn.Linear(64, 6),
+    return Apply(lambda m, x: m.fc(F.relu(m.hidden(F.relu(m.stem(x)).flatten(1)))),
+                 stem=conv(3, 4),
+                 hidden=nn.Linear(64, 6),
                  fc=nn.Linear(6, 5)).eval(), images(4), flat(4, 6)
 
 
@@ -344,8 +357,8 @@ def flatten_last():
 def mixed_view():
     # [4, 16] read as [8, 8]: a channel is two rows; the linear layer over the columns keeps rows apart
     return Apply(lambda m, x: m.fc(F.relu(m.hidden(m.inner(F.relu(m.stem(x)).reshape(len(x), 8, 8)).flatten(1)))),
-                 stem=conv(3, 4), inner=nn.Linear(8, 7), hidden=nn.Linear(56, 6), fc=nn.Linear(6, 5)).eval(), images(4), \
-        flat(4, 7, 6)
+                 stem=conv(3, 4), inner=nn.Linear(8, 7), hidden=nn.Linear(56, 6), fc=nn.Linear(6, 5)).eval(), \
+        images(4), flat(4, 7, 6)
 
 
 @module("one channel by index", "smaller", flat(6))
@@ -393,9 +406,15 @@ def repeat_interleave():
 @module("concatenation, split and sum")
 def concatenation():
     # [a 3, b 5] + [c 5, d 3]: cuts at 3 and 5; halves of 4 read by two convolutions: cuts at 4 too
-    return case(lambda m, x: (lambda y: torch.cat([m.e(y[:, :4]), m.f(y[:, 4:])], 1))(
-        torch.cat([m.a(x), m.b(x)], 1) + torch.cat([m.c(x), m.d(x)], 1)), flat(8, 3, 3, 4, 4, 6), a=conv(8, 3), b=conv(8, 5),
-        c=conv(8, 5), d=conv(8, 3), e=conv(4, 4), f=conv(4, 4))
+    return case(lambda m, x: (lambda y: torch.cat([m.e(y[:, :4]), m.f(y[:, 4:])], 1))
+                (torch.cat([m.a(x), m.b(x)], 1) + torch.cat([m.c(x), m.d(x)], 1)),
+                flat(8, 3, 3, 4, 4, 6),
+                a=conv(8, 3),
+                b=conv(8, 5),
+                c=conv(8, 5),
+                d=conv(8, 3),
+                e=conv(4, 4),
+                f=conv(4, 4))
 
 
 @module("zero channels appended")
@@ -411,8 +430,10 @@ def padded_both():
 
 @module("unfold", "smaller", flat(6))
 def unfold():
-    return Apply(lambda m, x: m.fc(F.relu(m.hidden(F.unfold(F.relu(m.stem(x)), 3).transpose(1, 2))).mean(1)), stem=conv(3, 4),
-                 hidden=nn.Linear(36, 6), fc=nn.Linear(6, 5)).eval(), images(8), flat(4, 6)
+    return Apply(lambda m, x: m.fc(F.relu(m.hidden(F.unfold(F.relu(m.stem(x)), 3).transpose(1, 2))).mean(1)),
+                 stem=conv(3, 4),
+                 hidden=nn.Linear(36, 6),
+                 fc=nn.Linear(6, 5)).eval(), images(8), flat(4, 6)
 
 
 @module("transposed convolution")
@@ -422,7 +443,10 @@ def transposed():
 
 @module("transposed convolution with groups", "smaller", flat(6))
 def transposed_grouped():
-    return case(lambda m, x: m.up(x), total(grouped(2, 4, 3), flat(6)), up=nn.ConvTranspose2d(8, 6, 2, 2, groups=2), after=6)
+    return case(lambda m, x: m.up(x),
+                total(grouped(2, 4, 3), flat(6)),
+                up=nn.ConvTranspose2d(8, 6, 2, 2, groups=2),
+                after=6)
 
 
 @module("grouped convolution that widens")
@@ -454,7 +478,10 @@ def equal_sizes():
 def mixer():
     # an MLP over 16 positions has its own hidden units; positions are fixed
     return Apply(lambda m, x: m.fc(((lambda y: y + m.b(F.gelu(m.a(y.mT))).mT)(m.stem(x).flatten(2).mT)).mean(1)),
-                 stem=conv(3, 8), a=nn.Linear(16, 9), b=nn.Linear(9, 16), fc=nn.Linear(8, 5)).eval(), images(4), flat(8, 9)
+                 stem=conv(3, 8),
+                 a=nn.Linear(16, 9),
+                 b=nn.Linear(9, 16),
+                 fc=nn.Linear(8, 5)).eval(), images(4), flat(8, 9)
 
 
 # ---- attention and sequences -----------------------------------------------------------------------------------------
@@ -484,8 +511,10 @@ def einsum_attention(m, x):
 
 
 def surrounded(forward, **parts):
-    return Apply(lambda m, x: m.last(torch.tanh(m.first(x)) + forward(m, torch.tanh(m.first(x)))), first=nn.Linear(7, 24),
-                 last=nn.Linear(24, 5), **parts).eval()
+    return Apply(lambda m, x: m.last(torch.tanh(m.first(x)) + forward(m, torch.tanh(m.first(x)))),
+                 first=nn.Linear(7, 24),
+                 last=nn.Linear(24, 5),
+                 **parts).eval()
 
 
 @module("attention by einsum")
@@ -506,30 +535,38 @@ def multihead():
 
 @module("MultiheadAttention that returns mean weights")
 def multihead_weights():
-    return Apply(lambda m, x: (lambda y: (m.last(y[0]), y[1]))(m.attn(*[torch.tanh(m.first(x))] * 3)), first=nn.Linear(7, 24),
-                 last=nn.Linear(24, 5), attn=heads_of(batch_first=True)).eval(), sequences(6, 7), total(flat(24, 24), attention(3, 8))
+    return Apply(lambda m, x: (lambda y: (m.last(y[0]), y[1]))(m.attn(*[torch.tanh(m.first(x))] * 3)),
+                 first=nn.Linear(7, 24),
+                 last=nn.Linear(24, 5),
+                 attn=heads_of(batch_first=True)).eval(), sequences(6, 7), total(flat(24, 24), attention(3, 8))
 
 
 @module("MultiheadAttention that returns each head's weights")
 def multihead_each():
     # the weights show the heads' order, which is fixed; orders within heads are free
-    return Apply(lambda m, x: (lambda y: (m.last(y[0]), y[1]))(m.attn(*[torch.tanh(m.first(x))] * 3, average_attn_weights=False)),
-                 first=nn.Linear(7, 24), last=nn.Linear(24, 5), attn=heads_of(batch_first=True)).eval(), sequences(6, 7), \
-        total(flat(24, 24), Counter({(8, 0): 6}))
+    def forward(m, x):
+        y, weights = m.attn(*[torch.tanh(m.first(x))] * 3, average_attn_weights=False)
+        return m.last(y), weights
+    return Apply(forward, first=nn.Linear(7, 24), last=nn.Linear(24, 5), attn=heads_of(batch_first=True)).eval(), \
+        sequences(6, 7), total(flat(24, 24), Counter({(8, 0): 6}))
 
 
 @module("MultiheadAttention, sequence first")
 def multihead_first():
-    return surrounded(lambda m, x: m.attn(*[x.transpose(0, 1)] * 3, need_weights=False)[0].transpose(0, 1), attn=heads_of()), \
-        sequences(6, 7), total(flat(24), attention(3, 8))
+    return surrounded(lambda m, x: m.attn(*[x.transpose(0, 1)] * 3, need_weights=False)[0].transpose(0, 1),
+                      attn=heads_of()), sequences(6, 7), total(flat(24), attention(3, 8))
 
 
 @module("MultiheadAttention with other widths of keys and values, and a bias of keys")
 def multihead_cross():
-    return Apply(lambda m, x: m.last(m.attn(torch.tanh(m.first(x)), torch.tanh(m.k(x)), torch.tanh(m.v(x)),
-                                            need_weights=False)[0]), first=nn.Linear(7, 24), k=nn.Linear(7, 10),
-                 v=nn.Linear(7, 12), last=nn.Linear(24, 5), attn=heads_of(batch_first=True, kdim=10, vdim=12, add_bias_kv=True)
-                 ).eval(), sequences(6, 7), total(flat(24, 24, 10, 12), attention(3, 8))
+    return Apply(lambda m, x: m.last(
+        m.attn(torch.tanh(m.first(x)), torch.tanh(m.k(x)), torch.tanh(m.v(x)), need_weights=False)[0]),
+                 first=nn.Linear(7, 24),
+                 k=nn.Linear(7, 10),
+                 v=nn.Linear(7, 12),
+                 last=nn.Linear(24, 5),
+                 attn=heads_of(batch_first=True, kdim=10, vdim=12,
+                               add_bias_kv=True)).eval(), sequences(6, 7), total(flat(24, 24, 10, 12), attention(3, 8))
 
 
 @module("attention that mixes heads")
@@ -564,7 +601,9 @@ def linear_attention():
         q, k, v = m.qkv(x).unflatten(-1, (3, 3, 8)).permute(2, 0, 3, 1, 4)
         q, k = F.elu(q) + 1, F.elu(k) + 1
         return m.out((q @ (k.mT @ v) / (q @ k.sum(-2, keepdim=True).mT)).transpose(1, 2).flatten(2))
-    return surrounded(forward, qkv=nn.Linear(24, 72), out=nn.Linear(24, 24)), sequences(6, 7), total(flat(24), attention(3, 8))
+
+    return surrounded(forward, qkv=nn.Linear(24, 72),
+                      out=nn.Linear(24, 24)), sequences(6, 7), total(flat(24), attention(3, 8))
 
 
 @module("one head")
@@ -574,8 +613,8 @@ def one_head():
 
 @module("LSTM of two layers", "smaller refused")
 def lstm():
-    return Apply(lambda m, x: m.fc(m.rnn(x)[0][:, -1]), rnn=nn.LSTM(7, 8, 2, batch_first=True), fc=nn.Linear(8, 5)).eval(), \
-        sequences(4, 7), flat(8, 8)
+    return Apply(lambda m, x: m.fc(m.rnn(x)[0][:, -1]), rnn=nn.LSTM(7, 8, 2, batch_first=True),
+                 fc=nn.Linear(8, 5)).eval(), sequences(4, 7), flat(8, 8)
 
 
 @module("GRU", "smaller refused")
@@ -597,19 +636,23 @@ def recurrent_loop():
 @module("embedding with a padding index")
 def embedding():
     return Apply(lambda m, x: m.fc(F.relu(m.hidden(m.words(x).mean(1)))), words=nn.Embedding(11, 8, padding_idx=0),
-                 hidden=nn.Linear(8, 6), fc=nn.Linear(6, 5)).eval(), lambda n, seed=0: torch.arange(4 * n).view(n, 4) % 11, \
-        flat(8, 6)
+                 hidden=nn.Linear(8, 6), fc=nn.Linear(6, 5)).eval(), \
+        lambda n, seed=0: torch.arange(4 * n).view(n, 4) % 11, flat(8, 6)
 
 
 @module("positions in a buffer of the state_dict")
 def positions_buffer():
-    return Apply(lambda m, x: m.fc(F.relu(m.a(x) + m.positions).mean(1)), a=nn.Linear(7, 8), positions=torch.randn(4, 8),
+    return Apply(lambda m, x: m.fc(F.relu(m.a(x) + m.positions).mean(1)),
+                 a=nn.Linear(7, 8),
+                 positions=torch.randn(4, 8),
                  fc=nn.Linear(8, 5)).eval(), sequences(4, 7), flat(8)
 
 
 @module("positions in a buffer that is not in the state_dict")
 def positions_hidden():
-    net = Apply(lambda m, x: m.fc(m.b(F.relu(m.a(x) + m.positions)).relu().mean(1)), a=nn.Linear(7, 8), b=nn.Linear(8, 6),
+    net = Apply(lambda m, x: m.fc(m.b(F.relu(m.a(x) + m.positions)).relu().mean(1)),
+                a=nn.Linear(7, 8),
+                b=nn.Linear(8, 6),
                 fc=nn.Linear(6, 5))
     net.register_buffer("positions", torch.randn(4, 8), persistent=False)
     return net.eval(), sequences(4, 7), flat(6)
@@ -651,8 +694,8 @@ def orthogonal():
 @module("low-rank update of a weight")
 def low_rank():
     return Apply(lambda m, x: m.last(F.relu(F.linear(F.relu(m.first(x)), m.mid.weight + m.b @ m.a, m.mid.bias))),
-                 first=nn.Linear(7, 8), mid=nn.Linear(8, 6), a=parameter(2, 8), b=parameter(6, 2), last=nn.Linear(6, 5)).eval(), \
-        lambda n, seed=0: torch.randn(n, 7), flat(8, 2, 6)
+                 first=nn.Linear(7, 8), mid=nn.Linear(8, 6), a=parameter(2, 8), b=parameter(6, 2),
+                 last=nn.Linear(6, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8, 2, 6)
 
 
 @module("experts of a stacked weight", "smaller", flat(4))
@@ -702,21 +745,26 @@ def batch_second():
 
 @module("a dictionary of inputs")
 def dictionary():
-    return Apply(lambda m, left, right: m.fc(F.relu(m.a(left) + m.b(right))), a=nn.Linear(7, 8), b=nn.Linear(4, 8),
-                 fc=nn.Linear(8, 5)).eval(), lambda n, seed=0: {"left": torch.randn(n, 7), "right": torch.randn(n, 4)}, flat(8)
+    return Apply(lambda m, left, right: m.fc(F.relu(m.a(left) + m.b(right))),
+                 a=nn.Linear(7, 8),
+                 b=nn.Linear(4, 8),
+                 fc=nn.Linear(
+                     8, 5)).eval(), lambda n, seed=0: {"left": torch.randn(n, 7), "right": torch.randn(n, 4)}, flat(8)
 
 
 @module("several outputs")
 def outputs():
     # the hidden layer of 8 is an output too and fixed; that of 6 is free
-    return Apply(lambda m, x: (lambda h: {"logits": m.fc(F.relu(m.b(h))), "hidden": [h]})(F.relu(m.a(x))), a=nn.Linear(7, 8),
-                 b=nn.Linear(8, 6), fc=nn.Linear(6, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(6)
+    return Apply(lambda m, x: (lambda h: {"logits": m.fc(F.relu(m.b(h))), "hidden": [h]})(F.relu(m.a(x))),
+                 a=nn.Linear(7, 8),
+                 b=nn.Linear(8, 6),
+                 fc=nn.Linear(6, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(6)
 
 
 @module("a scalar output")
 def scalar():
-    return Apply(lambda m, x: F.relu(m.a(x)).pow(2).mean(), a=nn.Linear(7, 8)).eval(), lambda n, seed=0: torch.randn(n, 7), \
-        flat(8)
+    return Apply(lambda m, x: F.relu(m.a(x)).pow(2).mean(), a=nn.Linear(7, 8)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(8)
 
 
 @module("integers to one-hot vectors", "smaller")
