@@ -9,7 +9,6 @@
 #include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 
-#include <fnmatch.h>
 #include <string.h>
 
 struct options {
@@ -34,7 +33,8 @@ static const struct mc_option options[] = {
     {"map", 0, MC_OPT_INPUT, MC_AT(map), .arg = "FILE.map", .group = 20,
      .help = "names of modules in the foreign file: one rule per line, the foreign name and ours"},
     {"from", 0, MC_OPT_CHOICE, MC_AT(from), .names = formats, .group = 30,
-     .help = "format of IN (default: from its name, .safetensors or .npz; else mcz)"},
+     .help = "format of IN (default: from its name, .safetensors or .npz; safetensors for an index of shards or a "
+     "folder; else mcz)"},
     {"to", 0, MC_OPT_CHOICE, MC_AT(to), .names = formats, .group = 30,
      .help = "format of the output (default: likewise)"},
     MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, {0}};
@@ -47,7 +47,9 @@ static const char doc[] =
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
     "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz\n"
-    "  mc-convert gpt.safetensors --groups gpt.tsv -o gpt.mcz";
+    "  mc-convert gpt.safetensors --groups gpt.tsv -o gpt.mcz\n"
+    "  mc-convert model.safetensors.index.json --groups gpt.tsv -o gpt.mcz\n"
+    "  mc-convert MODEL/ --groups gpt.tsv -o gpt.mcz";
 
 static const char *input(const struct options *o)
 {
@@ -108,7 +110,15 @@ static void report_notes(const struct options *o, const char *path,
                   n->left_out == 1 ? "" : "s");
 }
 
-static int import(const struct options *o, const struct mc_rename *map, struct mc_weights *w,
+/* Check that the output does not replace a shard. */
+static int protect_parts(struct options *o, const struct mc_foreign *f, struct mc_error *err)
+{
+    for (size_t i = 0; i < f->n_parts; i++)
+        mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, f->parts[i]->file);
+    return mc_files_check(&o->cli.files, err);
+}
+
+static int import(struct options *o, const struct mc_rename *map, struct mc_weights *w,
                   struct mc_error *err)
 {
     struct mc_convert_notes notes;
@@ -121,6 +131,8 @@ static int import(const struct options *o, const struct mc_rename *map, struct m
         goto out;
     rc = o->from == MC_CONVERT_NPZ ? mc_npz_open(&f, input(o), err)
                                    : mc_safetensors_open(&f, input(o), err);
+    if (!rc)
+        rc = protect_parts(o, f, err);
     if (!rc && o->groups)
         rc = mc_convert_declare(&g, f, map, o->groups, err);
     if (rc || (rc = mc_convert_import(w, g, data.name, f, map, &notes, err)))
@@ -182,17 +194,21 @@ static void check_options(struct options *o)
 {
     mc_cli_operands(&o->cli, "[IN]");
     mc_cli_default_stdin(&o->cli);
+    const int folder = mc_safetensors_is_folder(input(o));
+    if (folder) {
+        o->cli.own_operands = 1;
+        mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, input(o));
+    }
     if (o->net && mc_graph_json_is(o->net))
         mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
     if (!mc_option_given(&o->cli, &o->from))
-        o->from = format_of(input(o));
+        o->from = folder || mc_safetensors_is_index(input(o)) ? MC_CONVERT_SAFETENSORS
+                                                              : format_of(input(o));
     if (!mc_option_given(&o->cli, &o->to))
         o->to = format_of(o->cli.output);
     o->cli.foreign = o->to != MC_CONVERT_MCZ;
     if (o->from == MC_CONVERT_MCZ && is_pickle(input(o)))
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
-    if (fnmatch("*.safetensors.index.json", input(o), 0) == 0)
-        mc_cli_usage("%s: " MC_INPUT_SHARDS, input(o));
     if (is_pickle(o->cli.output))
         mc_cli_usage("--output: '%s': pickles cannot be written: use .safetensors, which PyTorch "
                      "reads with safetensors.torch.load_file",
@@ -218,5 +234,5 @@ static void check_options(struct options *o)
         mc_cli_usage("--net and --data require each other");
 }
 
-MC_PROGRAM("WEIGHTS.mcz\nFILE.safetensors\nFILE.npz", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM("WEIGHTS.mcz\nFILE.safetensors\nINDEX.json\nFOLDER\nFILE.npz", doc, options,
+           .check = check_options, .run = run)

@@ -7,7 +7,6 @@
 #include "libcommon/base/file.h"
 #include "libcommon/graph/group_rows.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -309,24 +308,6 @@ out:
 
 /* ---- networks without a graph ---- */
 
-/* Read a file's text of *n bytes into *out, to be freed. */
-static int read_text(const char *path, char **out, size_t *n, struct mc_error *err)
-{
-    FILE *f = NULL;
-    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
-
-    *out = NULL;
-    if (rc || (rc = mc_new(out, MC_MAX_ROWS_TEXT + 1, err)))
-        goto out;
-    *n = fread(*out, 1, MC_MAX_ROWS_TEXT + 1, f);
-    if (ferror(f))
-        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
-out:
-    if (f)
-        fclose(f);
-    return rc;
-}
-
 static int by_tensor_name(const void *x, const void *y)
 {
     return strcmp(((const struct mc_tensor *)x)->name, ((const struct mc_tensor *)y)->name);
@@ -374,7 +355,7 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
 
     *out = NULL;
     if (rc || (rc = list_tensors(f, map, tensors, &n, err)) ||
-        (rc = read_text(rows, &text, &bytes, err)))
+        (rc = mc_file_text(&text, &bytes, MC_MAX_ROWS_TEXT, rows, MC_EFAIL, err)))
         goto out;
     /* a constant name, so that the content id depends only on tensors and rows */
     rc = mc_fail_in(mc_graph_declare(out, "groups", tensors, n, text, bytes, err), err, "%s", rows);

@@ -25,6 +25,9 @@ struct mc_foreign {
     char *file; /* path, or "stdin" */
     struct mc_foreign_tensor *tensors;
     size_t n;
+    struct mc_foreign *
+        *parts; /* (n_parts) the files of sharded tensors; NULL if this is one file */
+    size_t n_parts;
 
     /* Go to the data of tensor i, which must follow earlier ones. */
     int (*seek)(struct mc_foreign *f, size_t i, struct mc_error *err);
@@ -38,9 +41,13 @@ struct mc_foreign {
 
 /* Open untrusted input, checked before memory is allocated: a seekable file has room for the data
  * its tensors announce. Errors name the file. MC_EFAIL if it cannot be read, MC_EINPUT if invalid;
- * MC_EUSAGE for a terminal, or for npz from "-", which must be seekable. */
+ * MC_EUSAGE for a terminal, or for npz from "-", which must be seekable.
+ * mc_safetensors_open accepts a file, the index of sharded files, or a folder that contains one
+ * index or, without an index, one file. A missing shard is MC_EINPUT. */
 MC_USE_RESULT int mc_safetensors_open(struct mc_foreign **out, const char *path,
                                       struct mc_error *err);
+int mc_safetensors_is_folder(const char *path);
+int mc_safetensors_is_index(const char *path); /* by its name: *.safetensors.index.json */
 MC_USE_RESULT int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err);
 void mc_foreign_close(struct mc_foreign *f); /* f may be NULL */
 
@@ -67,10 +74,12 @@ struct mc_foreign_order {
 void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_tensor *t);
 void mc_foreign_order_next(struct mc_foreign_order *o);
 
-/* Private to the formats. mc_foreign_bytes: a tensor's size from its shape and bits per element, -1
+/* Private to the formats. mc_safetensors_open_file: open one file. mc_foreign_bytes: a tensor's size from its shape and bits per element, -1
  * on overflow or partial bytes. mc_foreign_add: append a tensor and own its name, also after an
  * error. mc_foreign_expect_once: MC_EINPUT for a repeated name. mc_foreign_release: free what every
  * file has in common. */
+MC_USE_RESULT int mc_safetensors_open_file(struct mc_foreign **out, const char *path,
+                                           struct mc_error *err);
 MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out);
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);

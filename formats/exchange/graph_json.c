@@ -7,7 +7,6 @@
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,26 +18,6 @@ int mc_graph_json_is(const char *net)
     size_t n = strlen(net);
 
     return strchr(net, '/') || (n >= 5 && !strcmp(net + n - 5, ".json"));
-}
-
-static int read_text(char **out, size_t *n, const char *path, struct mc_error *err)
-{
-    FILE *f = NULL;
-    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
-
-    *n = 0;
-    *out = NULL;
-    if (rc)
-        return rc;
-    if (!(rc = mc_new(out, MC_GRAPH_JSON_BYTES + 1, err)))
-        *n = fread(*out, 1, MC_GRAPH_JSON_BYTES + 1, f);
-    if (!rc && ferror(f))
-        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
-    else if (!rc && *n > MC_GRAPH_JSON_BYTES)
-        rc = mc_fail(err, MC_EINPUT, "%s: a graph must be at most %zu bytes", path,
-                     MC_GRAPH_JSON_BYTES);
-    fclose(f);
-    return rc;
 }
 
 static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error *err)
@@ -75,8 +54,13 @@ int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error 
     *out = NULL;
     msgpack_unpacked_init(&u);
     mc_pack_init(&p);
-    if ((rc = read_text(&text, &n, path, err)))
+    if ((rc = mc_file_text(&text, &n, MC_GRAPH_JSON_BYTES, path, MC_EFAIL, err)))
         goto out;
+    if (n > MC_GRAPH_JSON_BYTES) {
+        rc = mc_fail(err, MC_EINPUT, "%s: a graph must be at most %zu bytes", path,
+                     MC_GRAPH_JSON_BYTES);
+        goto out;
+    }
     if (n >= 4 && !memcmp(text, "\x28\xb5\x2f\xfd", 4)) {
         rc = mc_fail(err, MC_EINPUT,
                      "%s: JSON expected, got an mcz stream: print its graph with "

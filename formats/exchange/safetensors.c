@@ -287,7 +287,7 @@ static int open_file(struct reader *r, const char *path, struct mc_error *err)
     return 0;
 }
 
-int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_error *err)
+int mc_safetensors_open_file(struct mc_foreign **out, const char *path, struct mc_error *err)
 {
     struct reader *r = NULL;
     unsigned char head[8];

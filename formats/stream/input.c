@@ -56,7 +56,7 @@ static const char *hint(const unsigned char *raw, size_t n)
     if (n >= 2 && raw[0] == 0x80 && raw[1] >= 2 && raw[1] <= 5)
         return " but a PyTorch pickle: " MC_INPUT_FROM_TORCH;
     if (n && raw[0] == '{' && memmem(raw, n, "\"weight_map\"", 12))
-        return ": " MC_INPUT_SHARDS;
+        return " but the index of safetensors shards: convert it with mc-convert";
     if (n >= 9 && raw[8] == '{' && !memcmp(raw + 3, none, 5))
         return " but safetensors: convert it with mc-convert";
     return "";

@@ -14,12 +14,6 @@
 #define MC_INPUT_FROM_TORCH                                                                        \
     "convert it with safetensors.torch.save_file(net.state_dict(), FILE), or with "                \
     "python -m mcz.torch export"
-/* Advice for an index of safetensors shards. */
-#define MC_INPUT_SHARDS                                                                            \
-    "sharded safetensors are not supported yet: merge the shards with "                            \
-    "safetensors.torch.load_file "                                                                 \
-    "and save_file"
-
 struct mc_input;
 
 /* Open a file, or stdin if path is "-" (MC_EUSAGE if that is a terminal). Errors name the path. */

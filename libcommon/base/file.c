@@ -3,9 +3,12 @@
  * Opening files without blocking; reading and writing that wait. */
 #include "libcommon/base/file.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -53,6 +56,27 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
         return 0;
     close(fd);
     return mc_no_memory(err);
+}
+
+int mc_file_text(char **out, size_t *n, size_t limit, const char *path, enum mc_err absent,
+                 struct mc_error *err)
+{
+    FILE *f = NULL;
+    int rc = mc_file_fopen(&f, NULL, path, absent, err);
+
+    *out = NULL;
+    *n = 0;
+    if (rc)
+        return rc;
+    if (!(rc = mc_new(out, limit + 1, err)))
+        *n = fread(*out, 1, limit + 1, f);
+    if (!rc && ferror(f)) {
+        rc = mc_fail(err, MC_EFAIL, "cannot read '%s': %s", path, strerror(errno));
+        free(*out);
+        *out = NULL;
+    }
+    fclose(f);
+    return rc;
 }
 
 ssize_t mc_file_read(int fd, void *dst, size_t n)

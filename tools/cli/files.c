@@ -125,6 +125,10 @@ static int identify(struct mc_file_use *u, struct mc_error *err)
     struct stat st;
     int rc = 0;
 
+    free(u->target);
+    free(u->name);
+    u->target = u->name = NULL;
+    u->known = u->pipe = 0;
     if (is_output(u) && !is_standard(u) && (rc = resolve(u, err)))
         return rc;
     if (is_standard(u) ? fstat(is_output(u), &st) : stat(u->path, &st))

@@ -32,7 +32,7 @@ struct mc_files {
 /* option: the name of the option that has this value, such as "data"; NULL: an operand. path is
  * copied; NULL is ignored. */
 void mc_files_add(struct mc_files *f, enum mc_file_role role, const char *option, const char *path);
-/* Checks all files. MC_EUSAGE: two are the same file, two are standard input or output, an output
+/* Checks all files; again, after more were added. MC_EUSAGE: two are the same file, two are standard input or output, an output
  * is the file that standard error goes to, or a log would replace a file that is not a log.
  * MC_EFAIL: an output cannot be created or is a folder. MC_ENOMEM. */
 MC_USE_RESULT int mc_files_check(struct mc_files *f, struct mc_error *err);

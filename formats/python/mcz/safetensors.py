@@ -5,6 +5,7 @@
     mcz.safetensors.write("a.safetensors", arrays)
 """
 import json
+import os
 import struct
 from math import prod
 
@@ -17,6 +18,7 @@ from .keys import is_whole
 WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16"}
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
          "U8": "u1", "BOOL": "?"}
+INDEX = ".safetensors.index.json"
 HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10 ** 6, 8, 1 << 48
 
 
@@ -81,8 +83,7 @@ def _array(t, data):
     return (a.astype("<u4") << 16).view("<f4") if t["dtype"] == "BF16" else a
 
 
-def read(path):
-    """{name: array} of a file, with bfloat16 as float32, which holds each value. Raises Error if the file is damaged."""
+def _read_file(path):
     with open(path, "rb") as f:
         raw = f.read()
     with inside(path):
@@ -98,3 +99,71 @@ def read(path):
             at = t["data_offsets"][1]
         need(at == len(data), "its header describes %d bytes of data, got %d" % (at, len(data)))
         return {name: _array(t, data) for name, t in head.items()}
+
+
+def _in_folder(folder):
+    """The path of a folder's only index or, if it has none, of its only file."""
+    names = [n for n in sorted(os.listdir(folder)) if not n.startswith(".")]
+    found = [n for n in names if n.endswith(INDEX)]
+    kind = "indexes" if found else "safetensors files and no index"
+    found = found or [n for n in names if n.endswith(".safetensors")]
+    need(found, "%s: a folder without safetensors files" % folder)
+    need(len(found) == 1, "%s: a folder with %d %s (name one: %s%s)" %
+         (folder, len(found), kind, ", ".join(found[:2]), ", ..." if len(found) > 2 else ""))
+    return os.path.join(folder, found[0])
+
+
+def _weight_map(path):
+    """{tensor: shard} of an index."""
+    with open(path, "rb") as f, inside("not an index of shards"):
+        try:
+            index = json.loads(f.read().decode(), object_pairs_hook=_once)
+        except (ValueError, RecursionError) as e:
+            raise Error("not JSON: %s" % e) from None
+    found = index.get("weight_map") if isinstance(index, dict) else None
+    need(found and isinstance(found, dict), "a \"weight_map\" that names each tensor's shard is required")
+    for name, shard in found.items():
+        need(isinstance(shard, str) and len(shard) > len(".safetensors") and shard.endswith(".safetensors") and
+             "/" not in shard and "\0" not in shard,
+             "tensor \"%s\": its shard must be a *.safetensors file in the index's folder%s" %
+             (name, " (got \"%s\")" % shard if isinstance(shard, str) else ""))
+    return found
+
+
+def _read_shards(path):
+    found = {}
+    with inside(path):
+        places = _weight_map(path)
+    for shard in sorted(set(places.values())):
+        file = os.path.join(os.path.dirname(path), shard)
+        need(os.path.exists(file), "cannot open '%s': No such file or directory" % file)
+        need(os.path.isfile(file), "%s: not a regular file" % file)
+        tensors = _read_file(file)
+        with inside(path):
+            for name in tensors:
+                need(name not in found, "holds \"%s\" more than once" % name)
+                need(name in places, "\"%s\" of %s is not in the index" % (name, shard))
+        found.update((name, (shard, a)) for name, a in tensors.items())
+    with inside(path):
+        for name, shard in places.items():
+            need(name in found, "\"%s\" is missing in %s" % (name, shard))
+            need(found[name][0] == shard, "\"%s\" must be in %s (found in %s)" % (name, shard, found[name][0]))
+    return {name: a for name, (_, a) in found.items()}
+
+
+def is_safetensors(path):
+    """True for the names that read() accepts: a file, an index of shards, a folder."""
+    return path.endswith((".safetensors", INDEX)) or os.path.isdir(path)
+
+
+def read(path):
+    """{name: array} of a file, of sharded files or of a folder, with bfloat16 as float32, which holds each value.
+
+        mcz.safetensors.read("model.safetensors.index.json")["lm_head.weight"].shape
+
+    path: a file; an index, with its shards in the same folder; a folder that contains one index or, without an index, one
+    file. Raises Error if a file is damaged, or if shards and index differ; OSError if a file cannot be read.
+    """
+    path = os.fspath(path)
+    path = _in_folder(path) if os.path.isdir(path) else path
+    return (_read_shards if path.endswith(INDEX) else _read_file)(path)

@@ -114,13 +114,13 @@ def copy(net, tensors, strict=True):
 
 
 def read(weights):
-    """{name: tensor or array} of a stream, the path of a stream or safetensors file, or a dictionary."""
+    """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a dictionary."""
     if not isinstance(weights, (str, os.PathLike)):
         return getattr(weights, "tensors", weights)
     path = os.fspath(weights)
     need(not path.endswith((".pt", ".pth")), "%s: a file of torch.save: load it with "
          "net.load_state_dict(torch.load(PATH))" % path)
-    if path.endswith(".safetensors"):
+    if safetensors.is_safetensors(path):
         return safetensors.read(path)
     s = mcz.read(path, "weights")
     need(set(s.dtypes.values()) <= {"float32"}, "%s: all tensors must be float32" % path)
@@ -133,7 +133,8 @@ def load(net, weights, strict=True):
         net = mcz.torch.load(MyNet(), "pb.mcz")
 
     net      an nn.Module whose tensors have the same names and shapes; its dtype and device are kept.
-    weights  the path of a weights stream or safetensors file, a stream of mcz.read(), or {name: tensor or array}.
+    weights  the path of a weights stream, of a safetensors file, of an index of shards or of a folder of these; a stream
+             of mcz.read(); or {name: tensor or array}.
              Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning.
     strict   False copies only the tensors that both have.
 

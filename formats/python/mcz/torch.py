@@ -294,7 +294,7 @@ def _saved(path):
 
 def _load_file(net, path):
     """Loads the file of --state into the network. Returns notes for the user."""
-    tensors = (_state.read if path.endswith((".mcz", ".safetensors")) else _saved)(path)
+    tensors = (_state.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved)(path)
     with inside("cannot load %s" % path):
         return _state.copy(net, tensors)
 
@@ -334,7 +334,7 @@ def main():
     e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or a class or function that returns one; may have "
                    "arguments: 'torchvision.models:resnet18(num_classes=10)'")
     e.add_argument("--state", metavar="FILE", help="load this first: a state_dict or checkpoint of torch.save, "
-                   "a .safetensors or a .mcz file")
+                   "safetensors (a file, an index of shards or a folder) or a .mcz file")
     e.add_argument("--data", metavar="FILE", help="a dataset stream, for --input, --classes, --mean and --std")
     e.add_argument("--input", metavar="C,H,W", help="channels, height and width of an image")
     e.add_argument("--classes", metavar="K", type=int, help="number of classes")

@@ -22,6 +22,5 @@ for f in net.pt old.pth; do
     fails 2 "$f: PyTorch pickles cannot be read: $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
 done
 fails 3 "$by" mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz
-fails 3 "w.safetensors.index.json: is not an mcz stream: sharded safetensors are not supported yet: merge" mc-info w.safetensors.index.json
-fails 2 "w.safetensors.index.json: sharded safetensors are not supported yet: merge the shards" mc-convert --like a.mcz w.safetensors.index.json -o b.mcz
+fails 3 "w.safetensors.index.json: is not an mcz stream but the index of safetensors shards: convert it with mc-convert" mc-info w.safetensors.index.json
 fails 3 "a.mcz: JSON expected, got an mcz stream: print its graph with mc-info --graph" mc-train --net ./a.mcz --data d.mcz

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-convert, mcz.safetensors.read and mcz.torch.load read the shards that transformers' save_pretrained writes: every bit of
+# the state_dict. A permuted network returns to transformers with the same logits.
+# Needs python3-torch and transformers (PYTHON: another Python that has them); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch, transformers' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
+cat >save.py <<'END'
+import torch
+from transformers import GPT2Config, GPT2LMHeadModel
+from mcz import groups
+torch.manual_seed(3)
+net = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=61, n_positions=16)).eval()
+net.save_pretrained("sharded", max_shard_size="50KB")
+net.save_pretrained("single")
+width, rows = 128, []
+for i in range(2):  # Conv1D's weights are (in, out)
+    for tensor, axis in ("c_fc.weight", 1), ("c_fc.bias", 0), ("c_proj.weight", 0):
+        rows.append(groups.Row("transformer.h.%d.mlp.%s" % (i, tensor), axis, 0, width, 1, "h%d.mlp" % i))
+groups.write("g.tsv", rows)
+END
+$python save.py 2>errors || die "$(tail -n 3 errors)"
+[ "$(find sharded -name '*.safetensors' | wc -l)" -ge 3 ] || die "one shard only: $(ls sharded)"
+for in in sharded sharded/model.safetensors.index.json single; do mc-convert $in --groups g.tsv -o ${in//\//-}.mcz; done
+same_content sharded.mcz single.mcz
+same_content sharded-model.safetensors.index.json.mcz single.mcz
+mc-permute --random 4 single.mcz -o p.mcz
+different_content p.mcz single.mcz
+mkdir back
+cp single/*.json back
+mc-convert p.mcz -o back/model.safetensors
+cat >compare.py <<'END'
+import torch
+from transformers import GPT2LMHeadModel
+import mcz.torch
+net, back = (GPT2LMHeadModel.from_pretrained(f).eval() for f in ("single", "back"))
+tokens = torch.arange(24).reshape(2, 12)
+with torch.no_grad():
+    a, b = (n(tokens).logits for n in (net, back))
+print("logits up to %.3g, differing by %.2g" % (a.abs().max(), (a - b).abs().max()))
+assert a.abs().max() > .1 and (a - b).abs().max() < 1e-5
+assert not torch.equal(net.transformer.h[0].mlp.c_fc.weight, back.transformer.h[0].mlp.c_fc.weight)
+state = net.state_dict()
+found = mcz.safetensors.read("sharded")
+assert set(state) - set(found) == {"lm_head.weight"}  # tied
+assert all(torch.equal(torch.from_numpy(v.copy()), state[k]) for k, v in found.items())
+for p in back.parameters():
+    p.data.zero_()
+mcz.torch.load(back, "sharded", strict=False)
+assert all(torch.equal(v, state[k]) for k, v in back.state_dict().items())
+END
+$python compare.py 2>errors || die "$(tail -n 3 errors)"
