@@ -84,14 +84,16 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.
-WHEELS ?= build-wheel
+# Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package.
+WHEELS ?= $(BUILD)-wheel
 wheel: ## make a file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
 	$(PACKAGES)
-	rm -rf build-wheel/stage
-	+$(SUBMAKE) BUILD=build-wheel NVCC= LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags' \
-		PREFIX=/usr DESTDIR=build-wheel/stage install
-	strip build-wheel/stage/usr/bin/*
-	pipelines/setup/build_wheel.py build-wheel/stage "$(WHEELS)"
+	rm -rf $(BUILD)-wheel/stage
+	+$(SUBMAKE) BUILD=$(BUILD)-wheel NVCC= PREFIX=/usr DESTDIR=$(BUILD)-wheel/stage \
+		LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags -Wl,--build-id=none' install
+	rm -r $(BUILD)-wheel/stage/usr/share/mc/mcz
+	strip $(BUILD)-wheel/stage/usr/bin/*
+	pipelines/setup/build_wheel.py $(BUILD)-wheel/stage "$(WHEELS)"
 
 lint: ## run clang-format, shellcheck and cppcheck; one line if they find nothing
 	@$(PACKAGES) clang-format shellcheck cppcheck
@@ -101,7 +103,7 @@ format: ## run clang-format on every C, CUDA and C++ file
 	clang-format -i $(shell git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
 
 clean: ## remove all builds
-	rm -rf $(BUILD) build-wheel build-sanitize build-fuzz build-tsan build-coverage
+	rm -rf $(BUILD) $(BUILD)-wheel build-sanitize build-fuzz build-tsan build-coverage
 
 help: ## list the goals
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST)) | \

@@ -4,19 +4,18 @@
 wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
 
 STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the environment, so that the
-programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc, each
-with its Debian copyright file. The programs need an rpath of $ORIGIN/../lib/mc. The same input gives the same bytes.
+programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc. Their
+Debian copyright files, and the licences that these refer to, are in licenses. The programs need an rpath of
+$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's. The same input gives the same bytes.
 
-A source distribution is the tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
+A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
 import base64
 import hashlib
-import io
 import os
 import platform
 import re
 import subprocess
 import sys
-import tarfile
 import zipfile
 
 # the C library of this machine is the oldest that the programs accept
@@ -45,13 +44,18 @@ def libraries(programs):
     return found
 
 
-def copyright_of(library):
-    """(Debian package, path of its copyright file)."""
+def licences(library):
+    """(name in licenses, path) of the copyright file of a library's Debian package, and of the licences in it."""
     for path in (library, library.removeprefix("/usr")):
         run = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True)
         if run.returncode == 0:
             package = run.stdout.split(":")[0]
-            return package, f"/usr/share/doc/{package}/copyright"
+            file = f"/usr/share/doc/{package}/copyright"
+            yield package, file
+            with open(file, encoding="utf-8") as f:
+                for common in re.findall(r"/usr/share/(common-licenses/[\w.+-]*\w)", f.read()):
+                    yield common, f"/usr/share/{common}"
+            return
     sys.exit(f"build_wheel: no Debian package owns {library}, so its licence is unknown")
 
 
@@ -85,11 +89,11 @@ def pack(stage, out):
     programs = [path for _, path in tree(os.path.join(stage, "usr/bin"), "")]
     files = [*tree(os.path.join(PACKAGE, "mcz"), "mcz"), *tree(os.path.join(stage, "usr"), data)]
     files.append((f"{info}/licenses/LICENSE", os.path.join(ROOT, "LICENSE")))
-    licences = {}
+    texts_of_licences = {}
     for name, path in sorted(libraries(programs).items()):
         files.append((f"{data}/lib/mc/{name}", path))
-        licences.update([copyright_of(path)])
-    files += [(f"{info}/licenses/{name}", path) for name, path in sorted(licences.items())]
+        texts_of_licences.update(licences(path))
+    files += [(f"{info}/licenses/{name}", path) for name, path in sorted(texts_of_licences.items())]
     texts = {f"{info}/METADATA": metadata,
              f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mc\nRoot-Is-Purelib: false\nTag: {TAG}\n"}
 
@@ -97,6 +101,7 @@ def pack(stage, out):
     wheel = os.path.join(out, name_of_wheel)
     with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED) as archive:
         def add(name, content, mode):
+            content = re.sub(rb"\A#!/usr/bin/python3\n", b"#!/usr/bin/env python3\n", content)
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
@@ -117,20 +122,24 @@ def pack(stage, out):
 # ---- hooks of PEP 517 ------------------------------------------------------------------------------------------------
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
-    subprocess.run(["make", "-C", ROOT, "wheel", f"WHEELS={wheel_directory}"], check=True, stdout=sys.stderr)
+    packages = os.path.join(ROOT, "pipelines/setup/install-packages.sh")
+    check = subprocess.run([packages, "--check"], stderr=subprocess.PIPE, text=True)
+    if check.returncode:  # pip must not install system packages
+        sys.exit(check.stderr.strip())
+    run = subprocess.run(["make", "-C", ROOT, "wheel", "PACKAGES=true", f"WHEELS={wheel_directory}"], stdout=sys.stderr)
+    if run.returncode:
+        sys.exit("build_wheel: make failed (see the lines above)")
     return f"mcz-{project()[0]}-{TAG}.whl"
 
 
 def build_sdist(sdist_directory, config_settings=None):
     version, metadata = project()
     name = f"mcz-{version}"
-    listed = subprocess.run(["git", "-C", ROOT, "ls-files", "-z"], check=True, capture_output=True, text=True).stdout
-    with tarfile.open(os.path.join(sdist_directory, name + ".tar.gz"), "w:gz") as archive:
-        for path in sorted(listed.split("\0")[:-1]):
-            archive.add(os.path.join(ROOT, path), f"{name}/{path}")
-        entry = tarfile.TarInfo(f"{name}/PKG-INFO")
-        entry.size = len(metadata.encode())
-        archive.addfile(entry, io.BytesIO(metadata.encode()))
+    run = subprocess.run(["git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/",
+                          f"--add-virtual-file={name}/PKG-INFO:{metadata}",
+                          f"--output={os.path.join(os.path.abspath(sdist_directory), name)}.tar.gz", "HEAD"])
+    if run.returncode:
+        sys.exit("build_wheel: git archive failed (see the line above)")
     return name + ".tar.gz"
 
 

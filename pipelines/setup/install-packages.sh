@@ -9,26 +9,28 @@ set -eu
 . "$(dirname "$(readlink -f "$0")")/../include/environment.sh" || exit 1
 
 compiler="gcc libc6-dev make"
-needed="$compiler libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
-libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev libcmocka-dev gnuplot-nox fonts-dejavu-core help2man
-procps bsdextrautils locales curl ca-certificates
+build="$compiler libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
+libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev help2man python3"
+needed="$build libcmocka-dev gnuplot-nox fonts-dejavu-core procps bsdextrautils locales curl ca-certificates
 python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
 
 usage() {
     cat <<'END'
 Usage: install-packages.sh [PACKAGE]...
        install-packages.sh --prefix DIR [PACKAGE]...
+       install-packages.sh --check
 Install missing Debian packages: those that mc needs, and these. If none is missing, do nothing.
 
   --prefix DIR  unpack them into DIR instead, without root. Run `. DIR/env.sh` in each shell
                 that builds or runs mc. Requires gcc, libc6-dev, make and apt-get.
+  --check       install nothing: fail if packages that `make install` needs are missing, and name them
   -h            print this and exit
 
 Exit status: 0 done, 1 failed, 2 usage.
 END
 }
 
-prefix=
+prefix='' check=''
 case ${1:-} in
 -h | --help)
     usage
@@ -44,6 +46,10 @@ case ${1:-} in
     ;;
 --prefix=*)
     prefix=${1#--prefix=}
+    shift
+    ;;
+--check)
+    check=1 needed=$build
     shift
     ;;
 -*)
@@ -64,7 +70,7 @@ esac
 
 if ! command -v dpkg-query >/dev/null; then
     echo "install-packages: dpkg is missing; install the equivalents of these Debian packages:" $needed "$@" >&2
-    [ -z "$prefix" ] || exit 1
+    [ -z "$prefix$check" ] || exit 1
     exit 0
 fi
 
@@ -76,6 +82,10 @@ for p in $needed "$@"; do
     esac
 done
 [ -n "$missing$prefix" ] || exit 0
+if [ -n "$check" ]; then
+    echo "install-packages: packages are missing (as root: apt-get install$missing)" >&2
+    exit 1
+fi
 
 if [ -n "$prefix" ]; then
     for p in $compiler; do

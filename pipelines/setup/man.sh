@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes a man page from a program's --help: man.sh PROGRAM > PROGRAM.1. Each example becomes a paragraph. The
-# lines of --version about the stream format and this machine's backends are left out.
+# lines of --version about the stream format and this machine's backends are left out, and so is the date of the build.
 set -eu
 case $#-${1-} in
 1-[!-]*) ;;
@@ -24,4 +24,5 @@ cd "$work"
 # shellcheck disable=SC2016 # expanded by that script
 printf '#!/bin/sh\n"$MC_SHOWN" "$@" | sed "/^backends: /d;/^stream format /d;/^Examples:/,/^$/{/^  /G}"\n' >"./$shown"
 chmod +x "./$shown"
-help2man --no-info --name "$("$MC_SHOWN" --help | sed -n '1s/\.$//p')" "./$shown"
+page=$(help2man --no-info --name "$("$MC_SHOWN" --help | sed -n '1s/\.$//p')" "./$shown")
+printf '%s\n' "$page" | sed '/^\.TH /s/"[A-Z][a-z]* [0-9]*"/""/'
