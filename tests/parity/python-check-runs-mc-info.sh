@@ -49,3 +49,8 @@ expect_equal "$(grep -c ': read, kind weights, id ' out)" 2
 rc=0
 without cut.mcz >out 2>err || rc=$?
 expect_equal "$rc $(grep -c . err)" '3 2'
+
+# programs next to Python are found without PATH, as in a notebook of an environment that is not active
+$python -m venv --without-pip --system-site-packages env
+ln -s "$(command -v mc-info)" env/bin/
+expect_equal "$(PATH=$PWD/empty env/bin/python -m mcz good.mcz | head -n 1)" "good.mcz: $summary"

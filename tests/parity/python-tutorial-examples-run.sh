@@ -10,9 +10,9 @@ export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
 $python - "$MC_ROOT/docs/tutorial.md" "$MC_ROOT/docs/guides/any-module.md" <<'END'
 import re, sys
 blocks = [b for page in sys.argv[1:] for b in re.findall(r"^```(\w+)\n(.*?)^```$", open(page).read(), re.M | re.S)]
-assert len(blocks) == 21 and "venv" in blocks[0][1], len(blocks)
+assert len(blocks) == 22 and all("venv" in text for _, text in blocks[:2]), len(blocks)
 script = []
-for kind, text in blocks[1:]:
+for kind, text in blocks[2:]:
     name = re.match(r"# (\w+\.py)\n", text)
     if kind == "python":
         open(name[1], "w").write(text)

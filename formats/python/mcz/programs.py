@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Run mc's programs, found on PATH."""
+"""Run mc's programs, found on PATH or installed in the same environment."""
 import os
 import shutil
 import subprocess
+import sys
 
 from .errors import Error
 
 
 def find(name):
-    """The path of a program. Raises FileNotFoundError if it is not on PATH."""
-    path = shutil.which(name)
+    """The path of a program: on PATH, or next to this Python if that is not active (a notebook's kernel).
+    Raises FileNotFoundError if it is in neither place."""
+    path = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
     if not path:
         raise FileNotFoundError("%s is not on PATH (add the folder of mc's programs to PATH)" % name)
     return path

@@ -16,3 +16,12 @@ rc=0
 PATH=$PWD/bin "$script" --prefix here 2>errors || rc=$?
 expect_equal "$rc $(grep -c 'dpkg is missing' errors)" '1 1'
 [ ! -e here ]
+# --check names missing packages and the command, and installs nothing; pip's build prints the same line
+fails 1 'dpkg is missing' env PATH="$PWD/bin" "$script" --check
+printf '#!/bin/sh\n[ "$3" = libzip-dev ] || echo ii\n' >bin/dpkg-query
+printf '#!/bin/sh\ntouch installed\n' >bin/apt-get
+chmod +x bin/dpkg-query bin/apt-get
+fails 1 'install-packages: packages are missing (as root: apt-get install libzip-dev)' env PATH="$PWD/bin" "$script" --check
+build() { PATH=$PWD/bin PYTHONPATH=$MC_ROOT/pipelines/setup /usr/bin/python3 -c 'import build_wheel; build_wheel.build_wheel(".")'; }
+fails 1 'install-packages: packages are missing (as root: apt-get install libzip-dev)' build
+[ ! -e installed ]

@@ -3,7 +3,7 @@
 # Install a copy: the build folder must not change.
 cp -a "$MC_BUILD/." build
 [ -e build/lib/libmc-cuda.so ] || set -- NVCC=
-make -s -C "$MC_ROOT" -o "$PWD/build/flags" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
+make -s -C "$MC_ROOT" FLAGS="$(<build/flags)" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
 mv stage/opt/mc moved # found relative to the program, in any folder
 
 PATH=$PWD/moved/bin:$PATH
