@@ -23,7 +23,7 @@ Install missing Debian packages: those that mc needs, and these. If none is miss
 
   --prefix DIR  unpack them into DIR instead, without root. Run `. DIR/env.sh` in each shell
                 that builds or runs mc. Requires gcc, libc6-dev, make and apt-get.
-  --check       install nothing: fail if packages that `make install` needs are missing, and name them
+  --check       install nothing; name missing packages that `make install` needs, and fail
   -h            print this and exit
 
 Exit status: 0 done, 1 failed, 2 usage.
