@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#define MC_GRAPH_JSON_BYTES ((size_t)2 << 20) /* limit of a stream's header too */
+#define MC_GRAPH_JSON_BYTES ((size_t)2 << 20) /* less than a stream's header */
 
 /* 1 if a network's name is a file: it ends in .json or contains a '/'. */
 int mc_graph_json_is(const char *net);

@@ -8,7 +8,7 @@
 /* Counts bound the reader's memory: even the smallest object takes 24 bytes when it is unpacked. A
  * header has room for a graph of MC_MAX_NODES and its tensors. */
 const struct mc_bounds_limits mc_limits_header = {
-    .bytes = (size_t)2 << 20, .objects = 262144, .depth = 24, .ext = 0};
+    .bytes = (size_t)5 << 19, .objects = 262144, .depth = 24, .ext = 0};
 const struct mc_bounds_limits mc_limits_history = {
     .bytes = (size_t)1 << 20, .objects = 32768, .depth = 8, .ext = 0};
 const struct mc_bounds_limits mc_limits_record = {

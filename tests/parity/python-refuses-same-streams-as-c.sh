@@ -61,7 +61,7 @@ assert graph.OPS in page + "\n" and graph.SETTINGS in page, "graph.py's tables a
 from refusal import expect_error
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
-for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (2 << 20)}, s.tensors, []), (
+for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (4 << 20)}, s.tensors, []), (
         "weights", s.meta, {"x" * 120: np.zeros(1)}, []), ("weights", s.meta, s.tensors, [{"tool": "x"}]):
     expect_error(["x.mcz: "], lambda: mcz.write("x.mcz", kind, meta, tensors, history=past))
 assert os.listdir(".") == before

@@ -22,7 +22,7 @@ RECORD_MAX = 64 << 20  # bytes of a packed record
 CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
 # limits of an object: bytes, objects in it, depth, ext type 1 allowed
-HEADER = 2 << 20, 262144, 24, False
+HEADER = 5 << 19, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False
 RECORD = RECORD_MAX, 16384, 2, True
 TENSOR = RECORD_MAX, 64, 2, False
