@@ -60,9 +60,16 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
     mc_units_permute(&u->at, m->p->perm[u->group], inverse, x, m->scratch);
 }
 
+/* Return 1 if `other` is the group, or a group inside its units. */
+static int in_group(const struct matching *m, size_t group, size_t other)
+{
+    return other == group || m->s->groups[other].within == 1 + group;
+}
+
 /* Set m->x and m->y to the tensor of `use` in a and b, so that only this use's permutation is left
  * between them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all
- * later uses, except those of the group `without` (m->s->n_groups: no exception). */
+ * later uses. Exceptions: uses of the group `without` (m->s->n_groups: none) are left out. Groups
+ * inside its units commute, so they are applied to b, in which they move with their unit. */
 static void rearrange(const struct matching *m, size_t use, size_t without)
 {
     const size_t tensor = m->uses[use].use->index;
@@ -70,10 +77,12 @@ static void rearrange(const struct matching *m, size_t use, size_t without)
     copy_tensor(m, m->x, m->a, tensor);
     copy_tensor(m, m->y, m->b, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        if (i != use && !mc_use_is_after(&m->uses[i], &m->uses[use]))
+        if (i != use && m->uses[i].group != without &&
+            (in_group(m, without, m->uses[i].group) ||
+             !mc_use_is_after(&m->uses[i], &m->uses[use])))
             apply(m, i, 0, m->y);
     for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
-        if (mc_use_is_after(&m->uses[i], &m->uses[use]) && m->uses[i].group != without)
+        if (mc_use_is_after(&m->uses[i], &m->uses[use]) && !in_group(m, without, m->uses[i].group))
             apply(m, i, 1, m->x);
 }
 
@@ -127,12 +136,6 @@ static double distance(const struct matching *m)
 }
 
 /* ---- one group ------------------------------------------------------------------------------- */
-
-/* Return 1 if `other` is the group, or a group inside its units. */
-static int in_group(const struct matching *m, size_t group, size_t other)
-{
-    return other == group || m->s->groups[other].within == 1 + group;
-}
 
 static size_t end_of(const struct mc_unit_blocks *at)
 {
