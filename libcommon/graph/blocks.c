@@ -168,12 +168,11 @@ static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner
 /* Convert the uses of the groups in a row's first block to uses of whole blocks. The inputs of a
  * grouped convolution are left out: they are in the rows of its weight and move with them. Only
  * counts if to->use is NULL. */
-static void use_as_blocks(const struct blocks *b, struct mc_uses *to, size_t units,
-                          const struct mc_uses *inner)
+static void use_as_blocks(struct mc_uses *to, size_t units, const struct mc_uses *inner)
 {
     for (size_t i = 0; i < inner->n; i++) {
         struct mc_use u = inner->use[i];
-        if (!u.is_stat && u.dim == 1 && mc_param_groups(b->g, &b->g->params[u.index]) > 1)
+        if (u.parts > 1)
             continue;
         u.repeat *= u.count;
         u.count = units;
@@ -191,7 +190,7 @@ static int use_outer(const struct blocks *b, struct mc_uses *to, size_t row, str
         to->n = 0;
         for (size_t k = 0; k < b->s->n_groups; k++)
             if (moving_row(b, k) == row && b->member[k].unit == 0)
-                use_as_blocks(b, to, b->rows[row].n_units, &b->s->uses[k]);
+                use_as_blocks(to, b->rows[row].n_units, &b->s->uses[k]);
         if (!write)
             rc = mc_new(&to->use, to->n, err);
     }

@@ -64,16 +64,16 @@ static int cut(char *line, char *field[N_COLUMNS])
     return n == N_COLUMNS ? 0 : -1;
 }
 
-/* Digits only, up to 2^31. */
-static int number(const char *text, size_t *out)
+/* n digits only, up to 2^31. */
+static int number(const char *text, size_t n, size_t *out)
 {
     *out = 0;
-    if (!*text)
+    if (!n)
         return -1;
-    for (; *text; text++) {
-        if (*text < '0' || *text > '9')
+    for (size_t i = 0; i < n; i++) {
+        if (text[i] < '0' || text[i] > '9')
             return -1;
-        *out = 10 * *out + (size_t)(*text - '0');
+        *out = 10 * *out + (size_t)(text[i] - '0');
         if (*out > MC_MAX_VECTOR)
             return -1;
     }
@@ -95,16 +95,58 @@ static int is_group_name(const char *name)
     return fine;
 }
 
+/* AXIS, or 1/PARTS. */
+static int parse_axis(const char *field, size_t *axis, size_t *parts, struct mc_error *err)
+{
+    const char *slash = strchr(field, '/');
+
+    *parts = 1;
+    if (number(field, slash ? (size_t)(slash - field) : strlen(field), axis))
+        return mc_fail(err, MC_EINPUT, "axis must be a whole number of at least 0 (got \"%.40s\")",
+                       field);
+    if (slash && (*axis != 1 || number(slash + 1, strlen(slash + 1), parts) || *parts < 2))
+        return mc_fail(
+            err, MC_EINPUT,
+            "axis must be 1/PARTS, with at least 2 parts, if it is counted over parts of "
+            "axis 0 (got \"%.40s\")",
+            field);
+    return 0;
+}
+
+/* Set the places of a row on an axis with that many entries, or entries per part. */
+static int place(struct mc_row *row, const struct mc_param *p, struct mc_error *err)
+{
+    const struct mc_use *u = &row->use;
+    const size_t rows = (size_t)p->tensor.shape[0], parts = u->parts;
+
+    row->begin = u->offset;
+    row->end = u->offset + u->count * u->repeat;
+    row->width = 1;
+    if (parts == 1)
+        return 0;
+    row->width = (size_t)p->tensor.shape[1];
+    if (u->offset / row->width != (row->end - 1) / row->width)
+        return mc_fail(err, MC_EINPUT,
+                       "a row must be within one of the %zu parts, of %zu entries each", parts,
+                       row->width);
+    row->begin = u->offset / row->width * (rows / parts);
+    row->end = row->begin + rows / parts;
+    return 0;
+}
+
 static int parse_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
 {
     static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
-    size_t value[N_COLUMNS];
+    size_t value[N_COLUMNS], parts = 1;
     char *field[N_COLUMNS];
 
     if (cut(line, field))
         return mc_fail(err, MC_EINPUT, "a row must have %d tab-separated columns", N_COLUMNS);
-    for (int c = AXIS; c <= BLOCK; c++)
-        if (number(field[c], &value[c]) || value[c] < least[c])
+    int rc = parse_axis(field[AXIS], &value[AXIS], &parts, err);
+    if (rc)
+        return rc;
+    for (int c = OFFSET; c <= BLOCK; c++)
+        if (number(field[c], strlen(field[c]), &value[c]) || value[c] < least[c])
             return mc_fail(err, MC_EINPUT,
                            "%s must be a whole number of at least %zu (got \"%.40s\")", columns[c],
                            least[c], field[c]);
@@ -121,7 +163,11 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
     if (value[AXIS] >= (size_t)t->ndim)
         return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",
                        t->name, t->ndim, value[AXIS]);
-    const size_t length = (size_t)t->shape[value[AXIS]];
+    if (parts > 1 && (t->shape[0] < parts || t->shape[0] % parts))
+        return mc_fail(err, MC_EINPUT,
+                       "axis 0 of tensor \"%s\", of %zu entries, does not have %zu equal parts",
+                       t->name, (size_t)t->shape[0], parts);
+    const size_t length = (*at)->count ? (size_t)t->shape[value[AXIS]] * parts : 0;
     if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
         return mc_fail(err, MC_EINPUT,
                        "offset %zu + count %zu * block %zu exceeds the %zu entries of the axis in "
@@ -129,11 +175,12 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        value[OFFSET], value[COUNT], value[BLOCK], length, t->name);
     row->use = (struct mc_use){.index = (size_t)(*at - r->g->params),
                                .dim = (int)value[AXIS],
+                               .parts = parts,
                                .offset = value[OFFSET],
                                .count = value[COUNT],
                                .repeat = value[BLOCK]};
     row->name = field[GROUP];
-    return 0;
+    return place(row, *at, err);
 }
 
 static int check_header(char *line, struct mc_error *err)
@@ -240,7 +287,7 @@ int mc_symmetry_of_rows(struct mc_symmetry *out, const struct mc_graph *g, struc
             goto out;
         uses->use[uses->n++] = r.rows[i].use;
     }
-    if (!(rc = mc_rows_nest(&r, out->groups, err)))
+    if (!(rc = mc_rows_nest(&r, g, out->groups, err)))
         rc = mc_groups_check(out->groups, out->n_groups, err);
 out:
     release(&text);

@@ -9,7 +9,7 @@
 #include "libcommon/graph/graph.h"
 #include "libcommon/graph/groups.h"
 
-#define MC_MAX_ROWS_TEXT ((size_t)1 << 20) /* bytes */
+#define MC_MAX_ROWS_TEXT ((size_t)2 << 20) /* bytes */
 #define MC_MAX_DECLARED 65536              /* groups */
 #define MC_MAX_DECLARED_NAME 96            /* bytes in a tensor's name, final 0 included */
 

@@ -5,9 +5,15 @@
 
 #include <stdlib.h>
 
-static size_t end_of(const struct mc_use *u)
+/* The axis on which begin and end are counted. */
+static int axis_of(const struct mc_row *r)
 {
-    return u->offset + u->count * u->repeat;
+    return r->use.parts > 1 ? 0 : r->use.dim;
+}
+
+static int order(size_t x, size_t y)
+{
+    return (x > y) - (x < y);
 }
 
 /* Order by tensor, axis and first entry; outer rows before rows inside them. */
@@ -15,22 +21,21 @@ static int by_position(const void *x, const void *y)
 {
     const struct mc_row *a = *(const struct mc_row *const *)x,
                         *b = *(const struct mc_row *const *)y;
+    int is = order(a->use.index, b->use.index);
 
-    if (a->use.index != b->use.index)
-        return a->use.index < b->use.index ? -1 : 1;
-    if (a->use.dim != b->use.dim)
-        return a->use.dim - b->use.dim;
-    if (a->use.offset != b->use.offset)
-        return a->use.offset < b->use.offset ? -1 : 1;
-    if (end_of(&a->use) != end_of(&b->use))
-        return end_of(&a->use) > end_of(&b->use) ? -1 : 1;
-    if (a->use.repeat != b->use.repeat)
-        return a->use.repeat > b->use.repeat ? -1 : 1;
-    return (a->line > b->line) - (a->line < b->line);
+    is = is ? is : axis_of(a) - axis_of(b);
+    is = is ? is : order(a->begin, b->begin);
+    is = is ? is : order(b->end, a->end);
+    is = is ? is : order(b->use.parts, a->use.parts);
+    is = is ? is : order(a->use.offset, b->use.offset);
+    is = is ? is : order(b->use.count * b->use.repeat, a->use.count * a->use.repeat);
+    is = is ? is : order(b->use.repeat, a->use.repeat);
+    return is ? is : order(a->line, b->line);
 }
 
 /* A row's position: inside `unit` of the enclosing row, if any, `offset` entries after the start of
- * that unit. */
+ * that unit. If only the row's axis is counted over parts, each entry of the enclosing row counts
+ * as `width` entries. */
 struct position {
     const struct mc_row *row, *enclosing;
     size_t unit, offset;
@@ -46,45 +51,156 @@ static int is_alike(const struct mc_rows *r, const size_t *rank, const struct po
 
     return x->enclosing && y->enclosing &&
            rank[x->enclosing - r->rows] == rank[y->enclosing - r->rows] && u->count == v->count &&
-           u->repeat == v->repeat && x->offset == y->offset;
+           u->repeat == v->repeat && u->parts == v->parts && x->offset == y->offset;
 }
 
-/* positions: (n) in the order of by_position. */
-static int find_positions(const struct mc_rows *r, struct position *positions, struct mc_error *err)
+/* ---- the enclosing rows ---------------------------------------------------------------------- */
+
+/* Check that axis 1 of each tensor is counted over the same parts in all rows, and that no row on
+ * axis 0 moves entries between these parts. */
+static int check_parts(const struct mc_rows *r, const struct mc_graph *g, struct mc_error *err)
 {
-    const struct mc_row **sorted = NULL, **enclosing = NULL; /* enclosing: a stack */
-    size_t depth = 0;
+    const struct mc_row **row = NULL; /* (n_params) a row on axis 1 */
+    int rc = mc_new(&row, g->n_params, err);
+
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct mc_row *at = &r->rows[i], **other = &row[at->use.index];
+        if (at->use.dim == 1 && *other && (*other)->use.parts != at->use.parts)
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: axis 1 must be counted over the same parts as in line %zu",
+                         at->line, (*other)->line);
+        else if (at->use.dim == 1)
+            *other = at;
+    }
+    for (size_t i = 0; i < r->n && !rc; i++) {
+        const struct mc_row *at = &r->rows[i], *other = row[at->use.index];
+        if (at->use.dim || !other || other->use.parts == 1)
+            continue;
+        const size_t part = other->end - other->begin;
+        if (at->begin / part != (at->end - 1) / part && (at->begin % part || at->use.repeat % part))
+            rc = mc_fail(err, MC_EINPUT,
+                         "line %zu: moves entries between the parts of line %zu (a block must "
+                         "be one or more of these parts)",
+                         at->line, other->line);
+    }
+    free(row);
+    return rc;
+}
+
+/* Rows that contain the current row, from the outermost. */
+struct stack {
+    const struct mc_row **row; /* (n) */
+    size_t depth;
+};
+
+/* Return the innermost row that contains entry `begin` of that tensor and axis, and remove the rows
+ * before it. Return NULL if there is none. parts: of the rows in the stack. */
+static const struct mc_row *innermost(struct stack *s, const struct mc_row *at, size_t parts)
+{
+    const int is_own = at->use.parts == parts;
+    const size_t begin = is_own ? at->use.offset : at->begin;
+
+    for (; s->depth; s->depth--) {
+        const struct mc_row *o = s->row[s->depth - 1];
+        const size_t end = o->use.offset + o->use.count * o->use.repeat;
+        if (o->use.index == at->use.index && axis_of(o) == axis_of(at) && end > begin)
+            return o;
+    }
+    return NULL;
+}
+
+/* by_row: (n) the position of each row. */
+static int find_positions(const struct mc_rows *r, struct position *by_row, struct mc_error *err)
+{
+    const struct mc_row **sorted = NULL;
+    struct stack whole = {0}, part = {0}; /* rows on whole axes; rows on axis 1 of parts */
     int rc = 0;
 
-    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&enclosing, r->n, err)))
+    if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&whole.row, r->n, err)) ||
+        (rc = mc_new(&part.row, r->n, err)))
         goto out;
     for (size_t i = 0; i < r->n; i++)
         sorted[i] = &r->rows[i];
     qsort(sorted, r->n, sizeof *sorted, by_position);
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_use *u = &sorted[i]->use, *o = NULL;
-        for (; depth; depth--) {
-            o = &enclosing[depth - 1]->use;
-            if (o->index == u->index && o->dim == u->dim && end_of(o) > u->offset)
-                break;
-        }
-        positions[i] = (struct position){.row = sorted[i]};
-        if (depth) {
-            positions[i].enclosing = enclosing[depth - 1];
-            positions[i].unit = (u->offset - o->offset) / o->repeat;
-            positions[i].offset = (u->offset - o->offset) % o->repeat;
-            if (positions[i].offset + u->count * u->repeat > o->repeat ||
-                sorted[i]->group == enclosing[depth - 1]->group)
+        const struct mc_row *at = sorted[i], *o = NULL;
+        const struct mc_use *u = &at->use;
+        struct position *p = &by_row[at - r->rows];
+        struct stack *own = u->parts > 1 ? &part : &whole;
+        *p = (struct position){.row = at};
+        if ((o = innermost(own, at, u->parts))) {
+            const size_t from = u->offset - o->use.offset;
+            p->unit = from / o->use.repeat;
+            p->offset = from % o->use.repeat;
+            if (p->offset + u->count * u->repeat > o->use.repeat || at->group == o->group)
                 rc = mc_fail(err, MC_EINPUT,
                              "line %zu: overlaps line %zu, but is not inside one of its blocks",
-                             sorted[i]->line, enclosing[depth - 1]->line);
+                             at->line, o->line);
+        } else if (u->parts > 1 && (o = innermost(&whole, at, 1))) {
+            const size_t from = at->begin - o->use.offset;
+            p->unit = from / o->use.repeat;
+            p->offset = from % o->use.repeat * at->width + u->offset % at->width;
         }
-        enclosing[depth++] = sorted[i];
+        p->enclosing = o;
+        own->row[own->depth++] = at;
     }
 out:
     free(sorted);
-    free(enclosing);
+    free(whole.row);
+    free(part.row);
     return rc;
+}
+
+/* ---- groups in all units of a row ------------------------------------------------------------ */
+
+static int by_unit(const void *x, const void *y)
+{
+    const struct position *a = x, *b = y;
+    const int is_placed = (a->enclosing != NULL) - (b->enclosing != NULL);
+    int is = is_placed || !a->enclosing ? is_placed : order(a->enclosing->line, b->enclosing->line);
+
+    is = is ? is : order(a->unit, b->unit);
+    is = is ? is : order(a->offset, b->offset);
+    return is ? is : order(a->row->line, b->row->line);
+}
+
+/* Return 1 if n rows of one group, in the order of by_unit, are at the same offsets in all units of
+ * their enclosing row. */
+static int is_in_all_units(const struct position *p, size_t n)
+{
+    const size_t units = p->enclosing ? p->enclosing->use.count : 0,
+                 per_unit = units ? n / units : 0;
+    int is = per_unit && per_unit * units == n;
+
+    for (size_t i = 0; i < n && is; i++)
+        is = p[i].unit == i / per_unit && p[i].offset == p[i % per_unit].offset &&
+             p[i].row->use.repeat == p[i % per_unit].row->use.repeat;
+    return is;
+}
+
+/* Skip the enclosing rows that contain a group in all their units. p: the group's n positions. */
+static void skip_rows(const struct mc_rows *r, const struct position *by_row, struct position *p,
+                      size_t n)
+{
+    for (int open = 1; open;) {
+        open = 0;
+        qsort(p, n, sizeof *p, by_unit);
+        for (size_t i = 0, k; i < n; i = k) {
+            const struct mc_row *o = p[i].enclosing;
+            for (k = i; k < n && p[k].enclosing == o;)
+                k++;
+            if (!is_in_all_units(p + i, k - i))
+                continue;
+            const struct position *outer = &by_row[o - r->rows];
+            for (size_t j = i; j < k; j++) {
+                const size_t scale = o->use.parts == p[j].row->use.parts ? 1 : p[j].row->width;
+                p[j].offset += (p[j].unit * o->use.repeat + outer->offset) * scale;
+                p[j].unit = outer->unit;
+                p[j].enclosing = outer->enclosing;
+            }
+            open = 1;
+        }
+    }
 }
 
 static int by_group_of_row(const void *x, const void *y)
@@ -115,7 +231,36 @@ static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
     return twin;
 }
 
-int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_error *err)
+/* positions: (n) by group, in the order of by_position. first: (n_groups + 1) index of each group's
+ * first row among them. */
+static int list_positions(const struct mc_rows *r, struct position *positions, size_t *first,
+                          struct mc_error *err)
+{
+    struct position *by_row = NULL;
+    int rc = mc_new(&by_row, r->n, err);
+
+    if (rc || (rc = find_positions(r, by_row, err)))
+        goto out;
+    for (size_t i = 0; i < r->n; i++) {
+        positions[i] = by_row[i];
+        first[r->rows[i].group + 1]++;
+    }
+    for (size_t g = 0; g < r->n_groups; g++)
+        first[g + 1] += first[g];
+    if (r->n)
+        qsort(positions, r->n, sizeof *positions, by_group_of_row);
+    for (size_t g = 0; g < r->n_groups; g++) {
+        const size_t n = first[g + 1] - first[g];
+        skip_rows(r, by_row, positions + first[g], n);
+        qsort(positions + first[g], n, sizeof *positions, by_group_of_row);
+    }
+out:
+    free(by_row);
+    return rc;
+}
+
+int mc_rows_nest(const struct mc_rows *r, const struct mc_graph *graph, struct mc_group *groups,
+                 struct mc_error *err)
 {
     struct position *positions = NULL;
     size_t *first = NULL; /* (n_groups + 1) index of a group's first row among the positions */
@@ -123,16 +268,14 @@ int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_err
     int rc = 0;
 
     if ((rc = mc_new(&positions, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
-        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = find_positions(r, positions, err)))
+        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = check_parts(r, graph, err)) ||
+        (rc = list_positions(r, positions, first, err)))
         goto out;
-    if (r->n)
-        qsort(positions, r->n, sizeof *positions, by_group_of_row);
     for (size_t i = 0; i < r->n && !rc; i++) {
         const struct position *p = &positions[i];
         struct mc_group *g = &groups[p->row->group];
         const size_t within = p->enclosing ? 1 + p->enclosing->group : 0;
-        if (!i || p->row->group != positions[i - 1].row->group) {
-            first[p->row->group] = i;
+        if (i == first[p->row->group]) {
             g->within = within;
             g->unit = p->unit;
         } else if (g->within != within || g->unit != p->unit) {
@@ -142,7 +285,6 @@ int mc_rows_nest(const struct mc_rows *r, struct mc_group *groups, struct mc_err
         }
         rank[p->row - r->rows] = i - first[p->row->group];
     }
-    first[r->n_groups] = r->n;
     for (size_t g = 0; g < r->n_groups && !rc; g++) {
         const struct mc_group *group = &groups[g];
         const size_t twin = twin_of(groups, r->n_groups, g);

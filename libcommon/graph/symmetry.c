@@ -253,7 +253,7 @@ static int find_tap_nodes(struct derivation *d, const struct mc_symmetry *s, siz
 /* ---- uses ----------------------------------------------------------------------------------- */
 
 /* Add the uses of one axis of a tensor. Only counts if g->use is NULL. */
-static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim,
+static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim, size_t parts,
                      const struct mc_axis *axis)
 {
     size_t offset = 0;
@@ -266,6 +266,7 @@ static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim
                 g->use[g->n] = (struct mc_use){.is_stat = is_stat,
                                                .index = index,
                                                .dim = dim,
+                                               .parts = parts,
                                                .offset = offset,
                                                .start = s->start,
                                                .count = s->count,
@@ -282,13 +283,13 @@ static void use_all(const struct mc_graph *g, struct mc_symmetry *out)
         out->uses[i].n = 0;
     for (size_t i = 0; i < g->n_params; i++) {
         const struct mc_param *p = &g->params[i];
-        use_axis(out, 0, i, 0, &out->axes[p->node]);
+        use_axis(out, 0, i, 0, 1, &out->axes[p->node]);
         if (p->tensor.ndim > 1 && mc_is_layer(&g->nodes[p->node]) &&
             !mc_is_depthwise(g, &g->nodes[p->node]))
-            use_axis(out, 0, i, 1, &out->axes[g->nodes[p->node].in[0]]);
+            use_axis(out, 0, i, 1, mc_param_groups(g, p), &out->axes[g->nodes[p->node].in[0]]);
     }
     for (size_t i = 0; i < g->n_stats; i++)
-        use_axis(out, 1, i, 0, &out->axes[g->stats[i].node]);
+        use_axis(out, 1, i, 0, 1, &out->axes[g->stats[i].node]);
 }
 
 static int write_groups(const struct derivation *d, struct mc_symmetry *out, struct mc_error *err)

@@ -10,14 +10,13 @@ struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_u
 {
     const struct mc_param *t = u->is_stat ? &g->stats[u->index] : &g->params[u->index];
     const size_t length = (size_t)t->tensor.shape[u->dim];
-    const size_t groups = u->dim == 1 ? mc_param_groups(g, t) : 1;
     size_t blocks = 1, inner = 1;
 
     for (int d = 0; d < t->tensor.ndim; d++) {
         blocks *= d < u->dim ? (size_t)t->tensor.shape[d] : 1;
         inner *= d > u->dim ? (size_t)t->tensor.shape[d] : 1;
     }
-    blocks /= groups; /* rows per group */
+    blocks /= u->parts; /* rows per part */
     const size_t first = u->offset / length * blocks * length + u->offset % length;
     return (struct mc_unit_blocks){.k = u->count,
                                    .m = u->repeat * inner,

@@ -67,6 +67,8 @@ put("groups", b"# heads, and the channels of one\n\ntensor\taxis\toffset\tcount\
     b"qkv\t0\t0\t2\t4\theads\nqkv\t0\t8\t2\t4\theads\nqkv\t0\t0\t4\t1\thead0\nqkv\t0\t4\t4\t1\thead1\n")
 put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\na.weight\t0\t0\t6\t1\ta\r\na.bias\t0\t0\t6\t1\ta\n"
     b"b.weight\t1\t0\t6\t1\ta\nb.weight\t0\t0\t8\t1\tb\nb.bias\t0\t0\t8\t1\tb\nc.weight\t1\t0\t8\t9\tb\n")
+put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\nb.weight\t0\t0\t2\t4\tg\nb.weight\t1/2\t0\t6\t1\th\n"
+    b"b.weight\t1/2\t6\t6\t1\ti\nqkv\t0\t0\t3\t8\tj\nqkv\t0\t0\t8\t1\tk\nqkv\t0\t8\t8\t1\tk\nqkv\t0\t16\t8\t1\tk\n")
 put("map", b"layer*.*.shortcut layer*.*.downsample # x\nlinear fc\nmodule .\nmean -\n")
 put("map", b"trunk.* layers.*\n* net.*\n")
 put("table", b"t\ttest.loss\ttest.accuracy\n0\t0.5\t83.5\n0.5\t-1e-3\t+12.\n1\t.75\t83\n")

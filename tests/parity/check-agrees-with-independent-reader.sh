@@ -29,9 +29,9 @@ mcz.write("moments-cut.mcz", "moments", {"version": 2, "at": "post", "groups": [
     "attack": "pgd", "seed": 7, "precision": "bf16"}, {"0/t/" + p: np.ones((6,) * (1 + (p == "cross"))) for p in (
         "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross")})
 s = sample("weights-groups")
-rows, sizes = mcz_groups.rows([mcz_groups.Row(w[0], *map(int, w[1:5]), w[5]) for w in (
-    line.split("\t") for line in s.meta["symmetry"].splitlines()[1:])], {k: v.shape for k, v in s.tensors.items()})
-inner, names = mcz_groups.nesting(rows), list(sizes)
+shapes = {k: v.shape for k, v in s.tensors.items()}
+rows, sizes = mcz_groups.rows([mcz_groups.parse(line.split("\t")) for line in s.meta["symmetry"].splitlines()[1:]], shapes)
+inner, names = mcz_groups.nesting(rows, shapes), list(sizes)
 mcz.write("curve-rows.mcz", "curve", {**s.meta, "curve": "chain", "points": 2, "groups": [{"name": g, "size": n, **(
     {"within": names.index(inner[g][0]), "unit": inner[g][1]} if g in inner else {})} for g, n in sizes.items()]}, {
         **{"%d/%s" % (i, k): v for i in range(2) for k, v in s.tensors.items()},

@@ -243,18 +243,17 @@ def dataset(meta, announced):
     return values
 
 
-def units_alike(rows):
+def units_alike(rows, shapes):
     """Checks that all units of a group contain equal groups. Each row is compared as (row of the outer group, count, block,
-    first index within the unit)."""
-    rank, forms, around, stack = {}, {r.group: [] for r in rows}, {}, []
-    for r in sorted(rows, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
-        while stack and (stack[-1][:2] != r[:2] or stack[-1].offset + stack[-1].count * stack[-1].block <= r.offset):
-            stack.pop()
-        up = stack[-1] if stack else groups.Row("", 0, 0, 1, r.offset + 1, None)
-        unit, first = divmod(r.offset - up.offset, up.block)
-        rank[r], around[r.group] = len(forms[r.group]), (up.group, unit)
-        forms[r.group].append((rank.get(up), r.count, r.block, first))
-        stack.append(r)
+    parts, first index within the unit)."""
+    rank, forms, around = {}, {r.group: [] for r in rows}, {}
+    order = {r: i for i, r in enumerate(sorted(rows, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)))}
+    places = sorted(groups.places(rows, shapes), key=lambda p: order[p[0]])
+    for r, up, unit, first in places:
+        rank[r], around[r.group] = len(forms[r.group]), (up and up.group, unit)
+        forms[r.group].append(r)
+    for group in forms:
+        forms[group] = [(rank.get(up), r.count, r.block, r.parts, first) for r, up, _, first in places if r.group == group]
 
     def form(group):
         inside_unit = {}
@@ -272,7 +271,7 @@ def units_alike(rows):
 def declared(meta, announced, prefix):
     """[(name, shape)] of the tensors of a network that is described by rows of groups, {group: units}, and {group: (outer
     group, unit)}."""
-    rows = text(meta, "symmetry", 1 << 20)
+    rows = text(meta, "symmetry", 2 << 20)
     of = [(t.name[len(prefix):], t.shape) for t in announced if t.name.startswith(prefix)]
     need(all(t.dtype == "float32" for t in announced if t.name.startswith(prefix)) and
          all(len(name.encode()) <= 95 for name, _ in of), "tensor must be float32, with a name of at most 95 bytes")
@@ -280,12 +279,14 @@ def declared(meta, announced, prefix):
         lines = [line.split("\t") for line in rows.split("\n")]
         need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "rows of groups expected")
         for w in lines[1:]:
-            need(len(w) == 6 and all(v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in w[1:5]) and
+            axis = w[1].split("/") if len(w) == 6 else []
+            need(axis and (len(axis) == 1 or axis[0] == "1" and axis[1] != "1" and len(axis) == 2) and all(
+                 v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in axis + w[2:5]) and
                  0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row is not six words")
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
-        found, sizes = groups.rows([groups.Row(w[0], *map(int, w[1:5]), w[5]) for w in lines[1:]], dict(of))
-        units_alike(found)
-        return of, sizes, groups.nesting(found)
+        found, sizes = groups.rows([groups.parse(w) for w in lines[1:]], dict(of))
+        units_alike(found, dict(of))
+        return of, sizes, groups.nesting(found, dict(of))
 
 
 def flat(meta, announced, prefixes, statistics, perm):

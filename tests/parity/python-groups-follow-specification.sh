@@ -12,7 +12,7 @@ from mcz import groups
 shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
 rows, sizes = groups.rows({"h": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "size": 6}}, shapes)
 assert sizes == {"h": 6}
-assert set(rows) == {("fc1.weight", 0, 0, 6, 1, "h"), ("fc1.bias", 0, 0, 6, 1, "h"), ("fc2.weight", 1, 0, 6, 2, "h")}
+assert set(rows) == {("fc1.weight", 0, 0, 6, 1, "h", 1), ("fc1.bias", 0, 0, 6, 1, "h", 1), ("fc2.weight", 1, 0, 6, 2, "h", 1)}
 groups.write("g.tsv", rows)
 assert open("g.tsv").readline() == "tensor\taxis\toffset\tcount\tblock\tgroup\n"
 assert groups.rows("g.tsv", shapes) == (rows, sizes)
@@ -42,6 +42,33 @@ refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
 refused(["\"none:0\"", "\"fc1.weight\"", "unknown key inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
 refused(["cannot hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
 refused(["no groups"], [])
+# axis 1 of parts, as rows and in files
+shapes["w"] = (12, 6)
+grouped = [("w", 0, 0, 2, 6, "g"), ("w", 1, 0, 6, 1, "h0", 2), ("w", 1, 6, 6, 1, "h1", 2)]
+groups.write("parts.tsv", grouped)
+assert [line.split("\t")[1] for line in open("parts.tsv")] == ["axis", "0", "1/2", "1/2"]
+rows, sizes = groups.rows("parts.tsv", shapes)
+assert rows == [groups.Row(*r) for r in grouped] and groups.text(rows) == groups.text(grouped) == open("parts.tsv").read()
+assert groups.nesting(rows, shapes) == {"h0": ("g", 0), "h1": ("g", 1)}
+index = groups.gather(12, rows[1:], {"h0": p, "h1": p[::-1]})
+assert (index.reshape(2, 6) - [[0], [6]] == [p, p[::-1]]).all()
+refused(["\"a\": axis 0 of \"w\"", "cannot be counted over 2 parts"], [("w", 0, 0, 6, 1, "a", 2)])
+refused(["cannot be counted over 5 parts"], [("w", 1, 0, 6, 1, "a", 5)])
+refused(["indices 18 to 24 do not fit axis 1"], [("w", 1, 18, 7, 1, "a", 4)])
+refused(["\"a\": moves entries of \"w\" between its 4 parts"], [("w", 1, 5, 2, 1, "a", 4)])
+refused(["\"b\": moves entries of \"w\" between its 4 parts"], [("w", 1, 0, 6, 1, "a", 4), ("w", 0, 0, 12, 1, "b")])
+refused(["\"b\": axis 1 of \"w\" must be counted over the same parts"], [("w", 1, 0, 3, 1, "a", 4), ("w", 1, 3, 3, 1, "b")])
+# one order in all units, within a unit of another group
+tied = [("qkv", 0, 0, 2, 12, "kv"), ("qkv", 0, 0, 3, 4, "q"), *(("qkv", 0, 4 * r, 4, 1, "v") for r in range(3))]
+rows, _ = groups.rows(tied, shapes)
+assert groups.nesting(rows, shapes) == {"q": ("kv", 0), "v": ("kv", 0)}
+assert groups.places(rows, shapes)[-1] == (rows[-1], rows[0], 0, 8)
+assert groups.nesting(rows[:2] + [r._replace(group="q3") for r in rows[4:]], shapes) == {"q": ("kv", 0), "q3": ("q", 2)}
+try:
+    groups.nesting(rows[:4], shapes)
+    assert False
+except mcz.Error as e:
+    assert "\"v\" is not within the same unit" in str(e), e
 for size in 0, 1, -6, 2.5, "6":
     refused(["group \"a\": \"size\" must be an integer of at least 2 (got %r)" % size], {"a": {
         "out": ["fc1.bias:0"], "size": size}})
@@ -55,7 +82,8 @@ try:
     assert False
 except ValueError:
     assert (open("g.tsv").read(), set(os.listdir("."))) == before
-for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"):
+for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"), (
+        "tensor\taxis\toffset\tcount\tblock\tgroup\nx\t1/\t0\t2\t1\tg\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)
     refused(["bad.tsv", words], "bad.tsv")

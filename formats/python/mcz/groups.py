@@ -17,9 +17,13 @@ The keys of a group in a dictionary:
              PATH[32:64] selects these indices of the last axis (or of "axis").
     axis     for mcz.torch.moments: the axis of that output on which the units are.
 
-A row is (tensor, axis, offset, count, block, group): from index `offset`, that axis holds `count` units of the group, each
-of `block` indices. All rows of a group have the same count. Two rows of one axis must not overlap, except that one may be
-within a unit of the other. Then the smaller blocks move first, and the larger blocks move with their contents.
+A row is (tensor, axis, offset, count, block, group, parts=1): from index `offset`, that axis holds `count` units of the
+group, each of `block` indices. All rows of a group have the same count. Two rows of one axis must not overlap, except that
+one may be within a unit of the other. Then the smaller blocks move first, and the larger blocks move with their contents.
+A group with rows at the same places in all units of a row is not within these units.
+
+The weight of a convolution in G groups has shape (out, in / G, ...). With parts=G, axis 1 is counted over the G equal parts of
+axis 0: index e is index e % (in / G) in the rows of part e // (in / G). In a group file this axis is 1/G.
 
 If each unit of a group contains such a group (head0, head1, ...), only the one in unit 0 has "at". Its module shows the
 units of all of them, one unit after the other."""
@@ -33,26 +37,34 @@ from .errors import Error, need
 from .files import replacing
 
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
-Row = namedtuple("Row", FIELDS)
+Row = namedtuple("Row", (*FIELDS, "parts"), defaults=(1,))
 
 
 def read(path):
-    """The rows of a group file: tab-separated, below a line with the names of the fields. Lines that start with # are
-    comments. Raises Error with the number of a malformed line."""
+    """The rows of a group file: tab-separated, below a line with the names of the fields, axis 1 of parts as 1/PARTS. Lines
+    that start with # are comments. Raises Error with the number of a malformed line."""
     with open(path) as f:
         lines = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(f, 1)
                  if line.strip() and not line.startswith("#")]
     need(lines and tuple(lines[0][1]) == FIELDS,
          "%s: its first line must be %s, separated by tabs" % (path, " ".join(FIELDS)))
     for i, words in lines[1:]:
-        need(len(words) == 6 and all(w.isdecimal() for w in words[1:5]), "%s: line %d: %s expected" %
-             (path, i, ", ".join(FIELDS)))
-    return [Row(w[0], *map(int, w[1:5]), w[5]) for _, w in lines[1:]]
+        axis, slash, parts = words[min(1, len(words) - 1)].partition("/")
+        need(len(words) == 6 and all(w.isdecimal() for w in (axis, parts if slash else "1", *words[2:5])),
+             "%s: line %d: %s expected" % (path, i, ", ".join(FIELDS)))
+    return [parse(w) for _, w in lines[1:]]
+
+
+def parse(words):
+    """The row in the six words of a group file's line."""
+    axis, _, parts = words[1].partition("/")
+    return Row(words[0], int(axis), *map(int, words[2:5]), words[5], int(parts or 1))
 
 
 def text(rows):
     """The text of a group file with these rows, and of the "symmetry" in streams."""
-    return "".join("\t".join(map(str, r)) + "\n" for r in [FIELDS, *rows])
+    lines = [r if r[6:] in ((), (1,)) else (r[0], "%s/%s" % (r[1], r[6]), *r[2:]) for r in map(tuple, rows)]
+    return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
 
 
 def write(path, rows):
@@ -86,13 +98,24 @@ def _declared(groups, shapes, problems):
                     yield Row(n, int(axis), 0, size, length // size, group)
 
 
+def _end(row):
+    return row.offset + row.count * row.block
+
+
 def _clash(a, b):
     """True if two rows of one axis overlap, and neither is within one unit of the other."""
     a, b = sorted((a, b), key=lambda r: r.block * r.count)
-    first, last = a.offset - b.offset, a.offset + a.count * a.block - 1 - b.offset
+    first, last = a.offset - b.offset, _end(a) - 1 - b.offset
     if last < 0 or first >= b.count * b.block:
         return False
     return first < 0 or last >= b.count * b.block or first // b.block != last // b.block
+
+
+def _leaves_parts(row, shape, parts):
+    """True if a row on axis 1 of parts is in more than one, or a row on axis 0 moves entries between parts."""
+    part = shape[1] if row.axis else shape[0] // parts
+    return row.axis < 2 and row.offset // part != (_end(row) - 1) // part and bool(
+        row.axis or row.offset % part or row.block % part)
 
 
 def rows(groups, shapes):
@@ -102,18 +125,25 @@ def rows(groups, shapes):
     shapes: {tensor: shape} of the network.
     Returns (rows, {group: number of units}). Raises Error with every row that does not fit.
     """
-    problems, sizes, checked = [], {}, {}
+    problems, sizes, checked, counted = [], {}, {}, {}
     if isinstance(groups, (str, os.PathLike)):
         groups = read(groups)
     found = list(_declared(groups, shapes, problems)) if isinstance(groups, dict) else [Row(*r) for r in groups]
     for r in found:
         shape = tuple(shapes.get(r.tensor, ()))
-        length = shape[r.axis] if r.axis < len(shape) else 0
+        length = shape[r.axis] * r.parts if r.axis < len(shape) else 0
+        parts = counted.setdefault(r.tensor, r.parts) if r.axis == 1 else 1
         if r.tensor not in shapes:
             problems.append("group \"%s\": unknown tensor \"%s\"" % (r.group, r.tensor))
-        elif r.count < 2 or r.block < 1 or r.offset < 0 or r.offset + r.count * r.block > length:
+        elif r.parts != 1 and (r.axis != 1 or r.parts < 2 or not length or not shape[0] or shape[0] % r.parts):
+            problems.append("group \"%s\": axis %d of \"%s\", of shape %s, cannot be counted over %d parts" % (
+                r.group, r.axis, r.tensor, shape, r.parts))
+        elif parts != r.parts:
+            problems.append("group \"%s\": axis 1 of \"%s\" must be counted over the same parts in all rows" % (
+                r.group, r.tensor))
+        elif r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
             problems.append("group \"%s\": %d units at indices %d to %d do not fit axis %d of \"%s\", of shape %s" % (
-                r.group, r.count, r.offset, r.offset + r.count * r.block - 1, r.axis, r.tensor, shape))
+                r.group, r.count, r.offset, _end(r) - 1, r.axis, r.tensor, shape))
         elif sizes.setdefault(r.group, r.count) != r.count:
             problems.append("group \"%s\": %d units expected in \"%s\", got %d" %
                             (r.group, sizes[r.group], r.tensor, r.count))
@@ -121,29 +151,82 @@ def rows(groups, shapes):
             problems.append("group \"%s\": overlaps another row on axis %d of \"%s\"" % (r.group, r.axis, r.tensor))
         else:
             checked[r.tensor, r.axis].append(r)
+    for (tensor, _), of in checked.items() if not problems else []:
+        problems += ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, tensor, counted[tensor])
+                     for r in of if counted.get(tensor, 1) > 1 and _leaves_parts(r, shapes[tensor], counted[tensor])]
     if problems:
         raise Error("; ".join(problems))
     need(found, "no groups")
     return found, sizes
 
 
-def nesting(found):
-    """{group: (outer group, unit)} of the groups within a unit of another, from their rows."""
-    parents, outer, current = {}, [], None
-    for r in sorted(found, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)):
-        if (r.tensor, r.axis) != current:
-            current, outer = (r.tensor, r.axis), []
-        while outer and outer[-1].offset + outer[-1].count * outer[-1].block <= r.offset:
-            outer.pop()
-        parent = (outer[-1].group, (r.offset - outer[-1].offset) // outer[-1].block) if outer else None
+def places(found, shapes):
+    """The place of each row within another: a list of (row, outer row, unit, offset in the unit), or (row, None, 0, 0). Rows
+    that contain a group at the same places in all their units are skipped. If only the row's axis is counted over parts, each
+    index of the outer row counts as the row's indices per part."""
+    direct, outer, inner = {}, [], []  # the rows around the current one: on whole axes, on axis 1 of parts
+
+    def width(r):
+        return shapes[r.tensor][1] if r.parts > 1 else 1
+
+    def whole(r):  # the range on axis 0 of a row in a part
+        size = shapes[r.tensor][0] // r.parts
+        first = r.offset // width(r) * size
+        return (first, first + size) if r.parts > 1 else (r.offset, _end(r))
+
+    def around(rows, r, axis, first):
+        while rows and ((rows[-1].tensor, rows[-1].axis) != (r.tensor, axis) or _end(rows[-1]) <= first):
+            rows.pop()
+        return rows[-1] if rows else None
+
+    for r in sorted(found, key=lambda r: (r.tensor, r.axis if r.parts == 1 else 0, whole(r)[0], -whole(r)[1], -r.parts,
+                                          r.offset, -r.count * r.block)):
+        rows, first, scale = (inner if r.parts > 1 else outer), r.offset, 1
+        up = around(rows, r, r.axis, first)
+        if r.parts > 1 and not up:
+            first, scale = whole(r)[0], width(r)
+            up = around(outer, r, 0, first)
+        unit, offset = divmod(first - up.offset, up.block) if up else (0, 0)
+        direct[r] = r, up, unit, offset * scale + (r.offset % scale if up else 0)
+        rows.append(r)
+    of, result = {}, []
+    for r in found:
+        of.setdefault(r.group, []).append(direct[r])
+    while of:
+        for group, at in list(of.items()):
+            units, of[group] = {}, []
+            for p in at:
+                units.setdefault(p[1], {}).setdefault(p[2], []).append((p[3], p[0].block))
+            tied = {up for up, v in units.items() if up and len(v) == up.count and all(
+                sorted(w) == sorted(v[0]) for w in v.values())}
+            if not tied:
+                result += at
+                del of[group]
+                continue
+            for r, up, unit, offset in at:
+                if up in tied:
+                    scale = width(r) if up.parts != r.parts else 1
+                    offset += (unit * up.block + direct[up][3]) * scale
+                    up, unit = direct[up][1:3]
+                of[group].append((r, up, unit, offset))
+    return result
+
+
+def nesting(found, shapes):
+    """{group: (outer group, unit)} of the groups within a unit of another, from their rows and {tensor: shape}."""
+    parents = {}
+    for r, up, unit, _ in places(found, shapes):
+        parent = (up.group, unit) if up else None
         need(parents.setdefault(r.group, parent) == parent,
              "group \"%s\" is not within the same unit in all its rows" % r.group)
-        outer.append(r)
     return {g: parent for g, parent in parents.items() if parent}
 
 
 def gather(length, rows, permutation):
-    """The old index of each new index of an axis, for the rows on it."""
+    """The old index of each new index of an axis, for the rows on it.
+
+    length: of the axis, over all parts. The result, reshaped to (parts, length / parts), has part k's indices in row k, from
+    k * length / parts."""
     index = np.arange(length)
     for r in sorted(rows, key=lambda r: r.block):
         part = slice(r.offset, r.offset + r.count * r.block)

@@ -16,6 +16,7 @@ import argparse
 import ast
 import importlib
 import json
+import math
 import os
 import re
 import sys
@@ -181,8 +182,9 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
 
     Returns the content id. Raises mcz.Error if groups or modules do not fit the networks.
     """
-    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(a).items()})
-    parents, names = _groups.nesting(rows), list(sizes)
+    shapes = {k: v.shape for k, v in tensors_of(a).items()}
+    rows, sizes = _groups.rows(groups, shapes)
+    parents, names = _groups.nesting(rows, shapes), list(sizes)
     for g, (outer, _) in parents.items():
         need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
@@ -230,6 +232,11 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
                      history=mcz.history("mcz.torch.moments", {"a": ids[0], "b": ids[1]}))
 
 
+def _split(shape, axis, parts):
+    """The shape of a part of a tensor, with its other axes joined: (before, axis, after)."""
+    return math.prod(shape[:axis]) // parts, shape[axis], math.prod(shape[axis + 1:])
+
+
 def permute(net, permutation, groups):
     """Permutes the units of a network in place. The network computes the same function. Returns the network.
 
@@ -260,9 +267,12 @@ def permute(net, permutation, groups):
         key = (state[r.tensor].data_ptr(), r.axis)
         axes.setdefault(key, (state[r.tensor], set()))[1].add(r._replace(tensor=""))
     with torch.no_grad():
-        for (_, axis), (tensor, axis_rows) in axes.items():
-            index = _groups.gather(tensor.shape[axis], axis_rows, permutation)
-            tensor.copy_(tensor.index_select(axis, torch.from_numpy(index).to(tensor.device)))
+        for (_, axis), (tensor, axis_rows) in sorted(axes.items(), key=lambda e: -e[0][1]):  # parts of axis 0 move last
+            parts = next(iter(axis_rows)).parts
+            x = tensor.reshape(parts, *_split(tensor.shape, axis, parts))
+            index = _groups.gather(parts * x.shape[2], axis_rows, permutation).reshape(parts, -1) % x.shape[2]
+            index = torch.from_numpy(index).to(tensor.device)
+            tensor.copy_(torch.stack([part.index_select(1, i) for part, i in zip(x, index)]).reshape(tensor.shape))
     return net
 
 

@@ -55,9 +55,41 @@ mc-convert net.safetensors --groups good.tsv -o net.mcz
 printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
+# parts of axis 0: w has 12 rows of 6
+refuse 'line 2: axis must be 1/PARTS, with at least 2 parts, if it is counted over parts of axis 0 (got "0/2")' "$header" 'w 0/2 0 6 1 g'
+for axis in 1/1 1/ 1/x 1/2/2 1/99999999999; do refuse "line 2: axis must be 1/PARTS" "$header" "w $axis 0 6 1 g"; done
+refuse 'line 2: axis must be a whole number of at least 0 (got "/2")' "$header" 'w /2 0 6 1 g'
+refuse 'line 2: axis of tensor "v" must be less than 1 (got 1)' "$header" 'v 1/2 0 6 1 g'
+for n in 5 24; do
+    refuse "line 2: axis 0 of tensor \"w\", of 12 entries, does not have $n equal parts" "$header" "w 1/$n 0 6 1 g"
+done
+refuse 'line 2: offset 18 + count 7 * block 1 exceeds the 24 entries of the axis in tensor "w"' "$header" 'w 1/4 18 7 1 g'
+refuse 'line 2: a row must be within one of the 4 parts, of 6 entries each' "$header" 'w 1/4 5 2 1 g'
+refuse 'line 3: axis 1 must be counted over the same parts as in line 2' "$header" 'w 1/4 0 3 1 g' 'w 1/2 3 3 1 h'
+refuse 'line 3: axis 1 must be counted over the same parts as in line 2' "$header" 'w 1 0 3 1 g' 'w 1/2 3 3 1 h'
+refuse 'line 3: moves entries between the parts of line 2' "$header" 'w 1/4 0 6 1 g' 'w 0 0 12 1 h'
+refuse 'line 2: moves entries between the parts of line 3' "$header" 'w 0 1 2 3 h' 'w 1/4 0 6 1 g'
+refuse 'line 3: overlaps line 2' "$header" 'w 1/4 6 4 1 g' 'w 1/4 9 2 1 h'
+parts=("$header" 'w 0 0 2 6 g' 'w 1/2 0 6 1 h0')
+refuse 'the units of group "g" contain different groups' "${parts[@]}"
+refuse 'line 3: group "h0" is in another unit than in line 4' "${parts[@]}" 'v 0 0 6 1 h0'
+refuse 'line 4: group "h1" does not match its counterpart in the first unit of "g"' "$header" 'w 0 0 2 6 g' 'w 1/4 0 3 1 h0' 'w 1/4 15 3 1 h1'
+# one order in all units of a row, or in some of three
+all=("$header" 'w 0 0 3 4 g' 'w 0 0 4 1 h' 'w 0 4 4 1 h')
+refuse 'line 4: group "h" is in another unit than in line 3' "${all[@]}"
+refuse 'line 4: group "h" is in another unit than in line 3' "$header" 'w 0 0 3 4 g' 'w 0 0 3 1 h' 'w 0 4 3 1 h' 'w 0 9 3 1 h'
+for rows in '' 'v 0 3 4 1 h'; do
+    printf '%s\n' "${all[@]}" 'w 0 8 4 1 h' "$rows" | tr ' ' '\t' >good.tsv
+    mc-convert net.safetensors --groups good.tsv -o net.mcz
+done
+printf '%s\n' "${parts[@]}" 'w 1/2 6 6 1 h1' | tr ' ' '\t' >good.tsv
+mc-convert net.safetensors --groups good.tsv -o net.mcz
+printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
+mc-convert net.safetensors --groups good.tsv -o net.mcz
+
 printf 'tensor\0' >bad.tsv
 fails_unchanged 3 "bad.tsv: not a text" mc-convert net.safetensors --groups bad.tsv -o x.mcz
-head -c 2000000 /dev/zero | tr '\0' '#' >bad.tsv
+head -c 2100000 /dev/zero | tr '\0' '#' >bad.tsv
 fails_unchanged 3 "bad.tsv: not a text of at most" mc-convert net.safetensors --groups bad.tsv -o x.mcz
 fails_unchanged 1 "nothing.tsv" mc-convert net.safetensors --groups nothing.tsv -o x.mcz
 usage_error "one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data FILE.mcz is required" mc-convert net.safetensors -o x.mcz
