@@ -4,7 +4,8 @@
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-# more than the samples: integers for mean and std, groups within units, shards under an attack, a line with rows, an evaluation
+# more than the samples: integers for mean and std, groups within units, shards under an attack, a line with rows, rows of parts
+# and of one order in all units, an evaluation
 py "$MC_ROOT/formats/samples" <<'END'
 from mcz import groups as mcz_groups
 def sample(kind):
@@ -36,6 +37,11 @@ mcz.write("curve-rows.mcz", "curve", {**s.meta, "curve": "chain", "points": 2, "
     {"within": names.index(inner[g][0]), "unit": inner[g][1]} if g in inner else {})} for g, n in sizes.items()]}, {
         **{"%d/%s" % (i, k): v for i in range(2) for k, v in s.tensors.items()},
         **{"permutation/" + g: np.arange(n, dtype="i4") for g, n in sizes.items()}})
+rows = [("b", 0, 0, 2, 6, "kv"), ("w", 0, 0, 2, 6, "kv"), ("w", 1, 0, 2, 1, "i0", 2), ("w", 1, 3, 2, 1, "i1", 2)]
+for i in range(2):
+    rows += [("b", 0, 6 * i, 2, 3, "q%d" % i)] + [("b", 0, 6 * i + 3 * r, 3, 1, "v%d" % i) for r in range(2)]
+mcz.write("weights-parts.mcz", "weights", {**s.meta, "symmetry": mcz_groups.text(rows)}, {
+    "b": np.arange(12, dtype="f4"), "w": np.ones((12, 3), "f4")})
 for name, more, n in ("eval", {}, 20), ("attacked", {"attack": "pgd"}, 40):
     mcz.write("checkpoint-%s.mcz" % name, "checkpoint", {"version": 2, "tool": "mc-eval", "settings": {"points": "2", **more}, "epoch": 1},
               {"test": np.full(n, np.nan, "f4")})

@@ -6,6 +6,7 @@
 #define MC_TEST_GROUPS_H
 
 #include "libcommon/base/rng.h"
+#include "libcommon/graph/group_rows.h"
 #include "libcommon/graph/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/naive.h"
@@ -241,8 +242,55 @@ static inline void permuted_network_agrees(const struct mc_graph *g, const struc
     mc_perm_release(&p);
 }
 
-/* Finishes the graph, derives groups and taps, compares them with the expected ones, and permutes
- * the network. Frees g. */
+/* Writes the uses of parameters as rows (formats/exchange/groups.md). A network that declares them
+ * has the same groups, with the same nesting, and moves the same values. */
+static inline void rows_declare_the_groups(const struct mc_graph *g, const struct mc_symmetry *s)
+{
+    struct mc_tensor *tensors = calloc(g->n_params, sizeof *tensors);
+    uint32_t *expected = calloc(g->P, 4), *found = calloc(g->P, 4);
+    struct mc_graph *declared = NULL;
+    struct mc_symmetry of_rows;
+    struct mc_error err = {0};
+    struct mc_perm p;
+    char *text = NULL;
+    size_t size = 0;
+    FILE *f = open_memstream(&text, &size);
+
+    assert_true(f && tensors && expected && found);
+    fprintf(f, "tensor\taxis\toffset\tcount\tblock\tgroup\n");
+    for (size_t k = 0; k < s->n_groups; k++)
+        for (size_t i = 0; i < s->uses[k].n; i++) {
+            const struct mc_use *u = &s->uses[k].use[i];
+            char axis[32] = "0";
+            if (u->dim)
+                snprintf(axis, sizeof axis, u->parts > 1 ? "1/%zu" : "1", u->parts);
+            if (!u->is_stat)
+                fprintf(f, "%s\t%s\t%zu\t%zu\t%zu\t%s\n", g->params[u->index].tensor.name, axis,
+                        u->offset, u->count, u->repeat, s->groups[k].name);
+        }
+    assert_int_equal(fclose(f), 0);
+    for (size_t i = 0; i < g->n_params; i++)
+        tensors[i] = g->params[i].tensor;
+    if (mc_graph_declare(&declared, "rows", tensors, g->n_params, text, size, &err) ||
+        mc_symmetry_derive(&of_rows, declared, &err) || mc_perm_init(&p, s, &err))
+        fail_msg("%s\n%s", err.text, text);
+    mc_perm_random(&p, 7);
+    if (mc_perm_gather(&p, s, g, expected, NULL, &err) ||
+        mc_perm_gather(&p, &of_rows, declared, found, NULL, &err))
+        fail_msg("%s\n%s", err.text, text);
+    assert_int_equal(declared->P, g->P);
+    assert_memory_equal(found, expected, 4 * g->P);
+    mc_perm_release(&p);
+    mc_symmetry_release(&of_rows);
+    mc_graph_free(declared);
+    free(tensors);
+    free(expected);
+    free(found);
+    free(text);
+}
+
+/* Finishes the graph, derives groups and taps, compares them with the expected ones, permutes the
+ * network, and declares its groups as rows. Frees g. */
 static inline void check(struct mc_graph *g, const char *groups, const char *taps)
 {
     struct mc_symmetry s;
@@ -256,6 +304,8 @@ static inline void check(struct mc_graph *g, const char *groups, const char *tap
     assert_string_equal(found_taps, taps);
     axes_cover_their_nodes(g, &s);
     permuted_network_agrees(g, &s);
+    if (s.n_groups)
+        rows_declare_the_groups(g, &s);
     mc_symmetry_release(&s);
     mc_graph_free(g);
 }
