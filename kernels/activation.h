@@ -2,7 +2,7 @@
  *
  * Activations other than ReLU, for one number: the same arithmetic on every device. It uses no
  * branches and no library functions, so that compilers vectorize it. NaN stays NaN; infinities
- * behave as in PyTorch. */
+ * behave as in PyTorch. Only leakyrelu uses `negative`, its factor below 0. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 
@@ -41,7 +41,7 @@ MC_BOTH_FN float mc_sigmoid(float x)
 }
 
 /* The normal distribution function, relative error 2e-6: erfc(z) = t exp(P(t) - z^2). P was fitted
- * by tests/parity/make_normal_fit.py. */
+ * by tests/parity/make_activation_fits.py. */
 MC_BOTH_FN float mc_normal(float x)
 {
     const float z = (x < 0 ? -x : x) * 0.70710678f, t = 1 / (1 + 0.5f * z);
@@ -58,7 +58,21 @@ MC_BOTH_FN float mc_normal(float x)
     return x < 0 ? p : 1 - p;
 }
 
-MC_BOTH_FN float mc_activation(enum mc_op op, float x)
+/* tanh to two units in the last place. Near 0 a polynomial, fitted by the same script, avoids
+ * cancellation. */
+MC_BOTH_FN float mc_tanh(float x)
+{
+    const float a = x < 0 ? -x : x, z = a * a, far = 1 - 2 / (1 + mc_exp(2 * a));
+    float q = -0.00610494151f;
+
+    q = q * z + 0.0210036355f;
+    q = q * z - 0.0538524958f;
+    q = q * z + 0.133327822f;
+    q = q * z - 0.333333291f;
+    return a < 0.625f ? x + x * z * q : x < 0 ? -far : far;
+}
+
+MC_BOTH_FN float mc_activation(enum mc_op op, float negative, float x)
 {
     switch (op) {
     case MC_OP_RELU6:
@@ -71,15 +85,19 @@ MC_BOTH_FN float mc_activation(enum mc_op op, float x)
         return x * mc_clamp(x + 3, 0, 6) * (1.0f / 6);
     case MC_OP_HARDSIGMOID:
         return mc_clamp(x + 3, 0, 6) * (1.0f / 6);
+    case MC_OP_LEAKYRELU:
+        return x > 0 ? x : x * negative;
+    case MC_OP_TANH:
+        return mc_tanh(x);
     default:
         return mc_sigmoid(x);
     }
 }
 
 /* The derivative of op at x; at a kink, PyTorch's value. */
-MC_BOTH_FN float mc_activation_slope(enum mc_op op, float x)
+MC_BOTH_FN float mc_activation_slope(enum mc_op op, float negative, float x)
 {
-    const float s = mc_sigmoid(x);
+    const float s = mc_sigmoid(x), t = mc_tanh(x);
 
     switch (op) {
     case MC_OP_RELU6:
@@ -92,6 +110,10 @@ MC_BOTH_FN float mc_activation_slope(enum mc_op op, float x)
         return x < -3 ? 0 : x > 3 ? 1 : x * (1.0f / 3) + 0.5f;
     case MC_OP_HARDSIGMOID:
         return x > -3 && x < 3 ? 1.0f / 6 : 0.0f;
+    case MC_OP_LEAKYRELU:
+        return x > 0 ? 1 : negative;
+    case MC_OP_TANH:
+        return (1 - t) * (1 + t);
     default:
         return s * (1 - s);
     }

@@ -26,26 +26,27 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
 
 /* op is a constant after inlining. */
 static inline __attribute__((always_inline)) void
-activate_range(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+activate_range(enum mc_op op, float negative, size_t n, const float *x, const float *dy, float *y)
 {
     if (dy) {
 #pragma omp simd
         for (size_t i = 0; i < n; i++)
-            y[i] = dy[i] * mc_activation_slope(op, x[i]);
+            y[i] = dy[i] * mc_activation_slope(op, negative, x[i]);
     } else {
 #pragma omp simd
         for (size_t i = 0; i < n; i++)
-            y[i] = mc_activation(op, x[i]);
+            y[i] = mc_activation(op, negative, x[i]);
     }
 }
 
-static void KERNEL(activation)(enum mc_op op, size_t n, const float *x, const float *dy, float *y)
+static void KERNEL(activation)(enum mc_op op, float negative, size_t n, const float *x,
+                               const float *dy, float *y)
 {
     enum { SOME = 4096 };
 #define ONE_OF(name)                                                                               \
     case MC_OP_##name:                                                                             \
-        activate_range(MC_OP_##name, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL,       \
-                       y + i);                                                                     \
+        activate_range(MC_OP_##name, negative, n - i < SOME ? n - i : SOME, x + i,                 \
+                       dy ? dy + i : NULL, y + i);                                                 \
         break
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i += SOME)
@@ -55,6 +56,8 @@ static void KERNEL(activation)(enum mc_op op, size_t n, const float *x, const fl
             ONE_OF(SILU);
             ONE_OF(HARDSWISH);
             ONE_OF(HARDSIGMOID);
+            ONE_OF(LEAKYRELU);
+            ONE_OF(TANH);
         default:
             ONE_OF(SIGMOID);
         }

@@ -203,6 +203,35 @@ static void flatten(struct mc_plan *p, const struct cpu_node *c, const struct cp
         clear_padding(p, in, image);
 }
 
+/* Copy between a node's padded channels and pixels and its input's. Forward, the rest is 0. */
+static void pad(const struct mc_plan *p, const struct cpu_node *c, const struct cpu_node *in,
+                float *padded, float *image, int forward)
+{
+    const struct mc_node *n = c->n;
+    const size_t w = (size_t)n->w, first = (size_t)n->before[1] * w + (size_t)n->before[2];
+
+    if (!forward)
+        clear_padding(p, in, image);
+#pragma omp parallel for schedule(static)
+    for (size_t i = 0; i < p->batch; i++) {
+        if (forward)
+            memset(padded + i * c->image, 0, c->image * sizeof *padded);
+        for (size_t ch = 0; ch < (size_t)in->n->c; ch++) {
+            size_t so, si;
+            float *outer = padded + cpu_channel_at(p, c, i, (size_t)n->before[0] + ch, &so);
+            float *inner = image + cpu_channel_at(p, in, i, ch, &si);
+            for (size_t q = 0; q < in->hw; q++) {
+                float *a = outer + (first + q / (size_t)in->n->w * w + q % (size_t)in->n->w) * so;
+                float *b = inner + q * si;
+                if (forward)
+                    *a = *b;
+                else
+                    *b = *a;
+            }
+        }
+    }
+}
+
 /* y = x * mask / (1 - drop); the backward pass draws the same mask again. */
 static void dropout(const struct mc_plan *p, const struct cpu_node *c, const float *x, float *y)
 {
@@ -283,6 +312,9 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
         if (c->out != in->out)
             flatten(p, c, in, c->out, in->out, 1);
         break;
+    case MC_OP_PAD:
+        pad(p, c, in, c->out, in->out, 1);
+        break;
     case MC_OP_DROPOUT:
         dropout(p, c, in->out, c->out);
         break;
@@ -291,7 +323,7 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
         break;
     default:
         if (mc_is_activation(c->n->op)) {
-            k->activation(c->n->op, c->size, in->out, NULL, c->out);
+            k->activation(c->n->op, c->n->slope, c->size, in->out, NULL, c->out);
             clear_padding(p, c, c->out);
         }
         break;
@@ -363,6 +395,9 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, int i, const s
         if (dx != c->grad)
             flatten(p, c, in, c->grad, dx, 0);
         break;
+    case MC_OP_PAD:
+        pad(p, c, in, c->grad, dx, 0);
+        break;
     case MC_OP_DROPOUT:
         dropout(p, c, c->grad, dx);
         break;
@@ -371,7 +406,7 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, int i, const s
         break;
     default:
         if (mc_is_activation(c->n->op))
-            k->activation(c->n->op, c->size, in->out, c->grad, dx);
+            k->activation(c->n->op, c->n->slope, c->size, in->out, c->grad, dx);
         break;
     }
     if (adds)

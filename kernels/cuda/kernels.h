@@ -201,9 +201,10 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
                     float delta, int add, void *dx);
 /* y may be a */
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y);
-/* y = op(x); if dy is not NULL, dy times the slope at x, then `add`. */
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, size_t n, const void *x,
-                     const void *dy, int add, void *y);
+/* y = op(x); if dy is not NULL, dy times the slope at x, then `add`. negative: see
+ * kernels/activation.h */
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float negative, size_t n,
+                     const void *x, const void *dy, int add, void *y);
 /* y = x * f. f has x's shape, or one factor per channel: if fs has one pixel, or `learned` (C) if
  * not NULL. */
 void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
@@ -218,6 +219,11 @@ void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, c
 /* Copies from layout `s` to layout `d`, of one type. */
 void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
                   const struct cuda_shape *d, int add, void *to);
+/* Forward, y (d) = x (s) with the zeros of node `pad` around it. Backward, y (d) = the part of x
+ * (s), a gradient of `pad`, that belongs to its input `in`. */
+void cuda_pad(struct cuda *be, const struct mc_node *in, const struct mc_node *pad,
+              const struct cuda_shape *s, const void *x, const struct cuda_shape *d, int backward,
+              int add, void *y);
 /* A node's dropout: y = x * mask / (1 - drop); also its backward. */
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
                   uint32_t node, float drop, const void *x, int add, void *y);

@@ -55,20 +55,22 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
 }
 
 template <class T>
-static __global__ void activation(uint32_t n, enum mc_op op, const T *x, const T *dy, int add, T *y)
+static __global__ void activation(uint32_t n, enum mc_op op, float negative, const T *x,
+                                  const T *dy, int add, T *y)
 {
     EACH (i, n) {
         const float a = value(x[i]);
         set_or_add(&y[i], add,
-                   dy ? value(dy[i]) * mc_activation_slope(op, a) : mc_activation(op, a));
+                   dy ? value(dy[i]) * mc_activation_slope(op, negative, a)
+                      : mc_activation(op, negative, a));
     }
 }
 
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, size_t n, const void *x,
-                     const void *dy, int add, void *y)
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float negative, size_t n,
+                     const void *x, const void *dy, int add, void *y)
 {
-    WITH_TYPE(
-        t, LAUNCH_EACH(be, activation, (uint32_t)n, op, (const T *)x, (const T *)dy, add, (T *)y));
+    WITH_TYPE(t, LAUNCH_EACH(be, activation, (uint32_t)n, op, negative, (const T *)x, (const T *)dy,
+                             add, (T *)y));
 }
 
 template <class T>
@@ -202,6 +204,46 @@ void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
     cuda_report_bytes((add ? 3 : 2) * cuda_bytes(d));
     WITH_TYPE(d->type,
               LAUNCH_EACH(be, reorder, d->n * d->image, *s, (const T *)from, *d, add, (T *)to));
+}
+
+/* Size of x, and the place in x of y's first entry. */
+struct place {
+    int c, h, w, channel, row, column;
+};
+
+/* y = the part of x at an offset, with zeros outside of x. */
+template <class T>
+static __global__ void shift(uint32_t n, struct cuda_shape s, struct place from, const T *x,
+                             struct cuda_shape d, int width, int add, T *y)
+{
+    EACH (i, n) {
+        const int pixel = (int)(i / d.pixel % d.hw);
+        const int c = (int)(i / d.channel % d.c) + from.channel;
+        const int row = pixel / width + from.row, column = pixel % width + from.column;
+        const int inside =
+            c >= 0 && c < from.c && row >= 0 && row < from.h && column >= 0 && column < from.w;
+        const uint32_t at = i / d.image * s.image + (uint32_t)c * s.channel +
+                            (uint32_t)(row * from.w + column) * s.pixel;
+        set_or_add(&y[i], add, inside ? value(x[at]) : 0.0f);
+    }
+}
+
+void cuda_pad(struct cuda *be, const struct mc_node *in, const struct mc_node *pad,
+              const struct cuda_shape *s, const void *x, const struct cuda_shape *d, int backward,
+              int add, void *y)
+{
+    const struct mc_node *from = backward ? pad : in, *to = backward ? in : pad;
+    const int sign = backward ? 1 : -1;
+    const struct place o = {from->c,
+                            from->h,
+                            from->w,
+                            sign * pad->before[0],
+                            sign * pad->before[1],
+                            sign * pad->before[2]};
+
+    cuda_report_bytes(cuda_bytes(s) + (add ? 2 : 1) * cuda_bytes(d));
+    WITH_TYPE(d->type,
+              LAUNCH_EACH(be, shift, d->n * d->image, *s, o, (const T *)x, *d, to->w, add, (T *)y));
 }
 
 /* The backward pass draws the same mask again: a number depends only on its counter, which is the

@@ -257,6 +257,9 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         if (c->out != in->out)
             cuda_reorder(p->be, &s, in->out, &first, 0, c->out);
         break;
+    case MC_OP_PAD:
+        cuda_pad(p->be, in->n, c->n, &s, in->out, &d, 0, 0, c->out);
+        break;
     case MC_OP_DROPOUT:
         cuda_dropout(p->be, &d, &p->rows, (uint32_t)(c->n - p->g->nodes), c->n->drop, in->out, 0,
                      c->out);
@@ -267,7 +270,8 @@ static void layer_forward(struct mc_plan *p, struct cuda_node *c, const struct c
         break;
     default:
         if (mc_is_activation(c->n->op))
-            cuda_activation(p->be, p->type, c->n->op, c->size, in->out, NULL, 0, c->out);
+            cuda_activation(p->be, p->type, c->n->op, c->n->slope, c->size, in->out, NULL, 0,
+                            c->out);
         break;
     }
 }
@@ -344,6 +348,9 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
     case MC_OP_FLATTEN:
         cuda_reorder(p->be, &first, c->grad, &s, adds, dx);
         break;
+    case MC_OP_PAD:
+        cuda_pad(p->be, in->n, c->n, &d, c->grad, &s, 1, adds, dx);
+        break;
     case MC_OP_DROPOUT:
         cuda_dropout(p->be, &d, &p->rows, (uint32_t)(c->n - p->g->nodes), c->n->drop, c->grad, adds,
                      dx);
@@ -354,7 +361,8 @@ static void layer_backward(struct mc_plan *p, struct cuda_node *c, int i,
         break;
     default:
         if (mc_is_activation(c->n->op))
-            cuda_activation(p->be, p->type, c->n->op, c->size, in->out, c->grad, adds, dx);
+            cuda_activation(p->be, p->type, c->n->op, c->n->slope, c->size, in->out, c->grad, adds,
+                            dx);
         break;
     }
 }

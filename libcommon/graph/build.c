@@ -94,6 +94,12 @@ static int shape(struct mc_graph *g, struct mc_node *n)
     if (n->op == MC_OP_DROPOUT && all > MC_MAX_DROPOUT)
         return fail(g, "node \"%s\": dropout of more than %d values per image", n->name,
                     MC_MAX_DROPOUT);
+    if (n->op == MC_OP_PAD) {
+        n->c = in->c + n->before[0] + n->after[0];
+        n->h = in->h + n->before[1] + n->after[1];
+        n->w = in->w + n->before[2] + n->after[2];
+        return 0;
+    }
     if (n->op == MC_OP_FLATTEN)
         n->c = all > MC_MAX_CHANNELS ? 0 : (int)all;
     else if (n->op != MC_OP_CONV && n->op != MC_OP_LINEAR)
@@ -250,6 +256,11 @@ int mc_graph_relu(struct mc_graph *g, const char *name, int in)
     return mc_graph_plain(g, name, MC_OP_RELU, in);
 }
 
+int mc_graph_leakyrelu(struct mc_graph *g, const char *name, int in, float slope)
+{
+    return add(g, name, in, (struct mc_node){.op = MC_OP_LEAKYRELU, .slope = slope});
+}
+
 static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
 {
     struct mc_node n = {.op = op};
@@ -296,6 +307,15 @@ int mc_graph_globalpool(struct mc_graph *g, const char *name, int in)
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w)
 {
     return add(g, name, in, (struct mc_node){.op = MC_OP_ADAPTPOOL, .h = out_h, .w = out_w});
+}
+
+int mc_graph_pad(struct mc_graph *g, const char *name, int in, const int before[3],
+                 const int after[3])
+{
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_PAD,
+                                .before = {before[0], before[1], before[2]},
+                                .after = {after[0], after[1], after[2]}});
 }
 
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in)

@@ -26,12 +26,14 @@ enum mc_op {
     MC_OP_SCALE,     /* a learned factor per channel */
     MC_OP_RELU,      /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0:
                       * ReLU */
-    MC_OP_RELU6,     /* this and the next five: kernels/activation.h */
+    MC_OP_RELU6,     /* this and the next seven: kernels/activation.h */
     MC_OP_GELU,
     MC_OP_SILU,
     MC_OP_HARDSWISH,
     MC_OP_HARDSIGMOID,
     MC_OP_SIGMOID,
+    MC_OP_LEAKYRELU,
+    MC_OP_TANH,
     MC_OP_ADD,    /* two or more inputs of equal shape */
     MC_OP_MUL,    /* two inputs; the second may be 1x1, a factor per channel */
     MC_OP_CONCAT, /* along channels */
@@ -39,6 +41,7 @@ enum mc_op {
     MC_OP_AVGPOOL,    /* the mean excludes padding */
     MC_OP_GLOBALPOOL, /* the mean of each channel: H = W = 1 */
     MC_OP_ADAPTPOOL,  /* average to out_h x out_w as PyTorch's AdaptiveAvgPool2d */
+    MC_OP_PAD,        /* zero channels, rows and columns before and after the input's */
     MC_OP_FLATTEN,    /* C*H*W channels, channel-major, H = W = 1 */
     MC_OP_DROPOUT,    /* training only; scales by 1 / (1 - p) */
     MC_OP_LOSS, /* softmax cross-entropy head with weight `loss_weight`; its input is the logits */
@@ -70,7 +73,7 @@ enum mc_init {
 
 static inline int mc_is_activation(enum mc_op op)
 {
-    return op >= MC_OP_RELU && op <= MC_OP_SIGMOID;
+    return op >= MC_OP_RELU && op <= MC_OP_TANH;
 }
 
 /* Names in streams, such as "conv" and "xavier_normal"; the op with a name, or -1. */
@@ -94,12 +97,14 @@ struct mc_node {
 
     /* settings; libcommon/graph/fields.h has their ranges */
     int kernel[2], stride[2], pad[2]; /* conv, pooling: H then W */
+    int before[3], after[3];          /* pad: zeros on each side of C, H, W */
     int groups;                       /* conv */
     int ceil_mode;                    /* max and average pooling */
     int has_bias;                     /* conv, linear */
     float eps, momentum;              /* batch norm, eps also for layer norm; momentum is the weight
                                          of the new batch, .1 */
     float delta;                      /* relu */
+    float slope;                      /* leakyrelu: below 0 */
     float drop;                       /* dropout probability */
     float loss_weight;                /* loss: 1 for the main head, .3 for an auxiliary one */
     int train_only;                   /* loss: head (and nodes that only it needs) computed only in
@@ -161,7 +166,9 @@ int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int b
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_relu(struct mc_graph *g, const char *name, int in);
-/* A node with one input and no settings: an activation, scale (ones), globalpool, flatten. */
+int mc_graph_leakyrelu(struct mc_graph *g, const char *name, int in, float slope);
+/* A node with one input and no settings: an activation other than leakyrelu, scale (ones),
+ * globalpool, flatten. */
 int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in);
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n);
 int mc_graph_mul(struct mc_graph *g, const char *name, int a, int b);
@@ -170,6 +177,9 @@ int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, i
                   int stride, int pad, int ceil_mode); /* max or average */
 int mc_graph_globalpool(struct mc_graph *g, const char *name, int in);
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w);
+/* before, after: zeros of each side, as channels, height, width. */
+int mc_graph_pad(struct mc_graph *g, const char *name, int in, const int before[3],
+                 const int after[3]);
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in);
 int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p);
 int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only);

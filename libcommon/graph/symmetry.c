@@ -122,6 +122,14 @@ static int lay_axis(struct derivation *d, int i, struct mc_error *err)
         for (int k = 0; k < n->n_in && !rc; k++)
             rc = append_axis(d, n->in[k], 1, err);
         break;
+    case MC_OP_PAD:
+        if (n->before[0])
+            rc = append_sets(d, 1, n->before[0], 0, err);
+        if (!rc)
+            rc = append_axis(d, a, 1, err);
+        if (!rc && n->after[0])
+            rc = append_sets(d, 1, n->after[0], 0, err);
+        break;
     case MC_OP_FLATTEN:
         rc = append_axis(d, a, (size_t)in->h * (size_t)in->w, err);
         break;

@@ -7,7 +7,11 @@
  * Add splits both sides until their boundaries agree, then ties them; a split also applies to
  * everything tied before. A depthwise convolution passes its axis through. A convolution in G
  * groups splits its axes at the group boundaries, and the channels of each group move among
- * themselves. The axes of the input and the logits are fixed (group -1). So is everything tied to
+ * themselves. A pad adds a segment of zero channels before its input's segments and one after. These
+ * channels are alike, so they move among themselves with what an addition ties them to: in a ResNet
+ * with zero-padded shortcuts, the middle of the wider stage's axis is the narrower stage's group.
+ * Channels before and after could also change places with each other. They do not, because a group
+ * must be one segment of an axis. The axes of the input and the logits are fixed (group -1). So is everything tied to
  * them, and every set of one channel.
  *
  * Whole blocks of a convolution in G groups can move too, under three conditions. Each block of its

@@ -134,6 +134,14 @@ static int global_pool(struct mc_graph *g, const struct shape *s, int v)
     return mc_graph_globalpool(g, NULL, stem(g, s->c, 0));
 }
 
+/* Zeros around channels, around pixels, and on single sides. */
+static int pad(struct mc_graph *g, const struct shape *s, int v)
+{
+    static const int sides[][2][3] = {
+        {{3, 0, 0}, {8, 0, 0}}, {{0, 2, 1}, {0, 1, 3}}, {{1, 0, 2}, {0, 1, 0}}};
+    return mc_graph_pad(g, NULL, stem(g, s->c, 1), sides[v][0], sides[v][1]);
+}
+
 /* Two dropouts, so that two nodes draw numbers. */
 static int dropout(struct mc_graph *g, const struct shape *s, int v)
 {
@@ -203,6 +211,7 @@ static const struct family families[] = {
     {"average pool", avg_pool, 7, EVAL, 0, NULL},
     {"adaptive pool", adaptive_pool, 3, EVAL, 0, NULL},
     {"global pool", global_pool, 1, EVAL, 0, NULL},
+    {"pad", pad, 3, EVAL, 0, NULL},
     {"dropout", dropout, 1, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
     {"heads", heads, 2, EVAL | 1 << MC_MODE_BATCH, 1, NULL},
     {"residual", residual, 3, ALL_MODES, 0, residual_delta},

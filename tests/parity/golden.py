@@ -66,7 +66,16 @@ def labels(stream, n, classes):
     return (unit(stream, n) * np.float32(classes)).astype(np.int64)
 
 
-def write(path, meta, tensors):
+def package():
+    """The package mcz of this source tree."""
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../formats/python"))
     import mcz
-    mcz.write(path, "golden", meta, tensors)
+    return mcz
+
+
+def read(path):
+    return package().read(path, "golden")
+
+
+def write(path, meta, tensors):
+    package().write(path, "golden", meta, tensors)

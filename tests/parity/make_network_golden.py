@@ -3,13 +3,16 @@
 """Compute gradients of larger networks and of their blocks with PyTorch, for tests/parity/test_networks.c and
 test_torchvision_blocks.c.
 
-    /usr/bin/python3 tests/parity/make_network_golden.py tests/parity/network_golden.mcz
+    /usr/bin/python3 tests/parity/make_network_golden.py tests/parity/network_golden.mcz [CASE...]
+
+With names of cases, it keeps the others of the file.
 
 The blocks are a basic block with and without projection, an inception block, an auxiliary head, max pooling with
-ceil, and at a quarter width blocks of torchvision's mobilenet_v2 and v3, efficientnet, convnext, resnext, regnet_y
-and densenet. The networks are resnet20, googlenet with both heads, and googlenet with means instead of max pooling,
-which has no kinks with Huber's activation. Dropout is off. Weights and images come from splitmix64 by a formula over
-a tensor's name, which the tests repeat bit for bit.
+ceil, and zero-padded shortcuts with tanh, leaky ReLU and averages that count their padding. At a quarter width there
+are blocks of torchvision's mobilenet_v2 and v3, efficientnet, convnext, resnext, regnet_y and densenet. The networks
+are resnet20, googlenet with both heads, and googlenet with means instead of max pooling, which has no kinks with
+Huber's activation. Dropout is off. Weights and images come from splitmix64 by a formula over a tensor's name, which
+the tests repeat bit for bit.
 
 A gradient is stored as a digest: its norm, and 64 sums of all elements with random signs. The mean square of such
 sums of a difference d is |d|^2 (to 18% with 64 sums), so a digest tests every element. With Huber's delta = 1 each
@@ -28,7 +31,7 @@ import numpy as np
 import torch
 import torch.nn.functional as F
 
-from golden import MEAN, STD, images, labels, splitmix, stream, weights, write
+from golden import MEAN, STD, images, labels, read, splitmix, stream, weights, write
 
 PROJECTIONS = 64
 
@@ -65,8 +68,10 @@ class Net:
         return torch.where(y < self.delta, y * y / (2 * self.delta), y - self.delta / 2)
 
     def act(self, op, x):
-        for kink in {"relu6": (0, 6), "hardswish": (-3, 3), "hardsigmoid": (-3, 3)}.get(op, ()):
-            self.near = min(self.near, float((x - kink).abs().min()))
+        for kink in {"relu6": (0, 6), "hardswish": (-3, 3), "hardsigmoid": (-3, 3), "leaky_relu": (0,)}.get(op, ()):
+            self.near = min(self.near, float((x - kink).detach().abs().min()))
+        if op == "leaky_relu":
+            return F.leaky_relu(x, .2)
         return self.relu(x) if op == "relu" else x.sigmoid() if op == "sigmoid" else getattr(F, op)(x)
 
     def layer_norm(self, name, x):
@@ -153,6 +158,16 @@ def max_pool_ceil(n, x, classes):
     x = F.max_pool2d(n.cbr("stem", x, 24, 3), 3, 2, ceil_mode=True)
     x = F.max_pool2d(n.cbr("middle", x, 16, 3), 3, 2, 1, ceil_mode=True)
     return [ending(n, F.max_pool2d(n.cbr("last", x, 32), 2, 2, ceil_mode=True), classes)]
+
+
+def padded(n, x, classes):
+    x = F.pad(n.conv("stem", x, 12, 3, bias=True).tanh(), (1, 2, 0, 1))
+    x = F.avg_pool2d(x, 3, 1, 1)
+    for name, out in ("a", 24), ("b", 48):
+        y = n.act("leaky_relu", n.bn(name + ".bn1", n.conv(name + ".conv1", x, out, 3, 2)))
+        y = n.bn(name + ".bn2", n.conv(name + ".conv2", y, out, 3))
+        x = n.act("leaky_relu", y + F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, out // 4, out // 4)))
+    return [ending(n, x, classes)]
 
 
 def mobilenet_v2(n, x, classes):
@@ -242,7 +257,7 @@ CASES = [("basic_block", basic_block, 8, 13, 10, 5, 1e-4),
          ("projection_block", projection_block, 8, 13, 10, 5, 1e-4),
          ("inception_block", inception_block, 8, 11, 10, 5, 1e-4),
          ("auxiliary_head", auxiliary_head, 8, 9, 10, 5, 1e-4),
-         ("max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4),
+         ("max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4), ("padded", padded, 8, 13, 10, 5, 1e-4),
          ("mobilenet_v2", mobilenet_v2, 8, 10, 10, 5, 1e-4), ("mobilenet_v3", mobilenet_v3, 8, 10, 10, 5, 1e-4),
          ("efficientnet", efficientnet, 8, 12, 10, 5, 1e-4), ("convnext", convnext, 8, 24, 10, 5, 1e-4),
          ("resnext", resnext, 8, 12, 10, 5, 1e-4), ("regnet_y", regnet_y, 8, 12, 10, 5, 1e-4),
@@ -308,11 +323,13 @@ def count(build, classes):
 
 
 def main():
-    tensors = {}
+    path, chosen = sys.argv[1], set(sys.argv[2:]) or {case[0] for case in CASES}
+    old = read(path) if len(sys.argv) > 2 else None
+    tensors = {k: v for k, v in old.tensors.items() if k.partition("/")[0] not in chosen} if old else {}
     for name, build, classes in COUNTS:
         tensors[f"count/{name}:{classes}"] = np.array(count(build, classes), np.int64)
         print(name, classes, *tensors[f"count/{name}:{classes}"])
-    for case, build, n, side, classes, seeds, bound in CASES:
+    for case, build, n, side, classes, seeds, bound in [c for c in CASES if c[0] in chosen]:
         shape = (n, side, classes)
         for seed in range(1, 21):
             exact, net = run(build, seed, 1.0, torch.float64, *shape)
@@ -335,7 +352,8 @@ def main():
             tensors[f"{case}/relu{seed}"] = digest(sum(projections(v, k) for k, v in exact.items()), norm)
         tensors[f"{case}/own_error"] = np.array(own)
         print(case, "ReLU, float32:", *("%.1e" % e for e in own), flush=True)
-    write(sys.argv[1], {"torch": torch.__version__}, tensors)
+    versions = dict.fromkeys(([old.meta["torch"]] if old else []) + [torch.__version__])
+    write(path, {"torch": ", ".join(versions)}, tensors)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Gradients of resnet20, googlenet and their blocks agree with PyTorch's to 1e-4 (googlenet 1e-3;
- * with means instead of maxima 2e-4), and so do the numbers of parameters. */
+ * Gradients of resnet20, googlenet, their blocks and zero-padded shortcuts agree with PyTorch's to
+ * 1e-4 (googlenet 1e-3; with means instead of maxima 2e-4), and so do the numbers of parameters. */
 #include "libcommon/nets/build.h"
 #include "tests/parity/digests.h"
 
@@ -72,6 +72,29 @@ static void max_pool_ceil(struct mc_graph *g)
     ending(g, mc_graph_pool(g, NULL, MC_OP_MAXPOOL, x, 2, 2, 0, 1));
 }
 
+/* Zero-padded shortcuts (option A), tanh, leaky ReLU, padding that counts in an average. */
+static void padded(struct mc_graph *g)
+{
+    static const int around[2][3] = {{0, 0, 1}, {0, 1, 2}}, one[3] = {0, 1, 1};
+    int x =
+        mc_graph_conv(g, "stem", 0, 12, (struct mc_conv_opts){.kernel = 3, .pad = 1, .bias = 1});
+
+    x = mc_graph_pad(g, NULL, mc_graph_plain(g, NULL, MC_OP_TANH, x), around[0], around[1]);
+    x = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, mc_graph_pad(g, NULL, x, one, one), 3, 1, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        const char path[] = {(char)('a' + i), 0};
+        const int c = g->nodes[x].c, zeros[] = {c / 2, 0, 0};
+        int y = conv(g, named(path, "conv1"), x, 2 * c, 3, 2);
+        y = mc_graph_batchnorm(g, named(path, "bn1"), y, 1e-5f);
+        y = conv(g, named(path, "conv2"), mc_graph_leakyrelu(g, NULL, y, .2f), 2 * c, 3, 1);
+        y = mc_graph_batchnorm(g, named(path, "bn2"), y, 1e-5f);
+        x = mc_graph_pad(g, NULL, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), zeros,
+                         zeros);
+        x = mc_graph_leakyrelu(g, NULL, mc_graph_add(g, NULL, (int[]){y, x}, 2), .2f);
+    }
+    ending(g, x);
+}
+
 /* googlenet with means instead of max pooling, whose kinks Huber's activation does not remove. */
 static void googlenet_means(struct mc_graph *g)
 {
@@ -93,6 +116,7 @@ static const struct test_case CASES[] = {
     {"inception_block", inception_block, 8, 11, 10, 5, 1e-4, 0},
     {"auxiliary_head", auxiliary_head, 8, 9, 10, 5, 1e-4, 0},
     {"max_pool_ceil", max_pool_ceil, 8, 18, 10, 5, 1e-4, 0},
+    {"padded", padded, 8, 13, 10, 5, 1e-4, 0},
     {"resnet20", NULL, 16, 32, 10, 5, 1e-4, 0},
     {"googlenet", NULL, 2, 32, 100, 3, 1e-3, 1},
     {"googlenet_means", googlenet_means, 2, 32, 100, 3, 2e-4, 0},

@@ -20,13 +20,15 @@ OPS = """\
 | `layernorm` | 1 | over the channels of each pixel: LayerNorm of channels-last, torchvision's LayerNorm2d |
 | `scale` | 1 | each channel times a learned factor |
 | `relu` | 1 | 0 below 0, x²/2δ up to δ, then x − δ/2 |
-| `relu6`, `gelu`, `silu`, `hardswish`, `hardsigmoid`, `sigmoid` | 1 | as PyTorch's; `gelu` with the error function, not tanh |
+| `relu6`, `gelu`, `silu`, `hardswish`, `hardsigmoid`, `sigmoid`, `tanh` | 1 | as PyTorch's; `gelu` with the error function, not tanh |
+| `leakyrelu` | 1 | x above 0, x · slope below |
 | `add` | 2 to 256 of one shape | their sum |
 | `mul` | 2 with equal channels; the second has the first's height and width, or 1×1 | their product; 1×1 is one factor per channel |
 | `concat` | 1 to 256 of one height and width | their channels, concatenated |
 | `maxpool`, `avgpool` | 1 | pooling; averages exclude the padding |
 | `globalpool` | 1 | each channel's mean, flat |
 | `adaptpool` | 1 | averages, as AdaptiveAvgPool2d's |
+| `pad` | 1 | zero channels, rows and columns around the input's |
 | `flatten` | 1 | channel after channel, each row by row |
 | `dropout` | 1 | training only; remaining values are scaled by 1 / (1 − p); at most 2^22 values per image |
 | `loss` | 1, flat, of `classes` channels: the logits | softmax cross-entropy |
@@ -47,6 +49,9 @@ SETTINGS = """\
 | `eps` | `batchnorm`, `layernorm` | a number over 0 | added to the variance |
 | `momentum` | `batchnorm` | a number from 0 to 1 | weight of the new batch in the running statistics |
 | `delta` | `relu` | a number of 0 or more; left out: 0 | Huber's δ; 0 is the plain ReLU |
+| `slope` | `leakyrelu` | a finite number | factor of numbers below 0 |
+| `before` | `pad` | [channels, height, width], each an integer from 0 to 8192 | zeros before the first channel, row and column |
+| `after` | `pad` | [channels, height, width], each an integer from 0 to 8192 | zeros after the last channel, row and column |
 | `size` | `adaptpool` | [height, width], each an integer from 1 to 8192 | size of the output |
 | `p` | `dropout` | a number from 0 to below 1 | probability that a value is dropped |
 | `weight` | `loss` | a number of 0 or more | factor of this loss in the sum |
@@ -184,6 +189,8 @@ def _shape(n, image):
         h, w = windows(n, h, w)
     elif n.op == "adaptpool":
         h, w = n["size"]
+    elif n.op == "pad":
+        c, h, w = (i + b + a for i, b, a in zip((c, h, w), n["before"], n["after"]))
     elif n.op in ("globalpool", "flatten"):
         c, h, w = c * h * w if n.op == "flatten" else c, 1, 1
     return n["out"] if n.op in ("conv", "linear") else c, h, w

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Print a graph file with one block of each architecture after resnet: an inverted residual with squeeze and
-excitation, a ConvNeXt block, a grouped bottleneck and a dense block, with every activation."""
+excitation, a ConvNeXt block, a grouped bottleneck, a zero-padded shortcut and a dense block, with every activation."""
 import json
 
 nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.5] * 3, "std": [.25] * 3}]
@@ -18,7 +18,7 @@ def conv(name, x, out, k=1, stride=1, groups=1):
 
 def unit(name, x, out, k=1, stride=1, groups=1, op="relu"):
     x = add("batchnorm", name + ".bn", conv(name, x, out, k, stride, groups), eps=1e-5, momentum=.1)
-    return add(op, name + ".act", x) if op else x
+    return add(op, name + ".act", x, **{"slope": .1} if op == "leakyrelu" else {}) if op else x
 
 
 def gate(name, x, hidden, out, op):
@@ -33,11 +33,14 @@ y = add("layernorm", "ln", conv("dw", x, 12, 7, 1, 12), eps=1e-6)
 y = add("scale", "gamma", conv("down", add("gelu", "up.act", conv("up", y, 32)), 12))
 x = unit("a", add("add", "next", x, y), 16)
 x = add("relu", "bottleneck", add("add", "sum", unit("c", unit("b", x, 16, 3, 1, 4), 16, op=""), x))
+y = unit("wide.b", unit("wide.a", x, 32, 3, 2, op="leakyrelu"), 32, 3, op="")
+x = add("avgpool", "half", x, kernel=[1, 1], stride=[2, 2], pad=[0, 0], ceil=False)
+x = add("tanh", "wider", add("add", "wide", add("pad", "zeros", x, before=[8, 0, 0], after=[8, 0, 0]), y))
 dense = [x]
 for i in range(3):
     x = add("concat", f"dense{i}", *dense)
     dense.append(unit(f"grow{i}", x, 8, 3, op="silu"))
-x = gate("last", add("concat", "all", *dense), 8, 40, "sigmoid")
+x = gate("last", add("concat", "all", *dense), 8, 56, "sigmoid")
 add("linear", "fc", add("globalpool", "mean", x), out=10, bias=True)
 add("loss", "loss", "fc", weight=1, train_only=False)
 print(json.dumps({"net": "later", "input": [3, 16, 16], "classes": 10, "nodes": nodes}))

@@ -12,6 +12,17 @@ refuses 2 "a.mcz: conv 'layers.0.conv': not a linear layer or ReLU (spectral nor
 refuses 2 "bn.mcz: batchnorm 'layers.0.bn': not a linear layer or ReLU (spectral" bn.mcz bn.mcz
 refuses 2 "one.mcz: linear 'layers.0.linear' has 1 unit (moments require at least 2)" one.mcz one.mcz
 refuses 3 'plain.mcz' plain.mcz other.mcz
+for node in '"tanh"' '"leakyrelu", "slope": 0.1' '"pad", "before": [0, 0, 0], "after": [2, 0, 0]'; do
+    cat >net.json <<EOF
+{"input": [3, 16, 16], "classes": 10, "nodes": [{"op": "normalise", "name": "p", "in": [], "mean": [0, 0, 0], "std": [1, 1, 1]},
+{"op": "flatten", "name": "f", "in": ["p"]}, {"op": "linear", "name": "a", "in": ["f"], "out": 4, "bias": true},
+{"name": "n", "in": ["a"], "op": $node}, {"op": "linear", "name": "b", "in": ["n"], "out": 10, "bias": true},
+{"op": "loss", "name": "loss", "in": ["b"], "weight": 1, "train_only": false}]}
+EOF
+    op=${node#\"}
+    net ./net.json node.mcz
+    refuses 2 "node.mcz: ${op%%\"*} 'n': not a linear layer or ReLU (spectral" node.mcz node.mcz
+done
 py <<'END'
 w = mcz.read("plain.mcz")
 w.meta["graph"]["nodes"][-1]["weight"] = .5

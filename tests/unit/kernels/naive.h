@@ -225,7 +225,7 @@ static void naive_relu(struct naive *v, int i, int back)
     }
 }
 
-static double naive_value(enum mc_op op, double x)
+static double naive_value(enum mc_op op, double negative, double x)
 {
     switch (op) {
     case MC_OP_RELU6:
@@ -238,12 +238,16 @@ static double naive_value(enum mc_op op, double x)
         return x * fmin(fmax(x + 3, 0), 6) / 6;
     case MC_OP_HARDSIGMOID:
         return fmin(fmax(x + 3, 0), 6) / 6;
+    case MC_OP_LEAKYRELU:
+        return x > 0 ? x : x * negative;
+    case MC_OP_TANH:
+        return tanh(x);
     default:
         return 1 / (1 + exp(-x));
     }
 }
 
-static double naive_slope(enum mc_op op, double x)
+static double naive_slope(enum mc_op op, double negative, double x)
 {
     const double s = 1 / (1 + exp(-x));
 
@@ -258,6 +262,10 @@ static double naive_slope(enum mc_op op, double x)
         return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6;
     case MC_OP_HARDSIGMOID:
         return x > -3 && x < 3 ? 1. / 6 : 0;
+    case MC_OP_LEAKYRELU:
+        return x > 0 ? 1 : negative;
+    case MC_OP_TANH:
+        return 1 / (cosh(x) * cosh(x));
     default:
         return s * (1 - s);
     }
@@ -269,9 +277,9 @@ static void naive_activation(struct naive *v, int i, int back)
     for (size_t k = 0; k < (size_t)v->B * naive_image(n); k++) {
         const double x = v->out[n->in[0]][k];
         if (back)
-            v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, x);
+            v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, (double)n->slope, x);
         else
-            v->out[i][k] = naive_value(n->op, x);
+            v->out[i][k] = naive_value(n->op, (double)n->slope, x);
     }
 }
 
@@ -393,6 +401,23 @@ static void naive_join(struct naive *v, int i, int back) /* add, concat, flatten
     }
 }
 
+static void naive_pad(struct naive *v, int i, int back)
+{
+    const struct mc_node *n = &v->g->nodes[i], *in = &v->g->nodes[n->in[0]];
+    const int top = n->before[1], left = n->before[2];
+
+    for (int k = 0; k < v->B * n->c * n->h * n->w; k++) {
+        const int x = k % n->w - left, y = k / n->w % n->h - top;
+        const int c = k / n->w / n->h % n->c - n->before[0], b = k / n->w / n->h / n->c;
+        const int inside = c >= 0 && c < in->c && y >= 0 && y < in->h && x >= 0 && x < in->w;
+        const int from = ((b * in->c + c) * in->h + y) * in->w + x;
+        if (!back)
+            v->out[i][k] = inside ? v->out[n->in[0]][from] : 0;
+        else if (inside)
+            v->grad[n->in[0]][from] += v->grad[i][k];
+    }
+}
+
 static void naive_dropout(struct naive *v, int i, int back)
 {
     const struct mc_node *n = &v->g->nodes[i];
@@ -461,6 +486,9 @@ static void naive_node(struct naive *v, int i, int back)
         [MC_OP_HARDSWISH] = naive_activation,
         [MC_OP_HARDSIGMOID] = naive_activation,
         [MC_OP_SIGMOID] = naive_activation,
+        [MC_OP_LEAKYRELU] = naive_activation,
+        [MC_OP_TANH] = naive_activation,
+        [MC_OP_PAD] = naive_pad,
     };
     const size_t op = (size_t)v->g->nodes[i].op;
 

@@ -6,7 +6,8 @@
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/must.h"
 
-#define EACH_OP(op) for (enum mc_op op = MC_OP_RELU6; op <= MC_OP_SIGMOID; op++)
+#define NEGATIVE .2f /* leakyrelu's factor */
+#define EACH_OP(op) for (enum mc_op op = MC_OP_RELU6; op <= MC_OP_TANH; op++)
 
 static double error_of(double x, double expected)
 {
@@ -19,10 +20,10 @@ TEST(values_and_slopes)
         double worst[2] = {0, 0};
         for (int i = -130000; i <= 130000; i++) {
             const float x = (float)i * 1e-3f;
-            worst[0] =
-                fmax(worst[0], error_of((double)mc_activation(op, x), naive_value(op, (double)x)));
-            worst[1] = fmax(
-                worst[1], error_of((double)mc_activation_slope(op, x), naive_slope(op, (double)x)));
+            worst[0] = fmax(worst[0], error_of((double)mc_activation(op, NEGATIVE, x),
+                                               naive_value(op, (double)NEGATIVE, (double)x)));
+            worst[1] = fmax(worst[1], error_of((double)mc_activation_slope(op, NEGATIVE, x),
+                                               naive_slope(op, (double)NEGATIVE, (double)x)));
         }
         if (!(worst[0] < 1e-6 && worst[1] < 2e-6))
             fail_msg("%s: value %.2g, slope %.2g", mc_op_name(op), worst[0], worst[1]);
@@ -36,19 +37,31 @@ TEST(far_out)
     EACH_OP (op)
         for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
             const double x = (double)far[i];
-            assert_true(error_of((double)mc_activation(op, far[i]), naive_value(op, x)) < 1e-6);
-            assert_true(error_of((double)mc_activation(op, -far[i]), naive_value(op, -x)) < 1e-6);
-            assert_true(error_of((double)mc_activation_slope(op, far[i]), naive_slope(op, x)) <
-                        1e-6);
-            assert_true(error_of((double)mc_activation_slope(op, -far[i]), naive_slope(op, -x)) <
-                        1e-6);
+            assert_true(error_of((double)mc_activation(op, NEGATIVE, far[i]),
+                                 naive_value(op, (double)NEGATIVE, x)) < 1e-6);
+            assert_true(error_of((double)mc_activation(op, NEGATIVE, -far[i]),
+                                 naive_value(op, (double)NEGATIVE, -x)) < 1e-6);
+            assert_true(error_of((double)mc_activation_slope(op, NEGATIVE, far[i]),
+                                 naive_slope(op, (double)NEGATIVE, x)) < 1e-6);
+            assert_true(error_of((double)mc_activation_slope(op, NEGATIVE, -far[i]),
+                                 naive_slope(op, (double)NEGATIVE, -x)) < 1e-6);
         }
+}
+
+/* Small numbers keep their relative precision: tanh does not cancel. */
+TEST(tanh_near_0)
+{
+    for (float x = 1e-30f; x < 1; x *= 1.1f) {
+        const double y = (double)mc_activation(MC_OP_TANH, 0, x), expected = tanh((double)x);
+        assert_true(fabs(y - expected) <= 3e-7 * expected);
+        assert_true((double)mc_activation(MC_OP_TANH, 0, -x) == -y);
+    }
 }
 
 TEST(nan_stays)
 {
     EACH_OP (op)
-        assert_true(isnan(mc_activation(op, NAN)));
+        assert_true(isnan(mc_activation(op, NEGATIVE, NAN)));
 }
 
 int main(void)

@@ -346,6 +346,38 @@ static struct mc_graph *layered_net(void)
     return finish(g, 0);
 }
 
+/* Zero-padded shortcuts of subsampled channels, as in ResNets with option A: channels that fill no
+ * block, uneven sides, a pad of the pixels, and a pad whose input has other users. */
+static struct mc_graph *padded_net(void)
+{
+    struct mc_graph *g = mc_graph_new("padded", 3, 9, 10, 5, MEAN, STD);
+    const struct mc_conv_opts three = {.kernel = 3, .pad = 1, .bias = 1};
+    int x = mc_graph_pad(g, NULL, 0, (const int[]){2, 0, 1}, (const int[]){0, 3, 2});
+    x = mc_graph_plain(g, NULL, MC_OP_TANH, mc_graph_conv(g, NULL, x, 7, three));
+    const int first = x;
+    for (int i = 0; i < 2; i++) {
+        int y = mc_graph_conv(g, NULL, x, 19,
+                              (struct mc_conv_opts){.kernel = 3, .pad = 1, .stride = 2});
+        y = mc_graph_conv(g, NULL, mc_graph_leakyrelu(g, NULL, y, .2f), 3 * g->nodes[x].c, three);
+        const int half = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), c = g->nodes[x].c;
+        const int wide =
+            mc_graph_pad(g, NULL, half, (const int[]){c, 0, 0}, (const int[]){c, 0, 0});
+        x = mc_graph_leakyrelu(g, NULL, mc_graph_add(g, NULL, (int[]){wide, y}, 2),
+                               i ? -.5f : .01f);
+    }
+    const int all[] = {x, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, first, 4, 4, 0, 1)};
+    x = mc_graph_concat(g, NULL, all, 2);
+    head(g, mc_graph_globalpool(g, NULL, mc_graph_conv(g, NULL, x, 9, three)), 1, 0);
+    return finish(g, 0);
+}
+
+static void pads_leaky_relus_and_tanh(void **state)
+{
+    (void)state;
+    check_network(padded_net(), 0, 0, 2e-5);
+    check_network(padded_net(), 1, 1, 2e-5);
+}
+
 static void layer_norms_and_scales(void **state)
 {
     struct mc_graph *g = layered_net();
@@ -408,6 +440,7 @@ int main(void)
         cmocka_unit_test(convolutions_in_groups),
         cmocka_unit_test(gates_and_activations),
         cmocka_unit_test(layer_norms_and_scales),
+        cmocka_unit_test(pads_leaky_relus_and_tanh),
         cmocka_unit_test(addition_outside_the_loss),
     };
     return cmocka_run_group_tests(tests, start, stop);

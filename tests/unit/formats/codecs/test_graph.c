@@ -267,6 +267,10 @@ static const struct {
     {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
     {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "must be zero, one, xavier_normal, "},
     {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
+    {S("\xa6" "before\x93\x01"), S("\xa6" "before\x93\xff"), "\"before\" must be [channels, height, width], each an integer from 0"},
+    {S("\xa6" "before\x93\x01\x00\x02"), S("\xa6" "before\x92\x01\x00"), "[channels, height, width]"},
+    {S("\xa5" "after"), S("\xa5" "value"), "unknown key"},
+    {S("\xa5slope\xcb\x3f\xc9"), S("\xa5slope\xcb\x7f\xf9"), "\"slope\" must be a finite number"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "must be a number from 0 to below 1"},
 };

@@ -144,7 +144,7 @@ TEST(train_only_heads_are_not_computed_in_evaluation)
                                         strcmp(n, "ap"));
     }
     /* at 16x12: a with 27 by 8, b with 2 groups of 4 by 4; then the head */
-    assert_true(mc_graph_flops(g) == 2. * (192 * (27 * 8 + 32) + 120));
+    assert_true(mc_graph_flops(g) == 2. * (192 * (27 * 8 + 32) + 125));
     mc_graph_free(g);
 }
 
@@ -180,6 +180,13 @@ TEST(builder_errors_are_kept)
     mc_graph_loss(g, "loss", a, 1, 0);
     must_fail(mc_graph_finish(g, &why), MC_EINPUT,
               "\"bn\": \"eps\" must be a number over 0 (got 0)");
+    mc_graph_free(g);
+
+    g = mc_graph_new("t", 3, 8, 8, 10, NULL, NULL);
+    a = mc_graph_pad(g, "p", 0, (const int[]){0, 0, 8184}, (const int[]){1, 2, 0});
+    assert_true(g->nodes[a].c == 4 && g->nodes[a].h == 10 && g->nodes[a].w == 8192);
+    assert_int_equal(mc_graph_pad(g, "q", a, (const int[]){0, 0, 0}, (const int[]){0, 0, 1}), -1);
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"q\": output is empty or too large");
     mc_graph_free(g);
 
     /* the limit of values per image, and one more row */

@@ -315,6 +315,43 @@ TEST(layer_norms_and_scales_are_passed_through)
     check(g, "s:8 p:12", "0@n! 0@ln! 1@act 0@sum!");
 }
 
+/* ResNets with option A: the middle of the wider stage is the narrower stage's group, and the zero
+ * channels on each side move with the block's last layer. Two stages, whose middles nest. */
+TEST(zero_padded_shortcuts)
+{
+    struct mc_graph *g = begin(6, 6);
+    int x = unit(g, "s", 0, 6);
+
+    for (int i = 0; i < 2; i++) {
+        const char *const names[2][3] = {{"a", "b", "ab"}, {"c", "d", "cd"}};
+        const int p[] = {g->nodes[x].c / 2, i, 0}, q[] = {g->nodes[x].c / 2, 0, i};
+        int z = mc_graph_pad(g, NULL, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), p, q);
+        int y = mc_graph_pad(g, NULL, unit(g, names[i][0], x, 5), (int[3]){0}, q + 1 - i);
+        y = mc_graph_adaptpool(g, NULL, y, g->nodes[z].h, g->nodes[z].w);
+        y = bn(g, names[i][1], conv(g, names[i][1], y, g->nodes[z].c));
+        x = relu(g, names[i][2], mc_graph_add(g, NULL, IN(y, z)));
+    }
+    head(g, "h", conv(g, "e", x, 5), 0);
+    check(g, "s:6 a:5 b[0:3]:3 b[9:12]:3 c:5 d[0:6]:6 d[18:24]:6 e:5",
+          "0@s.r 1@a.r 2@ab.r 0@ab.r+3 3@ab.r+9 4@c.r 5@cd.r 2@cd.r+6 0@cd.r+9 3@cd.r+15 "
+          "6@cd.r+18 7@e!");
+}
+
+/* Zero channels that no layer computes stay. So does a single one. */
+TEST(zero_channels_alone_stay)
+{
+    struct mc_graph *g = begin(6, 6);
+    const int p[] = {4, 1, 2}, q[] = {1, 0, 1};
+    int x = mc_graph_pad(g, NULL, unit(g, "a", 0, 6), p, q);
+    int y = mc_graph_pad(g, NULL, x, (int[3]){0}, (const int[]){2, 0, 0});
+
+    x = mc_graph_plain(g, "t", MC_OP_TANH, bn(g, "x", conv(g, "b", x, 7)));
+    x = mc_graph_pad(g, NULL, x, (const int[]){1, 0, 0}, (const int[]){5, 0, 0});
+    x = mc_graph_leakyrelu(g, "l", mc_graph_add(g, NULL, IN(x, y)), .3f);
+    head(g, "h", conv(g, "c", x, 5), 0);
+    check(g, "a[0:4]:4 a[4:6]:2 b[0:3]:3 c:5", "0@a.r 1@a.r+4 2@l+1 0@l+4 1@l+8 3@c!");
+}
+
 TEST(networks)
 {
     const struct mc_net_spec spec = {3, 10, 10, 4, {.5f, .5f, .5f}, {.2f, .2f, .2f}};
