@@ -77,6 +77,20 @@ class Late(nn.Module):  # gates, channels-last layer norm, a layer scale, groups
         x = torch.sigmoid(self.gate(F.silu(self.squeeze(x.mean((2, 3), keepdim=True))))) * x
         return self.fc(F.relu6(self.grouped(x)).mean((2, 3))) * .125
 
+class Padded(nn.Module):  # zero-padded shortcuts, padding around and in averages, tanh, leaky ReLU
+    def __init__(self):
+        super().__init__()
+        self.norm, self.conv, self.wide = nn.BatchNorm2d(5), nn.Conv2d(3, 5, 3, padding=1), nn.Conv2d(5, 13, 3, 2, 1)
+        self.last, self.fc = nn.Conv2d(13, 6, 3), nn.Linear(6, 10)
+        self.leaky, self.frame, self.average = nn.LeakyReLU(.2), nn.ZeroPad2d((1, 0, 2, 3)), nn.AvgPool2d(3, 2, 1)
+
+    def forward(self, x):
+        x = torch.tanh(self.norm(self.conv(self.frame(x))))
+        x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 6, 2), "constant", 0) + self.wide(x)
+        x = self.average(self.leaky(x))
+        x = F.avg_pool2d(F.pad(x[..., ::1], (0, 0)), (2, 3), 1, (1, 0), ceil_mode=True)
+        return self.fc(F.leaky_relu(F.pad(self.last(x), [0, 1]), inplace=True).tanh().mean((2, 3)))
+
 class Refused(nn.Module):
     def __init__(self):
         super().__init__()
@@ -105,7 +119,7 @@ import mcz, torch, torch_nets, nets
 torch.set_num_threads(1)
 s = mcz.read("few.mcz")
 x = torch.from_numpy(s.tensors["images"]) / 255
-for name in "Many", "Deep", "Late":
+for name in "Many", "Deep", "Late", "Padded":
     torch.manual_seed(3)
     net = torch_nets.lived_in(getattr(nets, name)(), x[:32], 4)
     torch.save({"state_dict": {"module." + k: v for k, v in net.state_dict().items()}}, name + ".pt")
@@ -113,7 +127,7 @@ for name in "Many", "Deep", "Late":
 END
 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity $python save.py
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
-for n in Many Deep Late; do
+for n in Many Deep Late Padded; do
     $python -m mcz.torch export nets:$n --state $n.pt --input 3,16,16 --classes 10 -o $n.json --weights $n.safetensors 2>>notes
     mc-convert $n.safetensors --net ./$n.json --data few.mcz -o $n.mcz
     # --state accepts the written weights and their stream; the deprecated sigmoid is not called
@@ -131,7 +145,8 @@ import mcz, numpy as np, torch, nets, torch_nets
 from mcz import torch as mt
 from refusal import expect_error
 x = torch.from_numpy(mcz.read("few.mcz").tensors["images"]) / 255
-for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v):
+for name, after in ("Many", lambda v: v.log_softmax(1)), ("Deep", lambda v: v), ("Late", lambda v: v), (
+        "Padded", lambda v: v):
     expected = torch.load(name + ".logits").numpy()
     exported = after(torch.from_numpy(np.loadtxt(name + ".tsv"))).numpy()
     back = [getattr(nets, name)() for _ in range(2)]
@@ -182,12 +197,12 @@ expect_error(["times_0.125_1: the network's constant is 0.125, got 0.25"], lambd
 for net, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: Softplus is not supported in graphs",
                                      "up: Upsample is not supported in graphs", "fft"]),
                    (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on its input"])):
-    expect_error(["see docs/guides/any-module.md"] + words, lambda: mt.export(net, (3, 16, 16), 10))
+    expect_error(["see docs/reference/modules.md"] + words, lambda: mt.export(net, (3, 16, 16), 10))
 expect_error(["the network must return 7 logits (got shape (10,))"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
 END
 rm -f x.json
 $python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'an unsupported network was exported'
-grep -q '^mcz.torch: nets:Refused: [0-9]* problems (see docs/guides/any-module.md):$' err &&
+grep -q '^mcz.torch: nets:Refused: [0-9]* problems (see docs/reference/modules.md):$' err &&
     [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
 [ ! -e x.json ] || die 'an output was written'
 fails 1 'state.pt: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))' $python -c '

@@ -41,18 +41,18 @@ from refusal import expect_error
 def export(net):
     return mcz.torch.export(net, (3, 9, 9), 10)
 def refused(net, *words):
-    expect_error(["see docs/guides/any-module.md", *words], lambda: export(net))
+    expect_error(["see docs/reference/modules.md", *words], lambda: export(net))
 
 refused(nets.Tiny(nn.BatchNorm2d(4, momentum=None)), "norm: batch_norm: momentum=None, the mean of all batches, is not")
 refused(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: momentum=None, ")
 refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" ")
 refused(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: weight and bias are required (affine=True)")
 refused(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: running statistics are required")
-refused(nets.Tiny(nn.GroupNorm(2, 4)), "norm: GroupNorm is not supported in graphs: see docs/guides/any-module.md")
+refused(nets.Tiny(nn.GroupNorm(2, 4)), "norm: GroupNorm is not supported in graphs: see docs/reference/modules.md")
 both = nets.Calls(nn.Dropout(1.))
 both.fc = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6, momentum=None), nn.Softplus(),
                         nn.Linear(6, 10))
-refused(both, "3 problems (see docs/guides/any-module.md):\n  call: dropout: \"p\" ", "\n  fc.1: batch_norm: momentum=None",
+refused(both, "3 problems (see docs/reference/modules.md):\n  call: dropout: \"p\" ", "\n  fc.1: batch_norm: momentum=None",
         "\n  fc.2: Softplus is not supported in graphs")
 long = nets.Calls(nn.Sequential())
 long.call.add_module("x" * 92, nn.Sequential(nn.ReLU()))
@@ -70,7 +70,16 @@ for call, words in (
         (lambda x: x.to(torch.float64).float(), "to: conversion to torch.float64 is not supported"),
         (lambda x: torch.add(x, x, alpha=2), "add: alpha=2 is not supported"),
         (lambda x: F.gelu(x, approximate="tanh"), "gelu: approximate='tanh' is not supported"),
-        (lambda x: F.avg_pool2d(x, 3, padding=1), "count_include_pad=False"),
+        (lambda x: F.avg_pool2d(x, 3, divisor_override=2), "avg_pool2d: divisor_override=2 is not supported"),
+        (lambda x: F.avg_pool2d(x, 2, 8, 1, ceil_mode=True), "avg_pool2d: shape (4, 2, 2) expected, got (4, 1, 1)"),
+        (lambda x: F.pad(x, (1, 1, 1, 1), mode="reflect"), "pad: mode='reflect' is not supported"),
+        (lambda x: F.pad(x, (1, 1), value=2), "pad: only zeros can be padded (got 2)"),
+        (lambda x: F.pad(x, (0, 0, -1, 0)), "pad: negative padding is not supported"),
+        (lambda x: F.pad(x, (0, 0, 0, 0, 0, 0, 0, 1))[:2], "pad: only channels, rows and columns can be padded"),
+        (lambda x: x[:, 1:].repeat(1, 2, 1, 1)[:, :4], "getitem: only whole rows and columns can be sliced, with a stride"),
+        (lambda x: x[:, :, 1::2], "getitem: only whole rows and columns can be sliced, with a stride"),
+        (lambda x: x[:, :, :-1], "getitem: only whole rows and columns can be sliced, with a stride"),
+        (lambda x: x[:, [3, 2, 1, 0]], "getitem: an index that is not a slice is not supported"),
         (lambda x: F.softplus(x), "softplus() is not supported in graphs"),
         (lambda x: F.max_pool2d(x, 2, dilation=2), "max_pool2d: dilation (2, 2) is not supported")):
     refused(nets.Calls(call), "(the network itself): ", words)

@@ -11,14 +11,14 @@ from .graph import constant
 from .torch_functions import LOG_SOFTMAX
 
 
-def run(net, x):
-    """The logits of a network whose output may be a tensor, a tuple, a dictionary or an object with `logits`."""
-    out = net(x)
+def outputs(out):
+    """The tensors in a network's output, which is a tensor, a tuple, a dictionary or an object with `logits`: the logits
+    first, then the rest of a tuple."""
+    if isinstance(out, (tuple, list)):
+        return [o for o in out if o is not None]
     if hasattr(out, "logits") and not isinstance(out, torch.Tensor):
-        return out.logits
-    if isinstance(out, dict):
-        return next(iter(out.values()))
-    return out[0] if isinstance(out, (tuple, list)) else out
+        return [out.logits]
+    return [next(iter(out.values()))] if isinstance(out, dict) else [out]
 
 
 @contextmanager
@@ -52,6 +52,8 @@ EVALUATE = {
     "scale": lambda n, x, w: x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"])),
     "add": lambda n, *x: sum(x[1:-1], x[0]), "concat": lambda n, *x: torch.cat(x[:-1], 1),
     "mul": lambda n, x, y, w: x * y, "sigmoid": lambda n, x, w: torch.sigmoid(x),  # functional.sigmoid warns
+    "tanh": lambda n, x, w: torch.tanh(x), "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
+    "pad": lambda n, x, w: F.pad(x, [s[i] for i in (2, 1, 0) for s in (n["before"], n["after"])]),
     "maxpool": lambda n, x, w: F.max_pool2d(x, n["kernel"], ceil_mode=n["ceil"], **window(n)),
     "avgpool": lambda n, x, w: F.avg_pool2d(x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **window(n)),
     "globalpool": lambda n, x, w: x.mean((2, 3), keepdim=True),
@@ -61,19 +63,20 @@ EVALUATE = {
 
 
 def verify(net, m, t):
-    """Compares the logits of the graph m (a map) with those of the network, in evaluation mode, on images other than the
-    traced one. Adds a difference to the problems of the trace t."""
+    """Compares the logits of the graph m (a map) with the network's first outputs, as they were when t traced it, on other
+    images. Adds a difference to the problems of the trace t."""
     x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
-    state, outputs, first = net.state_dict(), {}, m["nodes"][0]
+    state, values, first = net.state_dict(), {}, m["nodes"][0]
     a, b = (torch.tensor(np.broadcast_to(v, (len(first["mean"]),)).copy(), dtype=x.dtype).view(-1, 1, 1)
             for v in t.normalise or (1., 0.))
     with torch.no_grad():
-        outputs["pixels"], expected = x * a + b, run(net, x).as_subclass(torch.Tensor)
+        values["pixels"], expected = x * a + b, [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
         for n in m["nodes"][1:]:
             f = EVALUATE.get(n["op"], lambda n, x, w: getattr(F, n["op"])(x))
-            outputs[n["name"]] = f(n, *(outputs[i] for i in n["in"]),
-                                   lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]])
-        logits = outputs["loss"].flatten(1)
+            values[n["name"]] = f(n, *(values[i] for i in n["in"]),
+                                  lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]])
+        logits = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
+        logits, expected = torch.cat(logits), torch.cat(expected[:len(logits)])
         if LOG_SOFTMAX in t.notes:
             logits = logits.log_softmax(1)
         error, largest = (logits - expected).abs().max().item(), expected.abs().max().item()

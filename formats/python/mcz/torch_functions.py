@@ -3,7 +3,7 @@
 
 A handler receives the trace, the result and the function's arguments. It adds a node (t.node), declares that the result is
 its input (t.same) or an affine function of it (t.affine), or raises Unsupported."""
-from .traced_tensor import BATCH, require, whole_value
+from .traced_tensor import BATCH, Result, require, whole_value
 
 LOG_SOFTMAX = "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
 EPS_MIN = 1.1754943508222875e-38  # smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
@@ -81,6 +81,42 @@ def hardtanh(t, out, x, min_val=-1., max_val=1., inplace=False):
     t.node(out, "relu6", [x], axes=x._mc.axes)
 
 
+def leaky_relu(t, out, x, negative_slope=.01, inplace=False):
+    t.node(out, "leakyrelu", [x], axes=x._mc.axes, slope=float(negative_slope))
+
+
+def pad(t, out, x, pad, mode="constant", value=None):
+    require(mode == "constant", "mode=%r is not supported" % mode)
+    require(not value, "only zeros can be padded (got %s)" % value)
+    sides = list(zip(pad[::2], pad[1::2]))  # the last axis first
+    require(all(n >= 0 for side in sides for n in side), "negative padding is not supported")
+    sides = {a: side for a, side in zip(["n", *x._mc.axes][::-1], sides) if any(side)}
+    require(not set(sides) - set("chw"), "only channels, rows and columns can be padded")
+    if not sides:
+        return t.same(out, x)
+    before, after = ([int(sides.get(a, (0, 0))[i]) for a in "chw"] for i in range(2))
+    t.node(out, "pad", [x], axes=x._mc.axes, any_axes=True, before=before, after=after)
+
+
+def getitem(t, out, x, index):
+    """Slices that keep every s-th row and column: an avgpool whose windows are single pixels."""
+    index = list(index) if isinstance(index, (list, tuple)) else [index]
+    require(all(i is Ellipsis or isinstance(i, slice) for i in index), "an index that is not a slice is not supported")
+    if Ellipsis in index:
+        at = index.index(Ellipsis)
+        index[at:at + 1] = [slice(None)] * (x.dim() - len(index) + 1)
+    strides = {}
+    for axis, size, i in zip(["n", *x._mc.axes], x.shape, index):
+        start, stop, step = i.indices(size)
+        require((start, stop) == (0, size) and (step == 1 or axis in ("h", "w")),
+                "only whole rows and columns can be sliced, with a stride, as x[:, :, ::2, ::2]")
+        strides[axis] = step
+    stride = [strides.get(a, 1) for a in "hw"]
+    if stride == [1, 1]:
+        return t.same(out, x)
+    t.node(out, "avgpool", [x], kernel=[1, 1], stride=stride, pad=[0, 0], ceil=False)
+
+
 def max_pool2d(t, out, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
     no_dilation(dilation)
     pool(t, out, "maxpool", x, kernel_size, stride, padding, ceil_mode)
@@ -88,8 +124,12 @@ def max_pool2d(t, out, x, kernel_size, stride=None, padding=0, dilation=1, ceil_
 
 def avg_pool2d(t, out, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
                divisor_override=None):
-    require(not (any(two(padding)) and count_include_pad) and divisor_override is None,
-            "its average must exclude the padding (count_include_pad=False), without divisor_override")
+    require(divisor_override is None, "divisor_override=%s is not supported" % divisor_override)
+    if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
+        c, (h, w), zeros = x._mc.shape[0], (s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))), [0, *two(padding)]
+        padded = Result(out.new_empty((BATCH, c, h, w)))
+        t.node(padded, "pad", [x], named=t.functional("avgpool", ".pad"), before=zeros, after=zeros)
+        x, padding, stride = padded, 0, kernel_size if stride is None or stride == [] else stride
     pool(t, out, "avgpool", x, kernel_size, stride, padding, ceil_mode)
 
 
@@ -234,7 +274,8 @@ TABLE = {
     "conv2d": conv2d, "linear": linear, "batch_norm": batch_norm, "layer_norm": layer_norm,
     "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
     "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
-    "sigmoid": pointwise("sigmoid"),
+    "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"), "leaky_relu": leaky_relu,
+    "pad": pad, "getitem": getitem,
     "max_pool2d": max_pool2d, "avg_pool2d": avg_pool2d, "adaptive_avg_pool2d": adaptive_avg_pool2d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "mean": mean,
     "flatten": reshape, "view": reshape, "reshape": reshape, "squeeze": reshape, "unsqueeze": reshape,

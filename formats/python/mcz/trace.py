@@ -9,12 +9,13 @@ import torch
 
 from . import graph
 from .errors import Error, need
-from .evaluate import evaluating, run, verify
+from .evaluate import evaluating, outputs, verify
 from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
 from .traced_tensor import BATCH, Result, Traced, Unsupported, Value, flat, require, stand_in, whole_value
 
-HELP = "see docs/guides/any-module.md"
+HELP = "see docs/reference/modules.md"
+AUXILIARY_WEIGHT = .3  # of an auxiliary loss, as in GoogLeNet
 
 
 class Trace:
@@ -62,14 +63,14 @@ class Trace:
         require(path not in self.used, "%s is used twice: shared weights are not supported" % path)
         return path
 
-    def functional(self, op):
-        """An unused node name below the running module."""
+    def functional(self, op, part=""):
+        """An unused node name below the running module, which ends with `part`."""
         path, module, _ = self.path[-1]
         own = type(module).__module__.startswith("torch.nn.") and path and not list(module.children())
         base = path if own else ".".join(filter(None, (path, op)))
-        name, k = base, 2
+        name, k = base + part, 2
         while name in self.used or name + ".weight" in self.names.values():
-            name, k = "%s_%d" % (base, k), k + 1
+            name, k = "%s_%d%s" % (base, k, part), k + 1
         return name
 
     def source(self, x):
@@ -165,15 +166,15 @@ def graph_of(net, image, classes, mean=None, std=None, name=None):
     graph's order, notes for the user)."""
     device = next((p.device for p in net.parameters()), torch.device("cpu"))
     net.cpu()
-    t = Trace(net, image)
     hooks = []
     for path, m in net.named_modules():
-        hooks.append(m.register_forward_pre_hook(lambda m, args, path=path: t.enter(path, m, args)))
-        hooks.append(m.register_forward_hook(lambda m, args, out: t.leave(m, out)))
-    Traced.trace = t
+        hooks.append(m.register_forward_pre_hook(lambda m, args, path=path: Traced.trace.enter(path, m, args)))
+        hooks.append(m.register_forward_hook(lambda m, args, out: Traced.trace.leave(m, out)))
     try:
         with evaluating(net), torch.no_grad():
-            m, tensors = trace(t, classes, mean, std, name)
+            t, m, tensors = trace(net, image, classes, mean, std, name)
+            if any(n not in tensors for n, _ in net.named_parameters()):
+                t, m, tensors = auxiliary_heads(t, m, tensors, classes, mean, std, name)
     finally:
         Traced.trace = None
         for h in hooks:
@@ -182,22 +183,42 @@ def graph_of(net, image, classes, mean=None, std=None, name=None):
     return m, tensors, t.notes
 
 
-def trace(t, classes, mean, std, name):
-    """Runs the network of a Trace. Returns (graph as a map, {tensor: array})."""
+def trace(net, image, classes, mean, std, name):
+    """Runs a network. Returns (Trace, graph as a map, {tensor: array})."""
+    t = Traced.trace = Trace(net, image)
     x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
     x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
-    out = run(t.net, x)
-    need(isinstance(out, torch.Tensor), "the network must return a tensor (got %s)" % type(out).__name__)
+    out = outputs(net(x))
+    need(isinstance(out[0], torch.Tensor), "the network must return a tensor (got %s)" % type(out[0]).__name__)
     if not t.problems:
-        v = whole_value(out)
-        need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
-             "the network must return %d logits (got shape %s)" % (classes, tuple(out.shape[1:])))
-        m, nodes = finish(t, out, classes, mean, std, name)
+        heads = out if net.training else out[:1]
+        for o, v in zip(heads, values := [whole_value(o) for o in heads]):
+            need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
+                 "the network must return %d logits (got shape %s)" % (classes, tuple(o.shape[1:])))
+        m, nodes = finish(t, [v.node for v in values], classes, mean, std, name)
         tensors = weights(t, nodes)
-        verify(t.net, m, t)
+        verify(net, m, t)
     need(len(t.problems) != 1, "%s: %s" % ((t.problems + [""])[0], HELP))
     need(not t.problems, "\n  ".join(["%d problems (%s):" % (len(t.problems), HELP)] + t.problems))
-    return m, tensors
+    return t, m, tensors
+
+
+def auxiliary_heads(t, m, tensors, classes, mean, std, name):
+    """Adds the outputs that a network returns only in training, which evaluation omits: the network itself (not its modules)
+    runs in training mode. Returns (Trace, graph, tensors), those given if the outputs cannot be added."""
+    t.net.training = True
+    try:
+        with_heads = trace(t.net, t.image, classes, mean, std, name)
+    except Exception:  # also the user's code: the network may need labels in training
+        return t, m, tensors
+    finally:
+        t.net.training = False
+    heads = [n["in"][0] for n in with_heads[1]["nodes"] if n.get("train_only")]
+    if not heads or [n for n in with_heads[1]["nodes"] if n in m["nodes"]] != m["nodes"]:
+        return t, m, tensors
+    with_heads[0].note("auxiliary outputs become losses of weight %g, for training: %s" % (
+        AUXILIARY_WEIGHT, ", ".join(heads)))
+    return with_heads
 
 
 def weights(t, nodes):
@@ -222,8 +243,9 @@ def weights(t, nodes):
     return tensors
 
 
-def finish(t, out, classes, mean, std, name):
-    """(graph as a map, nodes that out depends on). The map adds the image's normalisation and the loss."""
+def finish(t, heads, classes, mean, std, name):
+    """(graph as a map, nodes that the heads, names of nodes, depend on). The map adds the image's normalisation and the
+    losses: the first head's, and auxiliary ones."""
     c = t.image[0]
     need(1 <= c <= 4, "an image must have 1 to 4 channels (got %d)" % c)
     mean, std = (np.broadcast_to(np.asarray(v, float), (c,))
@@ -231,7 +253,7 @@ def finish(t, out, classes, mean, std, name):
     a, b = t.normalise or (1, 0)
     # a ((x - mean) / std) + b
     mean, std = ([float(str(np.float32(v))) for v in values] for values in (mean - b * std / a, std / a))
-    needed, nodes = {out._mc.node}, []
+    needed, nodes = set(heads), []
     for n in reversed(t.nodes):
         if n.name in needed:
             needed.update(i.name for i in n.ins)
@@ -240,4 +262,5 @@ def finish(t, out, classes, mean, std, name):
     graph.check_node(first, c)
     return {"net": (name or type(t.net).__name__)[:63], "input": t.image, "classes": classes, "nodes":
             [first] + [n.map for n in nodes] +
-            [{"op": "loss", "name": "loss", "in": [out._mc.node], "weight": 1, "train_only": False}]}, nodes
+            [{"op": "loss", "name": h + ".loss" if i else "loss", "in": [h], "weight": AUXILIARY_WEIGHT if i else 1,
+              "train_only": i > 0} for i, h in enumerate(heads)]}, nodes
