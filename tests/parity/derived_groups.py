@@ -5,6 +5,7 @@
     derived_groups.py check                   self, the fast networks and all hostile modules
     derived_groups.py networks [WORD...]      the fast networks of expected_groups, or those whose name contains a WORD
     derived_groups.py hostile [WORD...]       the modules of hostile_modules
+    derived_groups.py programs [NETWORK...]   mc-permute by the group files of the fast networks keeps their outputs
     derived_groups.py kinds|torchvision|timm [WORD...]
                                               networks of network_kinds, whose groups are not known beforehand
     derived_groups.py --all OUT.md [SET...]   append Markdown tables of everything (hours)
@@ -26,6 +27,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils import _pytree as pytree
 
 import mcz
+import mcz.safetensors
 import mcz.torch
 from mcz.state import tensors_of
 
@@ -268,6 +270,29 @@ def table(cases):
     return bad
 
 
+def programs(name, case):
+    """Permutes a network with mc-convert and mc-permute, by the file that groups writes. Returns the largest difference."""
+    net, example = case()[:2]
+    g = mcz.torch.groups(net, example(2))
+    net = randomize(net, 5).float().double()  # float32 numbers, computed in float64
+    x, state = wide(example(3)), tensors_of(net)
+    g.write("groups.tsv")
+    mcz.safetensors.write("a.safetensors", {k: v.float().numpy() for k, v in state.items() if v.is_floating_point()})
+    for command in ("mc-convert -q a.safetensors --groups groups.tsv -o a.mcz", "mc-permute -q --random 5 a.mcz -o p.mcz"):
+        done = subprocess.run(command.split(), capture_output=True, text=True)
+        assert done.returncode == 0, "%s: %s" % (name, done.stderr.strip())
+    with torch.no_grad():
+        before, moved = run(net, x), 0
+        for k, v in mcz.read("p.mcz").tensors.items():
+            v = torch.from_numpy(v.copy()).view(state[k].shape).double()
+            moved += not torch.equal(state[k], v)
+            state[k].copy_(v)
+        assert moved >= min(len({r.tensor for r in g.rows}), 3), "%s: %d tensors differ" % (name, moved)
+        worst = difference(before, run(net, x))
+    assert worst < TOLERANCE, "%s, permuted by mc-permute: outputs differ by %.2g" % (name, worst)
+    return worst
+
+
 def free(make):
     """A case whose groups are not known beforehand: any that keep the outputs, or a refusal."""
     return lambda: (*make(), Counter(), {"smaller", "refused"}, Counter())
@@ -397,6 +422,9 @@ def main(what, *words):
         self_test()
         sys.exit(table({k: sets()["networks"][k] for k in sets()["networks"] if k in expected_groups.FAST}) +
                  table(sets()["hostile"]) > 0)
+    elif what == "programs":
+        for name in words or sorted(expected_groups.FAST):
+            print("%s\t%.1e" % (name, programs(name, expected_groups.NETS[name])), flush=True)
     elif what == "one":
         one(*words)
     elif what == "--all":
