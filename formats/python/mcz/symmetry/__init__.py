@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The permutation symmetry of any PyTorch module."""

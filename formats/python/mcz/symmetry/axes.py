@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Axes of tensors and the orders that their entries may have.
+
+An axis is an expression: an Atom, a Product (row-major, as after a flatten) or a Sum (one after another, as after a
+concatenation). An Atom is a set of entries whose order may be free or fixed. Orders that must be equal are unified. If an
+operation cuts an atom, an expression replaces it everywhere.
+
+The order of an atom may vary with another atom: the order of the channels within a head varies with the head. If an
+operation distinguishes the units of the other atom, such as queries from keys, that atom is unrolled: it is fixed, and
+each atom that varies with it has one case per unit."""
+from math import prod
+
+UNROLLED = 128  # maximum size of an atom to unroll
+
+
+class Atom:
+    """`value`: the expression that replaces the atom, or None. `varies`: atoms. `cases`: {unrolled atom: [Atom]}.
+    `dependents`: atoms that vary with this one or have cases of it. `fixed`: the reason, or None."""
+    __slots__ = "size", "value", "varies", "cases", "dependents", "fixed", "unrolled"
+
+    def __init__(self, size, fixed=None):
+        self.size, self.fixed, self.value, self.unrolled = size, fixed, None, False
+        self.varies, self.cases, self.dependents = set(), {}, set()
+
+    def __repr__(self):
+        return "%s%d" % ("=" if self.fixed else "", self.size)
+
+
+class Product:
+    __slots__ = "parts", "size"
+
+    def __init__(self, parts):
+        self.parts, self.size = tuple(parts), prod(p.size for p in parts)
+
+    def __repr__(self):
+        return "(%s)" % "*".join(map(repr, self.parts))
+
+
+class Sum:
+    __slots__ = "parts", "size"
+
+    def __init__(self, parts):
+        self.parts, self.size = tuple(parts), sum(p.size for p in parts)
+
+    def __repr__(self):
+        return "(%s)" % "+".join(map(repr, self.parts))
+
+
+ONE = Product(())
+
+
+def free(size):
+    """A new axis without constraints."""
+    return Atom(size) if size != 1 else ONE
+
+
+def fixed(size, reason):
+    return Atom(size, reason) if size != 1 else ONE
+
+
+def find(e):
+    """The atom or expression that now replaces e."""
+    while isinstance(e, Atom) and e.value is not None:
+        e = e.value
+    return e
+
+
+def elements(e):
+    """The factors of an axis, outermost first: atoms and Sums of several segments."""
+    e = find(e)
+    if isinstance(e, Atom):
+        return [e]
+    if isinstance(e, Sum):
+        parts = [p for q in e.parts for p in terms(q)]
+        return [Sum(parts)] if len(parts) > 1 else elements(parts[0]) if parts else []
+    return [q for p in e.parts for q in elements(p)]
+
+
+def normal(e):
+    parts = elements(e)
+    return parts[0] if len(parts) == 1 else Product(parts)
+
+
+def terms(e):
+    """The segments of an axis. No segment starts with a Sum."""
+    parts = elements(e)
+    if not parts or isinstance(parts[0], Atom):
+        return [Product(parts) if len(parts) != 1 else parts[0]]
+    return [t for p in parts[0].parts for t in terms(Product([p, *parts[1:]]))]
+
+
+def atoms(e):
+    """All atoms of an axis."""
+    for p in elements(e):
+        if isinstance(p, Atom):
+            yield p
+        else:
+            for q in p.parts:
+                yield from atoms(q)
+
+
+def at(e, p, i):
+    """The axis e in unit i of the unrolled atom p."""
+    e = find(e)
+    if isinstance(e, Atom):
+        return e.cases[p][i] if p in e.cases else e
+    return type(e)([at(q, p, i) for q in e.parts])
+
+
+def fix(e, reason):
+    for a in list(atoms(e)):
+        if not a.fixed:
+            a.fixed = reason
+            for cases in a.cases.values():
+                for c in cases:
+                    fix(c, reason)
+
+
+def vary(a, p):
+    if not p.unrolled:
+        a.varies.add(p)
+        p.dependents.add(a)
+
+
+def tie(a, p):
+    """Requires one order of a for all units of p."""
+    a = find(a)
+    if not isinstance(a, Atom):
+        for b in list(atoms(a)):
+            tie(b, p)
+        return
+    a.varies.discard(p)
+    p.dependents.discard(a)
+    for q, cases in list(a.cases.items()):
+        for i, c in enumerate(cases if q is not p else ()):
+            tie(c, at(p, q, i))
+    for c in a.cases.pop(p, ()):
+        unify(a, c)
+
+
+def outer(a):
+    """The atoms that the order of a varies with."""
+    return a.varies | set(a.cases)
+
+
+def like(a, size):
+    """A new atom that varies as a does."""
+    new = Atom(size, a.fixed)
+    for p in a.varies:
+        vary(new, p)
+    for p in a.cases:
+        new.cases[p] = [Atom(size, a.fixed) for _ in range(p.size)]
+        for i, c in enumerate(new.cases[p]):
+            for q in a.varies:
+                vary(c, q)
+        p.dependents.add(new)
+    return new
+
+
+def unroll(p, reason):
+    """Fixes p and lets each atom that varies with it have its own order in each unit."""
+    if p.unrolled:
+        return
+    fix(p, reason)
+    for a in list(p.dependents):
+        if p not in a.varies or a.value is not None:
+            continue
+        if a.cases or p.size > UNROLLED:
+            tie(a, p)
+            continue
+        a.varies.discard(p)
+        a.cases[p] = [like(a, a.size) for _ in range(p.size)]
+    for a in list(p.dependents):
+        for i, c in enumerate(a.cases.get(p, ())):
+            for q in [q for q in c.varies if p in q.cases]:
+                c.varies.discard(q)
+                q.dependents.discard(c)
+                vary(c, q.cases[p][i])
+    p.unrolled = True
+
+
+def _merge(a, b):
+    """Lets a replace b."""
+    if a is b:
+        return
+    for x, y in ((a, b), (b, a)):
+        if y in outer(x):
+            tie(x, y)
+    a, b = find(a), find(b)
+    if a is b:
+        return
+    if a.unrolled or b.unrolled:
+        unroll(a, b.fixed)
+        unroll(b, a.fixed)
+    for x, y in ((a, b), (b, a)):
+        for p in outer(x) - outer(y):
+            tie(x, p)
+    a, b = find(a), find(b)
+    if a is b or not (isinstance(a, Atom) and isinstance(b, Atom)):
+        return unify(a, b)
+    reason = a.fixed or b.fixed
+    if reason:
+        fix(a, reason)
+        fix(b, reason)
+    b.value = a
+    for p in list(b.varies):
+        p.dependents.discard(b)
+    pairs = [(x, y) for p in b.cases for x, y in zip(a.cases.get(p, []), b.cases[p])]
+    for d in list(b.dependents):
+        a.dependents.add(d)
+        if b in d.varies:
+            d.varies.discard(b)
+            d.varies.add(a)
+        if b in d.cases:
+            own = d.cases.pop(b)
+            pairs += zip(d.cases.setdefault(a, own), own)
+    for x, y in pairs:
+        unify(x, y)
+
+
+def _assign(a, e):
+    """Replaces atom a by the expression e."""
+    inner = list(atoms(e))
+    if a.fixed:
+        fix(e, a.fixed)
+    for x in inner:
+        for p in list(outer(x)):
+            if p not in a.varies and p not in a.cases and p not in inner:
+                tie(x, p)
+    e = normal(e)
+    inner = list(atoms(e))
+    if isinstance(find(a), Atom) and find(a) is not a or a.value is not None:
+        return unify(a, e)
+    if a.unrolled:
+        unroll_all(e, a.fixed)
+    ordered = isinstance(e, Product) and all(isinstance(p, Atom) for p in e.parts)
+    for d in list(a.dependents):
+        if a in d.varies and ordered:
+            d.varies.discard(a)
+            for x in inner:
+                vary(d, x)
+        elif a in outer(d):
+            tie(d, a)
+    if a.value is not None or any(x is a for x in atoms(e)):
+        return unify(a, e)
+    a.value = e
+    for p in a.varies:
+        p.dependents.discard(a)
+    for p, cases in a.cases.items():
+        for i, c in enumerate(cases):
+            unify(c, at(e, p, i))
+
+
+def unroll_all(e, reason):
+    for x in list(atoms(e)):
+        unroll(x, reason)
+
+
+def unify(e, f, reason="its axis is cut in incompatible ways"):
+    """Requires that the entries of two axes of equal size have the same order. If their structures are incompatible, both
+    are fixed for this reason."""
+    e, f = normal(e), normal(f)
+    if e is f or e.size == f.size == 1:
+        return
+    if e.size != f.size:
+        raise AssertionError("axes of sizes %d and %d" % (e.size, f.size))
+    if isinstance(e, Atom) and isinstance(f, Atom):
+        _merge(e, f)
+    elif isinstance(e, Atom):
+        _assign(e, f)
+    elif isinstance(f, Atom):
+        _assign(f, e)
+    elif isinstance(e, Product) and isinstance(f, Product) and (
+            e.parts[0].size == f.parts[0].size or isinstance(e.parts[0], Atom) and isinstance(f.parts[0], Atom)):
+        _unify_products(e, f, reason)
+    else:
+        _unify_sums(terms(e), terms(f), reason)
+
+
+def _unify_products(e, f, reason):
+    x, y = e.parts[0], f.parts[0]
+    if x.size < y.size:
+        e, f, x, y = f, e, y, x
+    if x.size == y.size:
+        unify(x, y, reason)
+    elif x.size % y.size or split(x, y.size) is None:
+        fix(e, reason)
+        fix(f, reason)
+        return
+    else:
+        return unify(e, f, reason)
+    unify(Product(e.parts[1:]), Product(f.parts[1:]), reason)
+
+
+def _unify_sums(left, right, reason):
+    left, right = list(left), list(right)
+    while left and right:
+        a, b = left[0], right[0]
+        if a.size == b.size:
+            unify(left.pop(0), right.pop(0), reason)
+            continue
+        longer, size = (left, b.size) if a.size > b.size else (right, a.size)
+        pieces = cut(longer[0], size, reason)
+        if pieces is None:
+            for x in left + right:
+                fix(x, reason)
+            return
+        longer[:1] = pieces
+
+
+def split(a, size):
+    """Cuts an atom into a product of an atom of this size and a rest, which varies with it. Returns them, or None."""
+    if a.size % size or a.unrolled:
+        return None
+    first, rest = like(a, size), like(a, a.size // size)
+    vary(rest, first)
+    for p in rest.cases:
+        for c, d in zip(rest.cases[p], first.cases[p]):
+            vary(c, d)
+    _assign(a, Product([first, rest]))
+    return first, rest
+
+
+def cut(e, size, reason):
+    """Cuts an axis into its first `size` entries and the rest. Returns both, or None if that is impossible."""
+    e = normal(e)
+    if isinstance(e, Sum):
+        parts, first = list(e.parts), []
+        while size and parts[0].size <= size:
+            size -= parts[0].size
+            first.append(parts.pop(0))
+        if size:
+            pieces = cut(parts[0], size, reason)
+            if pieces is None:
+                return None
+            first.append(pieces[0])
+            parts[0] = pieces[1]
+        return Sum(first), Sum(parts)
+    if isinstance(e, Product):
+        p, rest = e.parts[0], Product(e.parts[1:])
+        if isinstance(p, Sum):
+            return cut(Sum(terms(e)), size, reason)
+        varies = any(p in outer(a) for a in atoms(rest))
+        if varies or p.unrolled or size % rest.size:
+            if p.size > UNROLLED:
+                return None
+            unroll(p, reason)
+            return cut(Sum([at(rest, p, i) for i in range(p.size)]), size, reason)
+        if cut(p, size // rest.size, reason) is None:
+            return None
+        return cut(e, size, reason)
+    if e.unrolled:
+        return fixed(size, reason), fixed(e.size - size, reason)
+    if any(e in outer(d) for d in e.dependents):
+        if e.size > UNROLLED:
+            for d in list(e.dependents):
+                tie(d, e)
+        else:
+            unroll(e, reason)
+            return fixed(size, reason), fixed(e.size - size, reason)
+    pieces = [like(e, n) if n > 1 else ONE for n in (size, e.size - size)]
+    _assign(e, Sum(pieces))
+    return tuple(pieces)
+
+
+def unrolled(e, reason):
+    """The entries of an axis: a list of [(unrolled atom, index)...] per entry. Fixes the axis."""
+    e = normal(e)
+    if isinstance(e, Atom):
+        unroll(e, reason)
+        return [[(e, i)] for i in range(e.size)]
+    if isinstance(e, Sum):
+        return [entry for p in e.parts for entry in unrolled(p, reason)]
+    entries = [[]]
+    for p in e.parts:
+        entries = [entry + own for entry in entries for own in unrolled(p, reason)]
+    return entries
+
+
+def confine(axes):
+    """Ties each atom of a tensor that varies with an atom that the tensor lacks."""
+    while True:
+        own = {a for e in axes for a in atoms(e)}
+        missing = [(a, p) for a in own for p in outer(a) - own]
+        if not missing:
+            return
+        for a, p in missing:
+            tie(a, p)
+
+
+def regroup(axes, sizes, reason):
+    """The axes after a reshape from `axes` to these sizes."""
+    rest, out = [p for e in axes for p in elements(e)], []
+    for size in sizes:
+        own, need = [], size
+        while need > 1:
+            first = rest[0] if rest else ONE
+            if first.size > need and first.size % need == 0:
+                rest[:1] = _factor(first, need) or rest[:1]
+                first = rest[0]
+            if first.size == 1 or need % first.size:
+                for e in axes:
+                    fix(e, reason)
+                return [fixed(n, reason) for n in sizes]
+            own.append(rest.pop(0))
+            need //= first.size
+        out.append(Product(own))
+    return out
+
+
+def _factor(e, size):
+    """The factors of an atom or Sum of which the first has this size, or None."""
+    if isinstance(e, Atom):
+        return split(e, size)
+    parts = e.parts
+    if len(parts) % size == 0 and all(p.size == parts[0].size for p in parts) and size <= UNROLLED:
+        n = len(parts) // size  # one unit: n segments
+        units = [Sum(parts[i * n:(i + 1) * n]) for i in range(size)]
+        first, rest = Atom(size, "its units are different segments"), Atom(units[0].size)
+        vary(rest, first)
+        unroll(first, first.fixed)
+        for c, u in zip(rest.cases[first], units):
+            unify(c, u)
+        return first, rest
+    return None
