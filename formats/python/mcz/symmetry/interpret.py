@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Interpret the operations of a module on axes (rules.py)."""
+import operator
+
+import torch
+
+from ..errors import Error
+from . import capture
+from .axes import Atom, confine, fix, fixed, free, vary
+from .rules import Call, Value, apply, uniform
+
+STATISTICS = "batch_norm", "_native_batch_norm_legit_no_training", "instance_norm"
+
+
+def _operation(node):
+    """The name of an ATen operation without its overload."""
+    return getattr(node.target, "_opname", None) or getattr(node.target, "__name__", str(node.target))
+
+
+class Interpretation:
+    """`axes`: {parameter: axes}, `values`: {node: Value or list}, `observed`: values that layers contract, in order."""
+
+    def __init__(self, net, example):
+        self.programs = [capture.export(net, example, n) for n in capture.SIZES]
+        self.axes, self.values, self.observed, self.constants = {}, {}, [], {}
+        signature = self.programs[0].graph_signature
+        self.specs = {s.arg.name: s for s in signature.input_specs if hasattr(s.arg, "name")}
+        self.alias = {}  # {data_ptr: parameter}
+        self.state = {k: v for k, v in net.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
+        self._run(list(capture.pairs(self.programs)), {})
+        for name in signature.user_outputs:
+            for v in self._flat(self.values.get(name)):
+                for e in v.axes:
+                    fix(e, "output")
+
+    @staticmethod
+    def _flat(v):
+        return [v] if isinstance(v, Value) else [x for y in v or () for x in Interpretation._flat(y)] if isinstance(
+            v, (list, tuple)) else []
+
+    def _sizes(self, x, y):
+        """The encoded sizes of a node's value."""
+        if isinstance(x, (list, tuple)):
+            return [self._sizes(a, b) for a, b in zip(x, y)]
+        return [capture.encoded(int(a), int(b)) for a, b in zip(x.shape, y.shape)] if isinstance(x, torch.Tensor) else []
+
+    def _constant(self, node, tensor, sizes):
+        """A tensor that depends on no parameter and no input. Its entries may be in any order along an axis on which they
+        are equal."""
+        same = uniform(sizes)
+        axes = [free(n) if tensor.numel() and n < capture.BATCH and bool((tensor == tensor.select(k, 0).unsqueeze(k)).all())
+                else fixed(n, "constant") for k, n in enumerate(sizes)]
+        for k, e in enumerate(axes):
+            if isinstance(e, Atom) and not e.fixed:
+                axes[k] = same[k]
+        self.constants[node.name] = tensor
+        return Value(node.name, axes)
+
+    def _placeholder(self, node, other):
+        spec = self.specs.get(node.name)
+        value = node.meta.get("val")
+        if not isinstance(value, torch.Tensor):
+            return None
+        sizes = self._sizes(value, other.meta["val"])
+        if spec.kind.name == "USER_INPUT":
+            return Value(node.name, [fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes])
+        tensor = self.state.get(spec.target)
+        if tensor is None:
+            program = self.programs[0]
+            return self._constant(node, program.constants.get(spec.target, program.state_dict.get(spec.target)), sizes)
+        users = list(node.users)
+        moves = spec.kind.name == "PARAMETER" or users and all(_operation(u) in STATISTICS for u in users)
+        name = self.alias.setdefault((tensor.data_ptr(), tuple(tensor.shape)), spec.target)
+        if name not in self.axes:
+            self.axes[name] = [free(n) if moves else fixed(n, "buffer") for n in sizes]
+            if moves and sizes and isinstance(self.axes[name][0], Atom):
+                for e in self.axes[name][1:]:
+                    if isinstance(e, Atom):
+                        vary(e, self.axes[name][0])
+        return Value(node.name, self.axes[name])
+
+    def _argument(self, a, b):
+        if isinstance(a, torch.fx.Node):
+            return self.values.get(a.name)
+        if isinstance(a, (list, tuple)):
+            return [self._argument(x, y) for x, y in zip(a, b)]
+        if type(a) is int and type(b) is int and a != b:
+            return capture.encoded(a, b)
+        return a
+
+    def _run(self, nodes, given):
+        for n, other in nodes:
+            if n.op == "placeholder":
+                self.values[n.name] = given[n.name] if n.name in given else self._placeholder(n, other)
+            elif n.op == "call_function" and "_assert_" not in str(n.target):
+                try:
+                    self.values[n.name] = self._call(n, other)
+                except AssertionError as e:
+                    raise Error("module \"%s\": %s: %s" % (capture.place(n), _operation(n), e)) from e
+            elif n.op == "output":
+                return [self.values.get(a.name) if isinstance(a, torch.fx.Node) else None for a in
+                        torch.utils._pytree.tree_leaves(n.args)]
+        return []
+
+    def _call(self, n, other):
+        if n.target is operator.getitem:
+            source = self.values[n.args[0].name]
+            return source[n.args[1]] if isinstance(source, (list, tuple)) else None
+        args = [self._argument(a, b) for a, b in zip(n.args, other.args)]
+        kwargs = {k: self._argument(v, other.kwargs[k]) for k, v in n.kwargs.items()}
+        module = next((a for a in n.args if isinstance(a, torch.fx.Node) and a.op == "get_attr"), None)
+        if module is not None:
+            return self._nested(n, other, module, args)
+        op = n.target
+        if torch.Tag.nondeterministic_seeded in getattr(op, "tags", ()) and "dropout" not in _operation(n) and (
+                "scaled_dot" not in _operation(n)):
+            raise Error("module \"%s\": %s draws random numbers" % (capture.place(n), _operation(n)))
+        sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
+        inputs = [x for x in torch.utils._pytree.tree_leaves((n.args, n.kwargs)) if isinstance(x, torch.fx.Node)]
+        if all(x.name in self.constants for x in inputs) and isinstance(n.meta.get("val"), torch.Tensor):
+            take = lambda x: self.constants[x.name]
+            value = op(*torch.fx.map_arg(n.args, take), **torch.fx.map_arg(n.kwargs, take))
+            return self._constant(n, value, sizes)
+        names = [a.name for a in op._schema.arguments] if hasattr(op, "_schema") else []
+        arguments = dict(zip(names, args), **kwargs)
+        where = capture.place(n)
+        c = Call(_operation(n), arguments, sizes, _operation(n) + (" in " + where if where else ""),
+                 lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users), self._observe)
+        out = apply(c, op)
+        return self._value(n, out, sizes)
+
+    def _observe(self, value):
+        if any(e.size >= capture.BATCH for e in value.axes):
+            self.observed.append(value)
+
+    def _value(self, n, out, sizes):
+        if sizes and isinstance(sizes[0], list):
+            return [self._checked(n, axes, s) for axes, s in zip(out, sizes)]
+        return self._checked(n, out, sizes)
+
+    def _checked(self, n, axes, sizes):
+        have = [e.size for e in axes]
+        assert have == sizes, "axes of sizes %s, not %s" % (have, sizes)
+        confine(axes)
+        return Value(n.name, axes)
+
+    def _nested(self, n, other, module, args):
+        """The outputs of an operation on a submodule, such as autocast."""
+        if not str(n.target).startswith("wrap_with"):
+            for a in args:
+                for v in self._flat(a):
+                    for e in v.axes:
+                        fix(e, str(n.target))
+            sizes = self._sizes(n.meta["val"], other.meta["val"])
+            return [Value(n.name, [fixed(k, str(n.target)) for k in s]) for s in sizes]
+        graphs = [getattr(p.graph_module, x.target).graph for p, x in zip(
+            self.programs, (module, next(a for a in other.args if isinstance(a, torch.fx.Node) and a.op == "get_attr")))]
+        own = args[n.args.index(module) + 1:]
+        nodes = list(zip(*(g.nodes for g in graphs)))
+        names = [x.name for x, _ in nodes if x.op == "placeholder"]
+        kept = self.values
+        self.values = dict(zip(names, own))
+        out = self._run(nodes, self.values)
+        self.values = kept
+        return out

@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The activations of derived groups, taken by running the exported graph."""
+import numpy as np
+import torch
+
+from . import capture
+from .axes import Product, at, atoms, elements, terms
+
+TAPS = 8  # values per group, spread evenly over the network's depth
+
+
+def taps(groups):
+    """{group: [Value...]}: the values that layers read in which a group's units are seen. Groups that enclose others and
+    groups in another unit than the first have none."""
+    seen = {}
+    for v in groups.run.observed:
+        for a in {a for e in v.axes for a in atoms(e) if not a.fixed}:
+            own = seen.setdefault(a, [])
+            if all(w.node != v.node for w in own):
+                own.append(v)
+    found, enclosing = {}, {q for atom, unit in groups.names for q, _ in unit if not q.fixed}
+    for (atom, unit), name in groups.names.items():
+        if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
+            continue
+        own = seen.get(atom, [])
+        ordered = [v for v in own if not any(atom in outside for outside in _inner(v))]
+        own = ordered or own
+        found[name] = [own[i * len(own) // min(TAPS, len(own))] for i in range(min(TAPS, len(own)))]
+    return found
+
+
+def _inner(v):
+    """For each free atom of a value, the atoms that it varies with."""
+    return [a.varies for e in v.axes for a in atoms(e) if not a.fixed]
+
+
+def _grid(e, atom, n):
+    """The positions on an axis as an array with one dimension per atom, and these atoms. Of several segments, the first
+    with this atom is used."""
+    for t in (own := terms(e)):
+        if atom in set(atoms(t)):
+            break
+    else:
+        t = own[0]
+    offset = 0
+    for s in own[:own.index(t)]:
+        offset += capture.size_at(s.size, n)
+    parts = elements(t)
+    if not parts:
+        return np.array(offset), []
+    p, rest = parts[0], Product(parts[1:])
+    step = capture.size_at(rest.size, n)
+    if p.unrolled:
+        i = next((i for i in range(p.size) if atom in set(atoms(at(rest, p, i)))), 0) if atom not in set(atoms(rest)) else None
+        if i is not None:
+            inside, labels = _grid(at(rest, p, i), atom, n)
+            return offset + i * step + inside, labels
+    inside, labels = _grid(rest, atom, n)
+    size = capture.size_at(p.size, n)
+    return offset + np.arange(size).reshape(-1, *[1] * inside.ndim) * step + inside, [p, *labels]
+
+
+def units(x, value, atom, unit):
+    """The activations x of a value as (samples, units) in float64. unit: {outer atom: index}; if the outer atom is free, the
+    units are those of all its units, one after another."""
+    n = next((s * capture.BATCH // e.size for s, e in zip(x.shape, value.axes) if e.size >= capture.BATCH), 1)
+    labels = []
+    for e in value.axes:
+        outers = [q for q in unit if q in set(atoms(e))]
+        grid, own = _grid(e, atom if atom in set(atoms(e)) or not outers else outers[0], n)
+        k = len(labels)
+        x = x.index_select(k, torch.from_numpy(grid.reshape(-1)).to(x.device)).unflatten(k, grid.shape or (1,))
+        labels += own or [None]
+    for q, i in unit.items():
+        if q.fixed and q in labels:
+            k = labels.index(q)
+            x, labels = x.select(k, i), labels[:k] + labels[k + 1:]
+    last = [labels.index(q) for q in unit if not q.fixed and q in labels] + [labels.index(atom)]
+    x = x.permute(*[k for k in range(x.dim()) if k not in last], *last).flatten(x.dim() - len(last))
+    return x.reshape(-1, x.shape[-1]).double()
+
+
+class Recorder:
+    """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch."""
+
+    def __init__(self, net, groups, taps):
+        self.groups, self.taps = groups, taps
+        self.state = {k: v.detach() for k, v in net.state_dict().items()}
+        self.atoms = {name: key for key, name in groups.names.items()}
+
+    def run(self, batch):
+        args, kwargs = capture.arguments(batch)
+        first = next(v for v in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(v, torch.Tensor))
+        program, nodes = self.groups.program(len(first), batch), {v.node for own in self.taps.values() for v in own}
+        runner = capture.Runner(program, keep=nodes.__contains__)
+        runner.run(*capture.inputs(program, self.state, batch, len(first)))
+        self.values = runner.values
+
+    def units(self, group, tap):
+        atom, unit = self.atoms[group]
+        return units(self.values[tap.node], tap, atom, dict(unit))
