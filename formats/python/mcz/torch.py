@@ -69,7 +69,35 @@ def export(net, input, classes, mean=None, std=None, name=None):
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
-# ---- networks with declared groups -----------------------------------------------------------------------------------
+# ---- networks with derived or declared groups ------------------------------------------------------------------------
+
+def groups(net, example):
+    """Derives the permutation groups of any module from the graph that torch.export records.
+
+        g = mcz.torch.groups(net, torch.rand(2, 3, 32, 32))
+        print(g.report())
+        g.write("groups.tsv")                                    # for mc-convert --groups
+        mcz.torch.moments(a, b, loader, g, "m.mcz")
+        mcz.torch.permute(b, "p.mcz", g)
+
+    net      an nn.Module. Its evaluation mode is derived.
+    example  an input: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the batch.
+
+    Returns mcz.symmetry.derive.Groups. The groups contain every order that the operations are known to allow; an operation
+    without a rule fixes the axes that it reads. All outputs of the network stay in place.
+
+    Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
+    1e-9. Raises mcz.Error if torch.export cannot record the network, or with the first module that differs."""
+    from mcz.symmetry import check
+    from mcz.symmetry.derive import Groups
+    found = Groups(net, example)
+
+    def permuted(tensors, permutation, rows):
+        new = {old.data_ptr(): v for old, v in _permuted(tensors, permutation, rows)}
+        return {k: new.get(v.data_ptr(), v) for k, v in tensors.items()}
+    found.difference = check.difference(found, permuted) if found.sizes else 0.
+    return found
+
 
 def _floats(net):
     """{name: float32 array} of the floating-point tensors, in the order of mc-convert --groups."""
@@ -165,6 +193,37 @@ def _units(x, size, axis, path):
     return x.reshape(-1, size, length // size).transpose(1, 2).reshape(-1, size).double()
 
 
+class _ModuleRecorder:
+    """The activations of declared groups, from hooks on modules. taps: {group: [path]}."""
+
+    def __init__(self, net, taps, sizes, axes):
+        self.net, self.sizes, self.axes = net, sizes, axes
+        self.hooks = _Taps(net, dict.fromkeys(p for own in taps.values() for p in own))
+
+    def run(self, batch):
+        self.hooks.outputs.clear()
+        _forward(self.net, batch)
+
+    def units(self, group, path):
+        need(path in self.hooks.outputs, "module \"%s\" does not run" % path)
+        return _units(self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path)
+
+    def close(self):
+        self.hooks.remove()
+
+
+def _declared_taps(groups, at, sizes, inner):
+    """{group: [path]} of declared groups. inner: the groups that are observed."""
+    options = groups if isinstance(groups, dict) else {}
+    at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
+    outers = [g for g in sizes if g not in inner]
+    need(not any(at[g] for g in outers), "unexpected \"at\" of %s: the groups within its units have it" % ", ".join(
+        "\"%s\"" % g for g in outers if at[g]))
+    need(all(at[g] for g in inner), "\"at\", the module that shows the units, is missing for %s" % ", ".join(
+        "\"%s\"" % g for g in inner if not at[g]))
+    return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
+
+
 def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None):
     """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
 
@@ -173,7 +232,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
 
     a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
     loader   yields batches: a tensor, a list whose first element is the network's input, or a dictionary of its arguments.
-    groups   as mcz.groups describes.
+    groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
     at       {group: module, or list of modules}, for groups without "at".
     stage    "post" if the modules show units after the nonlinearity, "pre" if before.
@@ -188,41 +247,37 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     for g, (outer, _) in parents.items():
         need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
-    options = groups if isinstance(groups, dict) else {}
-    at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
-    outers = {outer for outer, _ in parents.values()}
-    need(not any(at[g] for g in outers), "unexpected \"at\" of %s: the groups within its units have it" % ", ".join(
-        "\"%s\"" % g for g in sizes if g in outers and at[g]))
-    at = {g: p for g, p in at.items() if g not in outers and not parents.get(g, (0, 0))[1]}
-    need(all(at.values()), "\"at\", the module that shows the units, is missing for %s" % ", ".join(
-        "\"%s\"" % g for g in at if not at[g]))
-    taps = [(g, p) for g in at for p in ([at[g]] if isinstance(at[g], str) else at[g])]
-    nets = a, b
-    ids = _ids(nets, rows, weights)
-    recorders = [_Taps(n, [p for _, p in dict.fromkeys(taps)]) for n in nets]
+    inner = [g for g in sizes if g not in {outer for outer, _ in parents.values()} and not parents.get(g, (0, 0))[1]]
+    if hasattr(groups, "taps"):
+        from mcz.symmetry.observe import Recorder
+        at = {g: groups.taps[g] for g in inner}
+        recorders = [Recorder(n, groups, at) for n in (a, b)]
+    else:
+        at = _declared_taps(groups, at, sizes, inner)
+        axes = {g: v.get("axis") for g, v in groups.items()} if isinstance(groups, dict) else {}
+        recorders = [_ModuleRecorder(n, at, units, axes) for n in (a, b)]
+    taps = [(g, p) for g in at for p in at[g]]
+    ids = _ids((a, b), rows, weights)
     sums = [{p: 0 for p in PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     try:
-        with evaluating(*nets), torch.no_grad():
+        with evaluating(a, b), torch.no_grad():
             for batch in loader:
-                for n, r in zip(nets, recorders):
-                    r.outputs.clear()
-                    device = next(n.parameters()).device
-                    _forward(n, _to(batch, device))
+                for n, r in zip((a, b), recorders):
+                    r.run(_to(batch, next(n.parameters()).device))
                 count = len(_first(batch))
                 data.update(_first(batch).detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
                 images += count
                 for i, (g, p) in enumerate(taps):
-                    need(all(p in r.outputs for r in recorders), "module \"%s\" does not run" % p)
-                    axis = options.get(g, {}).get("axis")
-                    x, y = (_units(r.outputs[p], units[g], axis, p).cpu() for r in recorders)
+                    x, y = (r.units(g, p).cpu() for r in recorders)
                     for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
                         sums[i][part] = sums[i][part] + v.numpy()
                     samples[i] += len(x)
     finally:
         for r in recorders:
-            r.remove()
+            r.close()
     need(images, "the loader yields no images")
+    taps = [(g, str(p)) for g, p in taps]
     nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
@@ -235,6 +290,23 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
 def _split(shape, axis, parts):
     """The shape of a part of a tensor, with its other axes joined: (before, axis, after)."""
     return math.prod(shape[:axis]) // parts, shape[axis], math.prod(shape[axis + 1:])
+
+
+def _permuted(tensors, permutation, rows):
+    """Yields (tensor, permuted tensor) for rows of {name: tensor}. A tensor with two names occurs once."""
+    found = {}
+    for r in rows:
+        t = tensors[r.tensor]
+        found.setdefault(t.data_ptr(), (t, {}))[1].setdefault(r.axis, set()).add(r._replace(tensor=""))
+    for tensor, axes in found.values():
+        new = tensor
+        for axis, own in sorted(axes.items(), reverse=True):  # parts of axis 0 move last
+            parts = next(iter(own)).parts
+            x = new.reshape(parts, *_split(tensor.shape, axis, parts))
+            order = _groups.gather(parts * x.shape[2], own, permutation).reshape(parts, -1) % x.shape[2]
+            order = torch.from_numpy(order).to(tensor.device)
+            new = torch.stack([part.index_select(1, i) for part, i in zip(x, order)]).reshape(tensor.shape)
+        yield tensor, new
 
 
 def permute(net, permutation, groups):
@@ -262,17 +334,9 @@ def permute(net, permutation, groups):
     need(not wrong, "the permutation does not match the groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
         need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": each unit must occur once" % g)
-    axes = {}
-    for r in rows:  # permute a tensor with two names once
-        key = (state[r.tensor].data_ptr(), r.axis)
-        axes.setdefault(key, (state[r.tensor], set()))[1].add(r._replace(tensor=""))
     with torch.no_grad():
-        for (_, axis), (tensor, axis_rows) in sorted(axes.items(), key=lambda e: -e[0][1]):  # parts of axis 0 move last
-            parts = next(iter(axis_rows)).parts
-            x = tensor.reshape(parts, *_split(tensor.shape, axis, parts))
-            index = _groups.gather(parts * x.shape[2], axis_rows, permutation).reshape(parts, -1) % x.shape[2]
-            index = torch.from_numpy(index).to(tensor.device)
-            tensor.copy_(torch.stack([part.index_select(1, i) for part, i in zip(x, index)]).reshape(tensor.shape))
+        for old, new in list(_permuted(state, permutation, rows)):
+            old.copy_(new)
     return net
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derive the permutation groups of any module: list the axes of its parameters as rows of groups."""
-from ..groups import Row, gather, write
+from ..groups import Row, gather, nesting, write
 from . import capture, observe
 from .axes import ONE, Atom, Product, Sum, at, atoms, elements, outer, terms, tie
 from .interpret import Interpretation
 
-MAX_NAME = 100
+MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
 
 
 def _settle(axes):
@@ -118,6 +118,21 @@ class Groups:
     def write(self, path):
         """Writes a group file for `mc-convert --groups`."""
         write(path, self.rows)
+
+    def report(self):
+        """A table of the groups by size, and of what stays in place and why."""
+        parents, found = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()}), {}
+        for g, n in self.sizes.items():
+            found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
+        lines = ["groups\tunits\tfirst"]
+        for (n, outer), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
+            lines.append("%d\t%d%s\t%s" % (len(names), n, " in each of %d" % outer if outer else "", names[0]))
+        reasons = {}
+        for tensor, axis, offset, length, reason in self.fixed:
+            reasons.setdefault(reason.split(" in ")[0], []).append("%s:%d" % (tensor, axis))
+        lines += ["", "fixed axes\treason\tfirst"]
+        lines += ["%d\t%s\t%s" % (len(own), reason, own[0]) for reason, own in sorted(reasons.items())]
+        return "\n".join(lines)
 
     def __iter__(self):
         return iter(self.rows)

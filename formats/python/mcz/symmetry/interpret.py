@@ -133,6 +133,10 @@ class Interpretation:
         if any(e.size >= capture.BATCH for e in value.axes):
             self.observed.append(value)
 
+    def activations(self):
+        """All values that depend on the input."""
+        return [v for own in self.values.values() for v in self._flat(own) if any(e.size >= capture.BATCH for e in v.axes)]
+
     def _value(self, n, out, sizes):
         if sizes and isinstance(sizes[0], list):
             return [self._checked(n, axes, s) for axes, s in zip(out, sizes)]

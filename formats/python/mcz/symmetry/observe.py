@@ -22,16 +22,20 @@ def taps(groups):
     for (atom, unit), name in groups.names.items():
         if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
             continue
-        own = seen.get(atom, [])
-        ordered = [v for v in own if not any(atom in outside for outside in _inner(v))]
-        own = ordered or own
+        own = seen.get(atom) or [v for v in groups.run.activations() if any(atom in set(atoms(e)) for e in v.axes)]
+        own = [v for v in own if not _foreign(v, atom)] or own
         found[name] = [own[i * len(own) // min(TAPS, len(own))] for i in range(min(TAPS, len(own)))]
     return found
 
 
-def _inner(v):
-    """For each free atom of a value, the atoms that it varies with."""
-    return [a.varies for e in v.axes for a in atoms(e) if not a.fixed]
+def _foreign(v, atom):
+    """Whether a value has units of other groups as samples, which two networks may have in different orders."""
+    own = {atom, *atom.varies}
+    for e in v.axes:
+        with_atom = [t for t in terms(e) if atom in set(atoms(t))]
+        if any(not a.fixed and a not in own for t in with_atom[:1] or [e] for a in atoms(t)):
+            return True
+    return False
 
 
 def _grid(e, atom, n):
@@ -95,6 +99,9 @@ class Recorder:
         runner = capture.Runner(program, keep=nodes.__contains__)
         runner.run(*capture.inputs(program, self.state, batch, len(first)))
         self.values = runner.values
+
+    def close(self):
+        self.values = {}
 
     def units(self, group, tap):
         atom, unit = self.atoms[group]

@@ -23,6 +23,9 @@ class Value:
     def __init__(self, node, axes):
         self.node, self.axes = node, axes
 
+    def __str__(self):
+        return self.node
+
 
 class Call:
     """One operation: its arguments by name, the sizes of its outputs, the reason to give if it fixes an axis.
