@@ -12,7 +12,8 @@ TOLERANCE = 1e-9  # relative to the largest output
 
 
 def _random_state(state, seed):
-    """Distinct random numbers in place of each floating-point tensor, in float64. Vectors, such as variances, are positive."""
+    """The state with distinct random numbers in each floating-point tensor, in float64; vectors, such as variances, are
+    positive."""
     generator, made = torch.Generator().manual_seed(seed), {}
     for name, t in state.items():
         key = t.data_ptr(), tuple(t.shape)

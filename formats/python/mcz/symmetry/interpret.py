@@ -69,6 +69,8 @@ class Interpretation:
             program = self.programs[0]
             return self._constant(node, program.constants.get(spec.target, program.state_dict.get(spec.target)), sizes)
         users = list(node.users)
+        if not users:
+            return None
         moves = spec.kind.name == "PARAMETER" or users and all(_operation(u) in STATISTICS for u in users)
         name = self.alias.setdefault((tensor.data_ptr(), tuple(tensor.shape)), spec.target)
         if name not in self.axes:

@@ -29,7 +29,7 @@ def taps(groups):
 
 
 def _foreign(v, atom):
-    """Whether a value has units of other groups as samples, which two networks may have in different orders."""
+    """True if a value has units of other groups as samples, which two networks may have in different orders."""
     own = {atom, *atom.varies}
     for e in v.axes:
         with_atom = [t for t in terms(e) if atom in set(atoms(t))]

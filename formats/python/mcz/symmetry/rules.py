@@ -97,6 +97,8 @@ def broadcast(c, tensors, *pairs):
     return out
 
 
+@rule("hardswish", "log_sigmoid", "special_expit", "negative", "multiply", "divide", "subtract", "absolute", "arctan",
+      "complex", "polar", "real", "imag")  # without PyTorch's tag for elementwise operations
 def pointwise(c):
     return broadcast(c, [v.axes for v in c.values()])
 
@@ -445,6 +447,26 @@ def product(c, x, y):
 def matmul(c):
     x, y = list(c.values())
     return product(c, x, y)
+
+
+@rule("outer", "ger")
+def outer_product(c):
+    return [v.axes[0] for v in c.values()]
+
+
+@rule("cdist")
+def cdist(c):
+    x, y = list(c.values())
+    return broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [x.axes[-2], y.axes[-2]]
+
+
+@rule("view_as_real", "view_as_complex")
+def as_real(c):
+    axes = c.self.axes
+    if c.name == "view_as_real":
+        return axes + [fixed(2, c.reason)]
+    c.fix(axes[-1])
+    return axes[:-1]
 
 
 @rule("addmm", "baddbmm", "addmv")
