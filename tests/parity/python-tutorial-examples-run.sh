@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tutorial and the guide to any module, pasted block by block without the venv, print what they claim.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
+# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
+$python -c 'import torch; torch.func' 2>/dev/null || { echo 'PyTorch 2 is not installed'; exit 77; }
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "$python" >bin/python && chmod +x bin/python
 PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
@@ -10,7 +10,7 @@ export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python
 $python - "$MC_ROOT/docs/tutorial.md" "$MC_ROOT/docs/guides/any-module.md" <<'END'
 import re, sys
 blocks = [b for page in sys.argv[1:] for b in re.findall(r"^```(\w+)\n(.*?)^```$", open(page).read(), re.M | re.S)]
-assert len(blocks) == 22 and all("venv" in text for _, text in blocks[:2]), len(blocks)
+assert len(blocks) == 24 and all("venv" in text for _, text in blocks[:2]), len(blocks)
 script = []
 for kind, text in blocks[2:]:
     name = re.match(r"# (\w+\.py)\n", text)
@@ -30,3 +30,7 @@ grep -q '^b .*logits differ by [0-9.]*e-0[5-9]$' output || die 'permuting change
 [ -s paths.svg ] || die 'no picture'
 grep -q "^GroupNorm: logits differ by [0-9.]*e-0[5-9]$" output || die "GroupNorm"
 [ -s merged-g.safetensors ] || die 'no merged network'
+awk '/^line, unaligned: barrier/ { u = $4 } /^line, aligned: barrier/ { a = $4 } /^joined/ { j = $2 + 0 } END { exit !(j > 40 && a < u - .1) }' output ||
+    die 'alignment in PyTorch did not lower the barrier'
+mc-info --check curve-g.mcz p-g.mcz >/dev/null
+[ -s joined.svg ] || die 'no picture of the joined networks'

@@ -2,6 +2,9 @@
 """Atomic replacement of files."""
 import os
 from contextlib import contextmanager
+from typing import Union
+
+Path = Union[str, "os.PathLike[str]"]
 
 
 @contextmanager

@@ -25,8 +25,24 @@ def check(path, stdin=subprocess.DEVNULL):
     path: a file, or "-" for the open file `stdin`.
     Raises Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or fails otherwise.
     """
-    result = subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin,
-                            stderr=subprocess.PIPE)
+    _finish("mc-info", subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin,
+                                      stderr=subprocess.PIPE))
+
+
+def _finish(name, result):
+    """Raises the error of a program that failed. Returns its messages."""
+    message = result.stderr.decode(errors="replace").strip()
     if result.returncode:
-        message = result.stderr.decode(errors="replace").strip()
-        raise (Error if result.returncode == 3 else OSError)(message or "mc-info: status %d" % result.returncode)
+        raise (Error if result.returncode == 3 else OSError)(message or "%s: status %d" % (name, result.returncode))
+    return message
+
+
+def pipe(data, *commands):
+    """The standard output of the last of some commands, each of which reads that of the one before; the first reads `data`.
+    Prints their warnings on standard error. Raises Error or OSError, with the program's message, if one fails."""
+    for name, *arguments in commands:
+        result = subprocess.run([find(name), *arguments], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        message, data = _finish(name, result), result.stdout
+        if message:
+            print(message, file=sys.stderr)
+    return data

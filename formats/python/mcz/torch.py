@@ -9,8 +9,11 @@ Networks whose operations graphs support (docs/reference/networks.md):
 
 Any other nn.Module, such as a transformer, with groups that you declare (mcz.groups):
 
-    mcz.torch.moments(a, b, loader, groups, "m.mcz")      # then: mc-corr m.mcz | mc-hungarian -o p.mcz
-    mcz.torch.permute(b, "p.mcz", groups)                 # in place
+    p = mcz.torch.align(a, b, loader, groups)             # a permutation of b's units
+    mcz.torch.permute(b, p, groups)                       # in place
+    merged = mcz.torch.merge(a, b, p, loader=loader)      # without permute; a module
+    curve = mcz.torch.Curve(a, b, p).train(loader, epochs=5)
+    print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
 """
 import argparse
 import ast
@@ -41,6 +44,7 @@ from mcz.errors import Error, inside, need
 from mcz.evaluate import evaluating
 from mcz.files import replacing
 from mcz.graph import constant
+from mcz.joined import Curve, align, merge, save
 from mcz.state import load, tensors_of
 from mcz.stream import content_id
 

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+# A vision transformer without a graph: mcz.torch.align finds a planted permutation from activations and from weights, merge
+# and Curve apply it, training lowers the loss between the ends, equal seeds train equal curves, and the streams are mc's own:
+# mc-info, mc-permute, mc-bezier and mc-plot accept them. Tied weights stay tied, and batches may be dictionaries.
+# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch; torch.func' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules OMP_NUM_THREADS=1
+$python - <<'END'
+import copy
+import mcz, mcz.groups, mcz.torch, networks, numpy as np, torch
+from torch import nn
+from torch.nn import functional as F
+
+
+def net(seed):
+    torch.manual_seed(seed)
+    n = networks.ViT(24, 2, 2)
+    with torch.no_grad():
+        for p in n.parameters():
+            p.add_(.1 * torch.randn_like(p))
+    return n
+
+
+def equal(m, n):
+    return all(torch.equal(u, v) for u, v in zip(m.state_dict().values(), n.state_dict().values()))
+
+
+def distance(m, n):
+    return max(float((u - v).abs().max()) for u, v in zip(m.state_dict().values(), n.state_dict().values()))
+
+
+a, b = net(1), net(2)
+rows, at = a.groups()
+x, y = torch.randn(96, 3, 32, 32), torch.randint(10, (96,))
+data = list(zip(x.split(32), y.split(32)))
+_, sizes = mcz.groups.rows(rows, {k: v.shape for k, v in a.state_dict().items()})
+planted = {g: np.random.default_rng(3).permutation(n) for g, n in sizes.items()}
+moved = mcz.torch.permute(copy.deepcopy(a), planted, rows)
+assert distance(a, moved) > .1 and (a(x) - moved(x)).abs().max() < 1e-4
+p = mcz.torch.align(a, moved, data, rows, at=at, path="p.mcz")
+q = mcz.torch.align(a, moved, None, rows, by="weights", path="q.mcz")
+for found in p, q:
+    assert equal(mcz.torch.permute(copy.deepcopy(moved), found, rows), a)
+# merge: the identity for the planted permutation, the mean for other networks; arguments are unchanged
+assert distance(mcz.torch.merge(a, moved, p), a) < 1e-6
+kept = copy.deepcopy(b)
+p = mcz.torch.align(a, b, data, rows, at=at, path="p.mcz")
+merged, pb = mcz.torch.merge(a, b, p, t=.25), mcz.torch.permute(copy.deepcopy(b), "p.mcz", rows)
+for k, v in merged.state_dict().items():
+    assert torch.allclose(v, .75 * a.state_dict()[k] + .25 * pb.state_dict()[k], atol=1e-6), k
+assert equal(b, kept) and not merged.training and a.training
+assert distance(mcz.torch.merge(a, b), merged) > .1
+# a curve
+curves = [mcz.torch.Curve(a, b, p) for _ in range(2)]
+line = curves[0].evaluate({"train": data}, points=5, progress=False)
+state = torch.get_rng_state()
+for c in curves:
+    c.train(data, epochs=8, optimizer=lambda p: torch.optim.AdamW(p, 3e-3), seed=5, log="log.json", progress=False)
+assert torch.equal(torch.get_rng_state(), state)
+assert all(torch.equal(curves[0].points[1][k], curves[1].points[1][k]) for k in c.names)
+rows_ = c.evaluate({"train": data}, points=5, progress=False)
+assert rows_[2]["train.loss"] < line[2]["train.loss"] - .05, (rows_[2], line[2])
+assert rows_[0] == line[0] and rows_[4] == line[4]
+assert repr(rows_).startswith("<5 points, train.loss barrier "), repr(rows_)
+rows_.write("c.tsv")
+c.save("c.mcz")
+loaded = mcz.torch.Curve.load("c.mcz", net(9))
+assert loaded.evaluate({"train": data}, points=5, progress=False) == rows_
+loaded.save("again.mcz")
+mcz.torch.save(b, "b.mcz", rows)
+mcz.torch.save(pb, "pb.mcz", rows)
+mcz.torch.save(c.point(.3), "point.mcz", rows)
+
+
+# tied weights, half precision, a buffer, dictionaries, an output with logits, labels per position
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.head = nn.Embedding(11, 8), nn.Linear(8, 11, bias=False)
+        self.head.weight = self.embed.weight
+        self.register_buffer("scale", torch.rand(8))
+
+    def forward(self, tokens, shift=0):
+        return {"logits": self.head(torch.tanh(self.embed(tokens) * self.scale) + shift).transpose(1, 2)}
+
+
+tokens = torch.randint(11, (64, 5))
+batches = [({"tokens": t, "shift": torch.tensor(.1)}, t.roll(1, 1)) for t in tokens.split(16)]
+for dtype in torch.float32, torch.bfloat16:
+    m, n = Tied().to(dtype), Tied().to(dtype)
+    c = mcz.torch.Curve(m, n, control_points=2, kind="chain")
+    c.train(batches, epochs=3, lr=1., progress=False, loss=lambda o, y: F.cross_entropy(o.float(), y))
+    middle = c.point(.4)
+    assert middle.head.weight is middle.embed.weight and middle.head.weight.dtype == dtype
+    assert c.names == ["embed.weight"] and torch.allclose(c._at(.5)["scale"], (m.scale.float() + n.scale.float()) / 2)
+    assert c.evaluate({"text": batches}, points=3, progress=False, loss=lambda o, y: F.cross_entropy(o.float(), y))
+    c.save("tied.mcz")
+    s = mcz.read("tied.mcz")
+    assert np.array_equal(s.tensors["1/embed.weight"], s.tensors["1/head.weight"])
+    assert np.abs(s.tensors["1/head.weight"] - s.tensors["0/head.weight"]).max() > 1e-3
+END
+for f in *.mcz; do mc-info --check "$f" || die "$f"; done >/dev/null
+same_content again.mcz c.mcz
+mc-permute p.mcz b.mcz 2>warning | same_content - pb.mcz
+expect_equal "$(cat warning)" ''
+mc-bezier --point .3 c.mcz -o by-mc-bezier.mcz
+mc-permute p.mcz c.mcz 2>/dev/null && die 'mc-permute permutes a curve'
+mc-permute c.mcz b.mcz 2>/dev/null | same_content - pb.mcz
+py <<'END'
+ours, theirs = mcz.read("point.mcz").tensors, mcz.read("by-mc-bezier.mcz").tensors
+assert list(ours) == list(theirs)
+assert all(np.abs(ours[k] - theirs[k]).max() < 1e-6 for k in ours)
+END
+mc-plot path --data train 'curve=c.tsv' -o c.svg
+mc-plot log 'curve=log.json' -o l.svg

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.align, permute, merge and Curve refuse what does not fit with one line. A curve whose training fails is unchanged,
+# and so are the files of a failed save or alignment.
+# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch; torch.func' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export OMP_NUM_THREADS=1
+$python - <<'END'
+import mcz, mcz.torch, torch
+from refusal import expect_error as refused
+from torch import nn
+
+GROUPS = {"hidden": {"out": ["0.*:0", "1.*:0"], "in": ["3.weight:1"], "at": "3:in"}}
+
+
+def net(seed, width=6):
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(5, width), nn.BatchNorm1d(width), nn.ReLU(), nn.Linear(width, 3))
+
+
+def expect(words, call):
+    refused(words, call)
+    try:
+        call()
+    except mcz.Error as e:
+        assert "\n" not in str(e), e
+
+
+a, b, wide = net(1), net(2), net(3, 7)
+x, y = torch.randn(40, 5), torch.randint(3, (40,))
+data = list(zip(x.split(10), y.split(10)))
+p = mcz.torch.align(a, b, data, GROUPS, path="p.mcz")
+c = mcz.torch.Curve(a, b, p)
+before = open("p.mcz", "rb").read()
+
+# networks
+for call in (lambda: mcz.torch.Curve(a, wide), lambda: mcz.torch.merge(a, wide)):
+    expect(["a and b are different networks: 7 tensors", "(0.weight, 0.bias, 1.weight, ...)"], call)
+expect(["different networks", "3.weight"], lambda: mcz.torch.Curve(a, a[:3]))
+# loaders
+for empty in [], iter([]):
+    expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
+    expect(["the loader yields no images"], lambda: c.train(empty, epochs=1))
+    expect(["the loader yields no images"], lambda: c.point(.5, empty))
+    expect(["test: the loader yields no images"], lambda: c.evaluate({"test": empty}, bn=data))
+expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, []))
+for images in x.split(10), [(x,)], [(x, None)]:
+    expect(["batches (x, y) of images and labels expected"], lambda: c.train(images, epochs=1))
+    expect(["test: batches (x, y) of images and labels expected"], lambda: c.evaluate({"test": images}))
+assert isinstance(c.point(.5, x.split(10)), nn.Module)  # statistics need no labels
+expect(["test: labels (40,) of integers expected, got (40, 3) of int64"], lambda: c.evaluate(
+    {"test": [(x, y[:, None].repeat(1, 3))]}, loss=lambda o, y: o.sum()))
+expect(["no loaders"], lambda: c.evaluate({}))
+# losses
+start = {k: v.clone() for k, v in c.points[1].items()}
+expect(["the loss is not finite in epoch 1 (try a smaller lr)"], lambda: c.train(data, epochs=2, lr=1e38, log="log.json"))
+expect(["the loss is not finite in epoch 1"], lambda: c.train(data, epochs=2, loss=lambda o, y: o.sum() * float("nan")))
+assert all(torch.equal(c.points[1][k], v) for k, v in start.items())
+expect(["the loss on test is not finite at t = 0"], lambda: c.evaluate({"test": [(x * float("nan"), y)]}))
+# permutations and groups
+other = {"other": GROUPS["hidden"]}
+for call in (lambda g: mcz.torch.permute(net(2), p, g), lambda g: mcz.torch.merge(a, b, p, groups=g),
+             lambda g: mcz.torch.Curve(a, b, "p.mcz", groups=g)):
+    expect(["the permutation does not match the groups: \"hidden\" is only in the permutation; \"other\" is only in the groups"],
+           lambda: call(other))
+expect(["the groups of the permutation are missing (groups=)"], lambda: mcz.torch.Curve(a, b, "p.mcz"))
+expect(["p must be a permutation stream (got dict)"], lambda: mcz.torch.merge(a, b, p.tensors, groups=GROUPS))
+expect(["unknown tensor \"2.weight\""], lambda: mcz.torch.save(a, "w.mcz", [("2.weight", 0, 0, 6, 1, "g")]))
+# arguments
+expect(["by must be \"activations\" or \"weights\" (got 'data')"], lambda: mcz.torch.align(a, b, data, GROUPS, by="data"))
+expect(["kind must be"], lambda: mcz.torch.Curve(a, b, kind="spline"))
+expect(["control_points must be from 0 to 62 (got 63)"], lambda: mcz.torch.Curve(a, b, control_points=63))
+expect(["t must be from 0 to 1 (got 1.5)"], lambda: c.point(1.5))
+expect(["points must be at least 2 (got 1)"], lambda: c.evaluate({"test": data}, points=1))
+expect(["epochs must be at least 1 (got 0)"], lambda: c.train(data, epochs=0))
+expect(["a straight line has no control points to train"], lambda: mcz.torch.Curve(a, b, control_points=0).train(data))
+# files
+expect(["curve expected, got permutation"], lambda: mcz.torch.Curve.load("p.mcz", a))
+c.save("c.mcz")
+expect(["c.mcz: tensors do not match the network"], lambda: mcz.torch.Curve.load("c.mcz", wide))
+try:  # a program's own message
+    mcz.torch.align(a, b, data, GROUPS, path="p.mcz", options=["--no-such"])
+    assert False
+except OSError as e:
+    assert "mc-hungarian" in str(e) and "no-such" in str(e), e
+assert open("p.mcz", "rb").read() == before
+END
+expect_equal "$(find . -name '*mcz-tmp*' -o -name log.json -o -name w.mcz)" ''
