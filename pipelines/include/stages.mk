@@ -35,8 +35,8 @@ $(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(train-deps
 	$(finish-training)
 
 # ---- alignment -------------------------------------------------------------------------------------
-acts = $(RUN) mc-acts --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
-acts-deps := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS $(compute))
+acts = $(RUN) $(ACTS) --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
+acts-deps := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS ACTS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@
@@ -68,9 +68,9 @@ $(filter-out $(copied) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(varia
 	$(finish-training)
 
 # ---- measurements along the paths ------------------------------------------------------------------
-evaluate = $(RUN) mc-eval --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
+evaluate = $(RUN) $(EVAL) --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
                --points $$POINTS $(EVAL_FLAGS) $(device) --summary $(@:.tsv=.summary.tsv)
-eval-deps := $(call settings,eval,POINTS EVAL_FLAGS $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
+eval-deps := $(call settings,eval,POINTS EVAL_FLAGS EVAL $(compute)) $(OUT)/train.mcz $(OUT)/test.mcz
 $(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) $< -o $@

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Stages of connect.mk that compute networks without a graph (networks.py) with PyTorch: train, acts, curve and eval,
+instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. Requires PyTorch 2."""
+import argparse
+import json
+import os
+
+import torch
+from torch.nn import functional as F
+
+import mcz
+import mcz.torch
+import networks
+
+
+class Images:
+    """Batches (x, y) of a dataset stream: the first `samples` images in order, or all augmented in random order."""
+
+    def __init__(self, path, batch, samples=None, draws=None, augment=False):
+        s = mcz.read(path, "dataset")
+        mean, std = (torch.tensor(s.meta[k]).view(1, -1, 1, 1) for k in ("mean", "std"))
+        images, labels = (torch.from_numpy(s.tensors[k][:samples].copy()) for k in ("images", "labels"))
+        self.x = ((images.float() / 255 - mean) / std).contiguous(memory_format=torch.channels_last)
+        self.y, self.batch, self.draws, self.augment = labels.long(), batch, draws, augment
+
+    def __len__(self):
+        return len(self.x) // self.batch if self.augment else -(-len(self.x) // self.batch)
+
+    def __iter__(self):
+        order = torch.randperm(len(self.x), generator=self.draws) if self.augment else torch.arange(len(self.x))
+        for i in range(len(self)):
+            chosen = order[i * self.batch:(i + 1) * self.batch]
+            x = self.x[chosen]
+            yield self.augmented(x) if self.augment else x, self.y[chosen]
+
+    def augmented(self, x):
+        """Flipped, and cut at random places after padding by 4."""
+        n, size = len(x), torch.arange(x.shape[2])
+        row, column = torch.randint(0, 9, (2, n, 1), generator=self.draws) + size
+        flip = torch.rand(n, generator=self.draws) < .5
+        x = F.pad(x, (4, 4, 4, 4))[torch.arange(n)[:, None, None], :, row[:, :, None], column[:, None, :]]
+        x = x.permute(0, 3, 1, 2)
+        return torch.where(flip[:, None, None, None], x.flip(3), x)
+
+
+def read(o, path):
+    net = networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last)
+    return mcz.torch.load(net, path)
+
+
+def train(o):
+    """Writes a network: AdamW, one cycle of the learning rate, gradients of at most norm 1."""
+    torch.manual_seed(o.seed)
+    net = networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last)
+    data = Images(o.data[0], o.batch, draws=torch.Generator().manual_seed(o.seed), augment=True)
+    optimizer = torch.optim.AdamW(net.parameters(), o.lr, weight_decay=.05)
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.lr, max(1, o.epochs * len(data)), pct_start=.15)
+    with open(o.log_json, "w") as log:
+        for epoch in range(1, o.epochs + 1):
+            total = correct = 0
+            for x, y in data:
+                logits = net(x.to(o.device))
+                loss = F.cross_entropy(logits, y.to(o.device))
+                optimizer.zero_grad()
+                loss.backward()
+                torch.nn.utils.clip_grad_norm_(net.parameters(), 1.)
+                optimizer.step()
+                rate.step()
+                total, correct = total + loss.item(), correct + int((logits.argmax(1).cpu() == y).sum())
+            means = {"event": "epoch", "epoch": epoch, "epochs": o.epochs, "loss": total / len(data),
+                     "accuracy": 100 * correct / len(data) / o.batch, "objective": total / len(data), "decay": 0}
+            print(json.dumps(means, separators=(",", ":")), file=log, flush=True)
+    mcz.torch.save(net, o.output, net.groups()[0])
+
+
+def acts(o):
+    """Writes the moments of two networks, of a fifth of the images by default."""
+    a, b = (read(o, path) for path in o.streams)
+    rows, at = a.groups()
+    data = Images(o.data[0], o.batch, o.samples)
+    data.x = data.x[:o.samples or len(data.x) // 5]
+    mcz.torch.moments(a, b, data, rows, o.output, at)
+
+
+def curve(o):
+    """Writes a curve, trained with AdamW."""
+    a, b = (read(o, path) for path in o.streams)
+    c = mcz.torch.Curve(a, b, groups=a.groups()[0])
+    if o.epochs:
+        c.train(Images(o.data[0], o.batch, augment=True), o.epochs, seed=o.seed, log=o.log_json, progress=False,
+                optimizer=lambda p: torch.optim.AdamW(p, o.lr, weight_decay=0.))
+    c.save(o.output)
+
+
+def evaluate(o):
+    """Writes the table of a curve, and its summary."""
+    c = mcz.torch.Curve.load(o.streams[0], networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last))
+    data = {name: Images(path, o.batch, samples) for name, path, samples in zip(
+        ("train", "test"), o.data, (o.samples or 10000, o.test_samples))}
+    bn = Images(o.bn_data, o.batch, 10000) if o.bn_data else None  # these networks have no batch norm; yours may
+    c.evaluate(data, o.points, bn, progress=False).write(o.output, o.summary)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__)
+    p.add_argument("stage", choices=["train", "acts", "curve", "eval"])
+    p.add_argument("streams", nargs="*")
+    p.add_argument("--net", default=os.environ.get("NET"), choices=sorted(networks.NETWORKS))
+    p.add_argument("--data", action="append")
+    for name, kind, default in (
+            ("seed", int, 1), ("epochs", int, 0), ("lr", float, None), ("batch", int, 128), ("samples", int, None),
+            ("test-samples", int, None), ("points", int, 65), ("threads", int, 1)):
+        p.add_argument("--" + name, type=kind, default=default)
+    for name in "log-json", "summary", "device", "bn-data":
+        p.add_argument("--" + name)
+    for name in "checkpoint", "schedule", "precision":  # of connect.mk; without effect
+        p.add_argument("--" + name)
+    p.add_argument("--resume", action="store_true")
+    p.add_argument("-o", "--output", required=True)
+    o = p.parse_intermixed_args()
+    o.device = ("cuda" if torch.cuda.is_available() else "cpu") if o.device in (None, "auto") else o.device
+    torch.set_num_threads(o.threads)
+    {"train": train, "acts": acts, "curve": curve, "eval": evaluate}[o.stage](o)
+
+
+if __name__ == "__main__":
+    main()
