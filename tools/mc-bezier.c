@@ -225,7 +225,7 @@ static int extract_point(struct options *o, struct mc_error *err)
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->point, h);
-    mc_curve_point(&c, o->point, w.params);
+    mc_curve_point(&c, o->point, &w);
     if (c.graph->S) {
         mc_option_note(&o->cli, &o->bn_samples, h);
         mc_option_note(&o->cli, &o->bn_plain, h);

@@ -15,6 +15,7 @@ struct options {
     struct mc_cli cli;
     const char *net, *data, *like, *groups, *map;
     int from, to; /* enum mc_convert_format */
+    int f32;
 };
 
 static const char *const formats[] = {"mcz", "safetensors", "npz", NULL};
@@ -37,6 +38,8 @@ static const struct mc_option options[] = {
      "folder; else mcz)"},
     {"to", 0, MC_OPT_CHOICE, MC_AT(to), .names = formats, .group = 30,
      .help = "format of the output (default: likewise)"},
+    {"f32", 0, MC_OPT_FLAG, MC_AT(f32), .group = 30, .flags = MC_OPT_HISTORY,
+     .help = "convert float16 and bfloat16 to float32; default: unchanged"},
     MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
@@ -98,7 +101,7 @@ static void report_notes(const struct options *o, const char *path,
                          const struct mc_convert_notes *n)
 {
     for (int i = 0; i < MC_N_DTYPES; i++)
-        if (n->converted[i])
+        if (n->converted[i] && (o->f32 || i == MC_F64))
             mc_note(&o->cli, "%s: %zu tensor%s of %s %s float32", path, n->converted[i],
                     n->converted[i] == 1 ? "" : "s", mc_dtype_name((enum mc_dtype)i),
                     i == MC_F64 ? "rounded to" : "became");
@@ -159,6 +162,9 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc)
         rc =
             o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, from, h, err) : import(o, map, &w, err);
+    if (!rc && o->f32)
+        mc_weights_widen(&w);
+    mc_option_note(&o->cli, &o->f32, h);
     if (!rc)
         rc = o->to == MC_CONVERT_MCZ
                  ? mc_weights_write(&w, o->cli.output, h, err)
@@ -213,9 +219,9 @@ static void check_options(struct options *o)
         mc_cli_usage("--output: '%s': pickles cannot be written: use .safetensors, which PyTorch "
                      "reads with safetensors.torch.load_file",
                      o->cli.output);
-    if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ)
-        mc_cli_usage("an input or output named *.safetensors or *.npz is required (or --from or "
-                     "--to)");
+    if (o->from == MC_CONVERT_MCZ && o->to == MC_CONVERT_MCZ && !o->f32)
+        mc_cli_usage("an input or output named *.safetensors or *.npz is required (or --from, "
+                     "--to or --f32)");
     if (o->from == MC_CONVERT_MCZ) {
         if (o->net || o->data || o->like || o->groups)
             mc_cli_usage("--%s has no effect: %s contains its network",

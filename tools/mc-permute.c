@@ -180,6 +180,7 @@ static int permute(struct options *o, struct mc_error *err)
     if ((rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
+    memcpy(pw.types, w.types, (w.graph->n_params + w.graph->n_stats) * sizeof *w.types);
     if (mc_perm_found_elsewhere(&p, "", w.id))
         mc_warn(&o->cli, "%s was computed for another network than %s",
                 mc_file_called(o->cli.operands[0]), mc_file_called(path));

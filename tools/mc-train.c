@@ -41,6 +41,8 @@ static int make_network(const struct options *o, struct mc_weights *w, struct mc
 
     if (o->init) {
         int rc = mc_weights_read(w, (struct mc_stream){.path = o->init}, o->cli.history, err);
+        if (!rc)
+            mc_weights_widen(w);
         return rc ? rc : mc_data_fits(w->graph, info, o->train.data, err);
     }
     struct mc_net_spec spec = info->spec;

@@ -19,6 +19,7 @@ static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINT
         out[i] = (struct mc_flat){.params = g->params, .n = g->n_params, .floats = g->P};
         snprintf(out[i].prefix, sizeof out[i].prefix, "%zu/", i);
         out[i].data = &c->points[i];
+        out[i].types = c->types ? c->types + i * g->n_params : NULL;
     }
 }
 
@@ -35,7 +36,7 @@ int mc_curve_init(struct mc_curve *out, const struct mc_graph *g, enum mc_curve_
     snprintf(out->dataset, sizeof out->dataset, "%s", dataset);
     for (size_t i = 0; i < n_points && ok; i++)
         ok = (out->points[i] = mc_aligned_zeros(g->P * sizeof(float))) != NULL;
-    if (ok)
+    if (ok && !mc_new(&out->types, n_points * g->n_params, err))
         return 0;
     mc_curve_release(out);
     return mc_no_memory(err);
@@ -46,6 +47,7 @@ void mc_curve_release(struct mc_curve *c)
     mc_graph_free(c->graph);
     for (size_t i = 0; i < MC_MAX_POINTS; i++)
         free(c->points[i]);
+    free(c->types);
     if (c->perm)
         mc_perm_release(c->perm);
     free(c->perm);
@@ -72,9 +74,8 @@ static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, st
         return mc_fail(err, MC_EINPUT, "%s: a curve must have at least 2 points (got %d)",
                        mc_reader_name(r), (int)points);
     c->n_points = (size_t)points;
-    if (!mc_get_opt(meta, "groups"))
-        return 0;
-    if ((rc = mc_new(&c->perm, 1, err)))
+    if ((rc = mc_new(&c->types, c->n_points * c->graph->n_params, err)) ||
+        !mc_get_opt(meta, "groups") || (rc = mc_new(&c->perm, 1, err)))
         return rc;
     return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
 }

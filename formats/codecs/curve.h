@@ -4,7 +4,7 @@
  * the specification.
  *
  * meta: net, graph, dataset, curve ("bezier" or "chain"), points (2 or more), groups (only with a
- * permutation). Tensors: "0/layers.0.conv.weight", ... for each point 0..points-1, float32; then
+ * permutation). Tensors: "0/layers.0.conv.weight", ... for each point 0..points-1; then
  * "permutation/GROUP" int32. A curve has no statistics: they are re-estimated at each point. */
 #ifndef MC_CURVE_H
 #define MC_CURVE_H
@@ -24,6 +24,7 @@ struct mc_curve {
     enum mc_curve_kind kind;
     size_t n_points;              /* ends included: 2 for a line, 3 for a quadratic Bezier */
     float *points[MC_MAX_POINTS]; /* (P) each, 64-byte aligned */
+    enum mc_dtype *types;         /* (n_points, n_params) of the tensors in a stream */
     char dataset[64];
     struct mc_perm *perm; /* already applied to the last point; NULL: none recorded */
     char id[MC_ID_LEN];
@@ -32,7 +33,7 @@ struct mc_curve {
 
 MC_USE_RESULT int mc_curve_init(struct mc_curve *out, const struct mc_graph *g,
                                 enum mc_curve_kind kind, size_t n_points, const char *dataset,
-                                struct mc_error *err); /* zeroed points */
+                                struct mc_error *err); /* zeroed points, float32 */
 /* Read and check a curve: finite values, a valid permutation. After an error nothing needs
  * release. */
 MC_USE_RESULT int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history *h,

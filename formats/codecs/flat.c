@@ -3,6 +3,7 @@
 
 #include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/narrow.h"
 #include "libcommon/graph/group_rows.h"
 
 #include <stdlib.h>
@@ -45,6 +46,11 @@ void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *
     mc_graph_pack(g, p);
 }
 
+static int is_parameter_type(enum mc_dtype dtype)
+{
+    return dtype == MC_F32 || mc_is_narrow(dtype);
+}
+
 /* Make the network of a stream without a graph, from its tensors with the prefix and its rows. */
 static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_object *rows,
                            const struct mc_reader *r, const char *prefix, struct mc_error *err)
@@ -62,11 +68,13 @@ static int unpack_declared(struct mc_graph **g, const char *net, const msgpack_o
         const struct mc_tensor *t = mc_reader_tensor(r, i);
         if (strncmp(t->name, prefix, skip) != 0)
             continue;
-        tensors[n] = mc_tensor_make(t->name + skip, t->dtype, t->ndim, t->shape);
-        if (t->dtype != MC_F32 || strlen(tensors[n++].name) >= MC_MAX_DECLARED_NAME)
-            rc = mc_fail(err, MC_EINPUT,
-                         "tensor \"%s\" must be float32, with a name of at most %d bytes", t->name,
-                         MC_MAX_DECLARED_NAME - 1);
+        tensors[n] = mc_tensor_make(t->name + skip, MC_F32, t->ndim, t->shape);
+        if (!is_parameter_type(t->dtype) || strlen(tensors[n++].name) >= MC_MAX_DECLARED_NAME)
+            rc = mc_fail(
+                err, MC_EINPUT,
+                "tensor \"%s\" must be float32, float16 or bfloat16, with a name of at most "
+                "%d bytes",
+                t->name, MC_MAX_DECLARED_NAME - 1);
     }
     if (!rc)
         rc = mc_fail_in(
@@ -120,7 +128,9 @@ static void all_tensors(struct mc_layout *l, const struct mc_flat *f, size_t n_f
             struct mc_tensor t = p->tensor;
             /* a node's name leaves room for the longest prefix */
             mc_tensor_prefix(&t, f[i].prefix, p->tensor.name);
-            mc_layout_tensor(l, &t, p->offset * sizeof(float));
+            if (f[i].types)
+                t.dtype = f[i].types[j];
+            mc_layout_floats(l, &t, p->offset * sizeof(float));
         }
     }
     mc_perm_tensors(perm, "permutation/", l);
@@ -147,6 +157,11 @@ int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, st
         n += f[i].n;
     if ((rc = mc_expect_count(r, n, err)))
         return rc;
+    for (size_t i = 0, at = 0; i < n_flat; i++)
+        for (size_t j = 0; j < f[i].n; j++) {
+            const enum mc_dtype dtype = mc_reader_tensor(r, at++)->dtype;
+            f[i].types[j] = is_parameter_type(dtype) ? dtype : MC_F32;
+        }
     all_tensors(&l, f, n_flat, perm);
     if ((rc = mc_layout_read(&l, r, err)) ||
         (rc = check_values(f, n_flat, mc_reader_name(r), err)) || !perm)

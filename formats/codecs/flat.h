@@ -21,7 +21,8 @@ struct mc_flat {
     const struct mc_param *params; /* (n) */
     size_t n, floats;              /* number of tensors; length of the vector, gaps included */
     char prefix[MC_FLAT_PREFIX];
-    float *const *data; /* address of the caller's pointer (floats) */
+    float *const *data;   /* address of the caller's pointer (floats) */
+    enum mc_dtype *types; /* (n) of the tensors in the stream; NULL: all float32 */
 };
 
 /* MC_EINPUT if a value is not finite or a running variance is negative. file may be NULL. */
@@ -37,12 +38,13 @@ MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t
 
 /* Read a stream to its verified end: these vectors, then the permutation with prefix "permutation/"
  * (perm NULL: none), whose groups are already set. Sets each *data: 64-byte aligned, zero in gaps,
- * freed by the caller, also after an error. MC_EINPUT if the tensors differ, or mc_flat_finite or
+ * freed by the caller, also after an error, and the types, which must not be NULL: float32, float16
+ * or bfloat16. MC_EINPUT if the tensors differ, or mc_flat_finite or
  * mc_perm_check fails. */
 MC_USE_RESULT int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat,
                                struct mc_perm *perm, struct mc_error *err);
 /* Write such a stream, with the meta of l, and release l, also after an error. If a value is not
- * finite, returns MC_EFAIL and writes nothing. */
+ * finite, also in its type, returns MC_EFAIL and writes nothing. */
 MC_USE_RESULT int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f,
                                 size_t n_flat, const struct mc_perm *perm,
                                 const struct mc_history *h, struct mc_error *err);

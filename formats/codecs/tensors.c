@@ -2,6 +2,7 @@
 #include "formats/codecs/tensors.h"
 #include "formats/stream/writer.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/narrow.h"
 
 #include <assert.h>
 #include <math.h>
@@ -52,7 +53,14 @@ void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t off
     if (l->failed)
         return;
     l->tensors[l->n] = *t;
-    l->places[l->n++] = (struct mc_place){l->n_blocks - 1, offset};
+    l->places[l->n++] = (struct mc_place){.block = l->n_blocks - 1, .offset = offset};
+}
+
+void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
+{
+    mc_layout_tensor(l, t, offset);
+    if (!l->failed)
+        l->places[l->n - 1].wide = 1;
 }
 
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer)
@@ -118,6 +126,22 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
     return rc;
 }
 
+static size_t elements(const struct mc_tensor *t)
+{
+    return (size_t)(mc_tensor_bytes(t) / mc_dtype_size(t->dtype));
+}
+
+/* Convert narrow tensors where they are. */
+static void widen(struct mc_layout *l)
+{
+    for (size_t i = 0; i < l->n; i++) {
+        const struct mc_tensor *t = &l->tensors[i];
+        char *at = (char *)l->blocks[l->places[i].block].data + l->places[i].offset;
+        if (l->places[i].wide && mc_is_narrow(t->dtype))
+            mc_widen(t->dtype, at, (float *)(void *)at, elements(t));
+    }
+}
+
 int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)
 {
     int rc = l->failed ? mc_no_memory(err) : mc_expect_count(r, l->n, err);
@@ -126,12 +150,35 @@ int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *er
         rc = mc_expect_tensor(r, i, &l->tensors[i], err);
     if (!rc)
         rc = gather(l, r, err);
+    if (!rc)
+        widen(l);
     for (size_t i = 0; i < l->n_blocks && !rc; i++) {
         struct mc_block *s = &l->blocks[i];
         memcpy((void *)(uintptr_t)s->pointer, &s->data, sizeof s->data);
         s->data = NULL;
     }
     mc_layout_release(l);
+    return rc;
+}
+
+static int write_narrow(struct mc_writer *w, size_t i, const struct mc_tensor *t, const float *x,
+                        struct mc_error *err)
+{
+    const size_t n = elements(t);
+    uint16_t *narrow = NULL;
+    int rc = mc_new(&narrow, n, err);
+
+    if (rc)
+        return rc;
+    mc_narrow(t->dtype, x, narrow, n);
+    const uint16_t inf = t->dtype == MC_F16 ? 0x7c00 : 0x7f80;
+    for (size_t k = 0; k < n && !rc; k++)
+        if ((narrow[k] & inf) == inf)
+            rc = mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s", t->name,
+                         mc_dtype_name(t->dtype));
+    if (!rc)
+        rc = mc_writer_tensor(w, i, narrow, err);
+    free(narrow);
     return rc;
 }
 
@@ -147,7 +194,10 @@ int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_histo
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;
         memcpy(&data, l->blocks[l->places[i].block].pointer, sizeof data);
-        rc = mc_writer_tensor(w, i, data + l->places[i].offset, err);
+        data += l->places[i].offset;
+        rc = l->places[i].wide && mc_is_narrow(l->tensors[i].dtype)
+                 ? write_narrow(w, i, &l->tensors[i], (const float *)(const void *)data, err)
+                 : mc_writer_tensor(w, i, data, err);
     }
     if (rc)
         mc_writer_abandon(w);

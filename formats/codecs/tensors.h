@@ -18,6 +18,7 @@ struct mc_layout {
     struct mc_tensor *tensors;
     struct mc_place { /* a tensor's block and its byte offset there */
         size_t block, offset;
+        int wide; /* float32 in memory, in the stream perhaps float16 or bfloat16 */
     } * places;
     struct mc_block {
         const void *pointer; /* address of the caller's pointer */
@@ -39,6 +40,8 @@ void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys);
 void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);
 /* Add a tensor at this byte offset of the last block. */
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
+/* Add a tensor of float32, float16 or bfloat16 whose values are float32 in memory. */
+void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
 /* Add a tensor with its own block. */
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer);
 
@@ -47,7 +50,8 @@ void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *p
  * reader allocate. On success each *pointer is new memory for the caller to free: 64-byte aligned,
  * zero in gaps. After an error it is unchanged. */
 MC_USE_RESULT int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err);
-/* Write a whole stream and release l, also after an error. After an error no file remains. */
+/* Write a whole stream and release l, also after an error. After an error no file remains. MC_EFAIL
+ * if a finite value is too large for its tensor's type. */
 MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
                                   struct mc_error *err);
 void mc_layout_release(struct mc_layout *l); /* for a layout that is neither read nor written */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/weights.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,13 @@ static void weights_flat(const struct mc_weights *w, struct mc_flat out[2])
     out[1] = (struct mc_flat){.params = g->stats, .n = g->n_stats, .floats = g->S};
     out[0].data = &w->params;
     out[1].data = &w->stats;
+    out[0].types = w->types;
+    out[1].types = w->types ? w->types + g->n_params : NULL;
+}
+
+static int types_alloc(struct mc_weights *w, struct mc_error *err)
+{
+    return mc_new(&w->types, w->graph->n_params + w->graph->n_stats, err);
 }
 
 int mc_weights_init(struct mc_weights *out, const struct mc_graph *g, const char *dataset,
@@ -24,10 +32,16 @@ int mc_weights_init(struct mc_weights *out, const struct mc_graph *g, const char
     out->params = mc_aligned_zeros(g->P * sizeof(float));
     out->stats = mc_aligned_zeros(g->S * sizeof(float));
     snprintf(out->dataset, sizeof out->dataset, "%s", dataset);
-    if (out->graph && out->params && out->stats)
+    if (out->graph && out->params && out->stats && !types_alloc(out, err))
         return 0;
     mc_weights_release(out);
     return mc_no_memory(err);
+}
+
+void mc_weights_widen(struct mc_weights *w)
+{
+    for (size_t i = 0; i < w->graph->n_params + w->graph->n_stats; i++)
+        w->types[i] = MC_F32;
 }
 
 void mc_weights_release(struct mc_weights *w)
@@ -35,6 +49,7 @@ void mc_weights_release(struct mc_weights *w)
     mc_graph_free(w->graph);
     free(w->params);
     free(w->stats);
+    free(w->types);
     memset(w, 0, sizeof *w);
 }
 
@@ -49,6 +64,8 @@ int mc_weights_read(struct mc_weights *out, struct mc_stream from, struct mc_his
     if (!rc)
         rc = mc_flat_unpack_meta(&out->graph, out->dataset, sizeof out->dataset, r, "",
                                  from.declared, err);
+    if (!rc)
+        rc = types_alloc(out, err);
     if (!rc) {
         weights_flat(out, flat);
         rc = mc_flat_read(r, flat, 2, NULL, err);

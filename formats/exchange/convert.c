@@ -5,6 +5,7 @@
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
+#include "libcommon/base/narrow.h"
 #include "libcommon/graph/group_rows.h"
 
 #include <stdio.h>
@@ -16,6 +17,7 @@
 /* A tensor of the graph, and the index of the file's tensor for it, or -1. */
 struct place {
     const struct mc_param *param;
+    size_t index; /* among the parameters, then the statistics */
     int is_stat;
     long from;
 };
@@ -44,6 +46,7 @@ static int list_places(struct places *p, const struct mc_graph *g, struct mc_err
     for (size_t i = 0; i < p->n; i++) {
         int is_stat = i >= g->n_params;
         p->all[i].param = is_stat ? &g->stats[i - g->n_params] : &g->params[i];
+        p->all[i].index = i;
         p->all[i].is_stat = is_stat;
         p->all[i].from = -1;
     }
@@ -121,7 +124,7 @@ static int shape_fits(const struct mc_tensor *expected, const struct mc_foreign_
 
 static int is_float(int type)
 {
-    return type == MC_F32 || type == MC_F64 || type == MC_F16 || type == MC_BF16;
+    return type == MC_F32 || type == MC_F64 || (type >= 0 && mc_is_narrow((enum mc_dtype)type));
 }
 
 enum { MISSING, UNEXPECTED, SHAPE, DTYPE, DUPLICATE, N_LISTS };
@@ -203,27 +206,8 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
 
 /* ---- copying ---- */
 
-/* Convert float16 exactly. */
-static float from_f16(uint16_t h)
-{
-    uint32_t sign = (uint32_t)(h & 0x8000) << 16, exponent = h >> 10 & 31, fraction = h & 1023;
-    uint32_t bits = sign | (exponent + 112) << 23 | fraction << 13;
-    float f;
-
-    if (exponent == 31)
-        bits = sign | 0x7f800000 | fraction << 13;
-    if (!exponent) { /* zero, or fraction * 2^-24 */
-        f = (float)fraction * 0x1p-24f;
-        return sign ? -f : f;
-    }
-    memcpy(&f, &bits, sizeof f);
-    return f;
-}
-
 static float element(int type, const unsigned char *at)
 {
-    uint16_t h = 0;
-    uint32_t bits = 0;
     double d = 0;
     float f = 0;
 
@@ -231,15 +215,10 @@ static float element(int type, const unsigned char *at)
         memcpy(&d, at, sizeof d);
         return (float)d;
     }
-    if (type == MC_F32) {
+    if (type == MC_F32)
         memcpy(&f, at, sizeof f);
-        return f;
-    }
-    memcpy(&h, at, sizeof h);
-    if (type == MC_F16)
-        return from_f16(h);
-    bits = (uint32_t)h << 16;
-    memcpy(&f, &bits, sizeof f);
+    else
+        mc_widen((enum mc_dtype)type, at, &f, 1);
     return f;
 }
 
@@ -279,7 +258,10 @@ static int copy_all(struct mc_weights *w, const struct places *p, struct mc_fore
             continue;
         rc = mc_convert_floats(f, i, (to[i]->is_stat ? w->stats : w->params) + to[i]->param->offset,
                                err);
-        notes->converted[f->tensors[i].type] += f->tensors[i].type != MC_F32;
+        const enum mc_dtype type = (enum mc_dtype)f->tensors[i].type;
+        if (mc_is_narrow(type))
+            w->types[to[i]->index] = type;
+        notes->converted[type] += type != MC_F32;
     }
     free(to);
     return rc ? rc : f->end(f, err);
@@ -367,27 +349,49 @@ out:
 
 /* ---- exporting ---- */
 
+/* A tensor to write, in its type: its values themselves, or a copy at *narrow, which moves past
+ * it. */
+static struct mc_foreign_out to_write(const struct mc_param *p, enum mc_dtype type,
+                                      const float *flat, uint16_t **narrow)
+{
+    struct mc_foreign_out out = {.tensor = p->tensor, .data = flat + p->offset};
+
+    if (mc_is_narrow(type)) {
+        out.tensor.dtype = type;
+        out.data = *narrow;
+        mc_narrow(type, flat + p->offset, *narrow, p->count);
+        *narrow += p->count;
+    }
+    return out;
+}
+
 int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format, const char *path,
                       const struct mc_rename *map, struct mc_error *err)
 {
     const struct mc_graph *g = w->graph;
     struct mc_foreign_out *out = NULL;
-    size_t n = 0, p = 0, s = 0;
+    uint16_t *narrow = NULL, *at = NULL;
+    size_t n = 0, p = 0, s = 0, count = 0;
     int rc = mc_new(&out, g->n_params + g->n_stats, err);
 
+    for (size_t i = 0; i < g->n_params + g->n_stats; i++)
+        if (mc_is_narrow(w->types[i]))
+            count += i < g->n_params ? g->params[i].count : g->stats[i - g->n_params].count;
+    if (!rc)
+        rc = mc_new(&narrow, count, err);
+    at = narrow;
     for (int node = g->rows ? -1 : 0; !rc && node < g->n_nodes; node++) {
         for (; p < g->n_params && g->params[p].node == node; p++)
-            out[n++] = (struct mc_foreign_out){.tensor = &g->params[p].tensor,
-                                               .data = w->params + g->params[p].offset};
+            out[n++] = to_write(&g->params[p], w->types[p], w->params, &at);
         for (; s < g->n_stats && g->stats[s].node == node; s++)
-            out[n++] = (struct mc_foreign_out){.tensor = &g->stats[s].tensor,
-                                               .data = w->stats + g->stats[s].offset};
+            out[n++] = to_write(&g->stats[s], w->types[g->n_params + s], w->stats, &at);
     }
     for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_rename_to_foreign(map, out[i].tensor->name, out[i].name, err);
+        rc = mc_rename_to_foreign(map, out[i].tensor.name, out[i].name, err);
     if (!rc)
         rc = format == MC_CONVERT_NPZ ? mc_npz_write(path, out, n, err)
                                       : mc_safetensors_write(path, out, n, err);
+    free(narrow);
     free(out);
     return rc;
 }

@@ -12,15 +12,15 @@
 
 enum mc_convert_format { MC_CONVERT_MCZ, MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ };
 
-/* Changes made while copying: tensors of each dtype that became float32. */
 struct mc_convert_notes {
-    size_t converted[MC_N_DTYPES];
-    size_t left_out; /* left out by the map, and batch counters */
-    size_t whole;    /* integer tensors that a network without a graph ignores */
-    char names[260]; /* names of the first */
+    size_t converted[MC_N_DTYPES]; /* tensors of each dtype in the file, except float32 */
+    size_t left_out;               /* left out by the map, and batch counters */
+    size_t whole;                  /* integer tensors that a network without a graph ignores */
+    char names[260];               /* names of the first */
 };
 
-/* Read the weights of graph g from a foreign file, to its end. Memory for parameters is allocated
+/* Read the weights of graph g from a foreign file, to its end. float16 and bfloat16 remain the types
+ * of their tensors (mc_weights.types); float64 is rounded to float32. Memory for parameters is allocated
  * only after all tensors are known to have the right shapes. MC_EINPUT lists tensors that are
  * missing, unexpected, or of a wrong shape or dtype. Release *out. */
 MC_USE_RESULT int mc_convert_import(struct mc_weights *out, const struct mc_graph *g,
@@ -39,7 +39,7 @@ MC_USE_RESULT int mc_convert_declare(struct mc_graph **out, const struct mc_fore
                                      const struct mc_rename *map, const char *rows,
                                      struct mc_error *err);
 /* Write weights in the order of a PyTorch state_dict: node by node, parameters, then statistics.
- * Without a graph, in their own order. */
+ * Without a graph, in their own order. Tensors have their types. */
 MC_USE_RESULT int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format,
                                     const char *path, const struct mc_rename *map,
                                     struct mc_error *err);

@@ -51,11 +51,11 @@ int mc_safetensors_is_index(const char *path); /* by its name: *.safetensors.ind
 MC_USE_RESULT int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err);
 void mc_foreign_close(struct mc_foreign *f); /* f may be NULL */
 
-/* A tensor to write: float32, row-major. */
+/* A tensor to write, row-major. */
 struct mc_foreign_out {
     char name[256];
-    const struct mc_tensor *tensor; /* for its shape */
-    const float *data;
+    struct mc_tensor tensor; /* for its shape and dtype: float32, float16 or bfloat16 */
+    const void *data;
 };
 /* Write a file whole or not at all, to stdout if path is "-" or NULL. npz is assembled in
  * memory. */

@@ -90,14 +90,15 @@ static int tuple(struct text *t, struct mc_foreign_tensor *out)
     return out->ndim == 1 && !comma ? -1 : 0; /* (3) is a number */
 }
 
+/* NumPy has no bfloat16: ml_dtypes writes two bytes without a type. */
+static const struct {
+    const char *descr;
+    enum mc_dtype type;
+} known[] = {{"<f4", MC_F32},  {"<f8", MC_F64}, {"<f2", MC_F16}, {"<V2", MC_BF16},
+             {"|V2", MC_BF16}, {"<i8", MC_I64}, {"<i4", MC_I32}, {"|u1", MC_U8}};
+
 static int type_of(const char *descr)
 {
-    static const struct {
-        const char *descr;
-        enum mc_dtype type;
-    } known[] = {{"<f4", MC_F32}, {"<f8", MC_F64}, {"<f2", MC_F16},
-                 {"<i8", MC_I64}, {"<i4", MC_I32}, {"|u1", MC_U8}};
-
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (!strcmp(known[i].descr, descr))
             return (int)known[i].type;
@@ -163,11 +164,13 @@ int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n, struct
 
 size_t mc_npy_header(char out[MC_NPY_WRITTEN], const struct mc_tensor *t)
 {
-    size_t n = 10;
+    size_t n = 10, type = 0;
 
+    while (known[type].type != t->dtype)
+        type++;
     memcpy(out, MAGIC "\x01\x00", 8);
     n += (size_t)snprintf(out + n, MC_NPY_WRITTEN - n,
-                          "{'descr': '<f4', 'fortran_order': False, 'shape': (");
+                          "{'descr': '%s', 'fortran_order': False, 'shape': (", known[type].descr);
     for (int i = 0; i < t->ndim; i++)
         n += (size_t)snprintf(out + n, MC_NPY_WRITTEN - n, "%s%llu%s", i ? ", " : "",
                               (unsigned long long)t->shape[i], t->ndim == 1 ? "," : "");

@@ -23,7 +23,7 @@ MC_USE_RESULT int mc_npy_lead(const unsigned char *lead, size_t *begin, size_t *
  * enum mc_dtype (a big-endian one, say) has type -1. MC_EINPUT. */
 MC_USE_RESULT int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n,
                                struct mc_error *err);
-/* Write everything before the data of a float32 tensor. Returns its size. */
+/* Write everything before the data of a float32, float16 or bfloat16 tensor. Returns its size. */
 size_t mc_npy_header(char out[MC_NPY_WRITTEN], const struct mc_tensor *t);
 
 #endif

@@ -282,8 +282,8 @@ out:
 static int put(zip_t *zip, const struct mc_foreign_out *t, char head[MC_NPY_WRITTEN])
 {
     zip_buffer_fragment_t sets[2] = {
-        {(zip_uint8_t *)head, mc_npy_header(head, t->tensor)},
-        {(zip_uint8_t *)(uintptr_t)t->data, mc_tensor_bytes(t->tensor)}};
+        {(zip_uint8_t *)head, mc_npy_header(head, &t->tensor)},
+        {(zip_uint8_t *)(uintptr_t)t->data, mc_tensor_bytes(&t->tensor)}};
     zip_source_t *s = zip_source_buffer_fragment(zip, sets, 2, 0);
     char name[sizeof t->name + 4];
     zip_int64_t i = 0;

@@ -335,6 +335,15 @@ out:
 
 /* ---- writing ---- */
 
+static const char *name_of(enum mc_dtype type)
+{
+    size_t d = 0;
+
+    while (dtypes[d].type != (int)type)
+        d++;
+    return dtypes[d].name;
+}
+
 /* Print the header after 8 bytes for its length. transformers requires "format". */
 static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t count)
 {
@@ -343,10 +352,10 @@ static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t c
     fwrite("\0\0\0\0\0\0\0", 1, 8, f);
     fputs("{\"__metadata__\":{\"format\":\"pt\"}", f);
     for (size_t i = 0; i < count; i++) {
-        const struct mc_tensor *t = tensors[i].tensor;
+        const struct mc_tensor *t = &tensors[i].tensor;
         putc(',', f);
         mc_json_str(f, tensors[i].name);
-        fputs(":{\"dtype\":\"F32\",\"shape\":[", f);
+        fprintf(f, ":{\"dtype\":\"%s\",\"shape\":[", name_of(t->dtype));
         for (int k = 0; k < t->ndim; k++)
             fprintf(f, "%s%llu", k ? "," : "", (unsigned long long)t->shape[k]);
         fprintf(f, "],\"data_offsets\":[%llu,", (unsigned long long)at);
@@ -374,7 +383,7 @@ int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
         !(rc = mc_output_write(o, head.text, head.bytes, err)))
         rc = mc_output_write(o, "       ", blanks, err);
     for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(tensors[i].tensor), err);
+        rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(&tensors[i].tensor), err);
     if (!rc) {
         rc = mc_output_close(o, err);
         o = NULL;

@@ -144,7 +144,11 @@ put_meta("ext-in-meta", b"\x81\xa1a\xd4\x01\0", "out of place")
 
 # header and history
 put_raw("header-list", pack([1, 2]), "header: is not a map")
-put_header("version-2", "format version 2", mcz=2)
+put_header("version-2", "format version must be 1 for these tensors (got 2)", mcz=2)
+put_header("version-3", "format version 3 (this program reads 1 to 2)", mcz=3)
+for kind in "weights", "curve":
+    put_header("version-1-" + kind, "format version must be 2 for these tensors (got 1)", kind=kind,
+               tensors=[["x", "bfloat16", [4, 2]]])
 put_header("version-text", "\"mcz\" is not", mcz="1")
 put_header("header-key", "unknown keys", extra=1)
 put_header("kind-space", "\"kind\" is not a name", kind="two words")
@@ -233,3 +237,14 @@ with open(os.path.join(here, "good-blocks.mcz"), "wb") as f:
     for raw in objects:
         f.write(z.compress(raw) + z.flush(zstandard.COMPRESSOBJ_FLUSH_BLOCK))
     f.write(z.flush())
+
+# the samples of C with parameters of 16 bits
+for kind in "weights", "curve":
+    s = mcz.read(os.path.join(here, "good-%s.mcz" % kind), kind)
+    tensors, dtypes = dict(s.tensors), {}
+    for i, name in enumerate(n for n in s.tensors if s.dtypes[n] == "float32"):
+        if i % 3 == 0:
+            tensors[name], dtypes[name] = (tensors[name].view("<u4") >> 16).astype("<u2"), "bfloat16"
+        elif i % 3 == 1:
+            tensors[name] = tensors[name].astype("<f2")
+    mcz.write(os.path.join(here, "good-%s-16.mcz" % kind), kind, s.meta, tensors, dtypes=dtypes)

@@ -2,6 +2,7 @@
 #include "formats/stream/header.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/base/narrow.h"
 
 #include <string.h>
 
@@ -37,19 +38,30 @@ static int parse_tensor(struct mc_tensor *t, const msgpack_object *o, struct mc_
     return 0;
 }
 
+uint64_t mc_header_version(const char *kind, const struct mc_tensor *tensors, size_t n)
+{
+    int narrow = 0;
+
+    if (strcmp(kind, "weights") != 0 && strcmp(kind, "curve") != 0)
+        return 1;
+    for (size_t i = 0; i < n; i++)
+        narrow |= mc_is_narrow(tensors[i].dtype);
+    return narrow ? 2 : 1;
+}
+
 int mc_header_read(struct mc_header_info *h, const msgpack_object *o, struct mc_error *err)
 {
     const msgpack_object *list = NULL;
     const char *twice = NULL;
-    uint64_t version = 0;
+    uint64_t version = 0, expected = 0;
     int rc = 0;
 
     if (o->type != MSGPACK_OBJECT_MAP)
         return mc_fail(err, MC_EINPUT, "is not a map");
     if ((rc = mc_get_u64(o, "mcz", UINT64_MAX, &version, err)))
         return rc;
-    if (version != MC_FORMAT_VERSION)
-        return mc_fail(err, MC_EINPUT, "format version %llu (this program reads %d)",
+    if (version < 1 || version > MC_FORMAT_VERSION)
+        return mc_fail(err, MC_EINPUT, "format version %llu (this program reads 1 to %d)",
                        (unsigned long long)version, MC_FORMAT_VERSION);
     if (o->via.map.size != 4)
         return mc_fail(err, MC_EINPUT, "unknown keys");
@@ -67,5 +79,11 @@ int mc_header_read(struct mc_header_info *h, const msgpack_object *o, struct mc_
             return rc;
     if ((rc = mc_duplicate_name(h->tensors->name, h->n_tensors, sizeof *h->tensors, &twice, err)))
         return rc;
-    return twice ? mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice) : 0;
+    if (twice)
+        return mc_fail(err, MC_EINPUT, "tensor \"%s\" is announced twice", twice);
+    expected = mc_header_version(h->kind, h->tensors, h->n_tensors);
+    return version == expected
+               ? 0
+               : mc_fail(err, MC_EINPUT, "format version must be %d for these tensors (got %d)",
+                         (int)expected, (int)version);
 }

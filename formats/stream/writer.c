@@ -4,6 +4,7 @@
 #include "formats/stream/writer.h"
 
 #include "formats/stream/frame.h"
+#include "formats/stream/header.h"
 #include "formats/stream/output.h"
 #include "libcommon/base/alloc.h"
 
@@ -94,7 +95,7 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
     mc_pack_init(&header);
     mc_pack_init(&history);
     mc_pack_map(&header, 4);
-    mc_put_u64(&header, "mcz", MC_FORMAT_VERSION);
+    mc_put_u64(&header, "mcz", mc_header_version(kind, w->tensors, w->n_tensors));
     mc_put_str(&header, "kind", kind);
     mc_pack_str(&header, "meta");
     if (meta)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-convert, mcz.safetensors.read and mcz.torch.load read the shards that transformers' save_pretrained writes: every bit of
-# the state_dict. A permuted network returns to transformers with the same logits.
+# the state_dict. A permuted network returns to transformers with the same logits. Networks of bfloat16 and float16 keep their bits,
+# and points of the line between two are rounded as PyTorch rounds.
 # Needs python3-torch and transformers (PYTHON: another Python that has them); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch, transformers' 2>/dev/null || exit 77
@@ -14,6 +15,11 @@ torch.manual_seed(3)
 net = GPT2LMHeadModel(GPT2Config(n_layer=2, n_head=4, n_embd=32, vocab_size=61, n_positions=16)).eval()
 net.save_pretrained("sharded", max_shard_size="50KB")
 net.save_pretrained("single")
+for dtype in torch.bfloat16, torch.float16:
+    for end in "a", "b":
+        torch.manual_seed(ord(end))
+        half = GPT2LMHeadModel(net.config).to(dtype)
+        half.save_pretrained("%s-%s" % (end, str(dtype)[6:]), max_shard_size="50KB")
 width, rows = 128, []
 for i in range(2):  # Conv1D's weights are (in, out)
     for tensor, axis in ("c_fc.weight", 1), ("c_fc.bias", 0), ("c_proj.weight", 0):
@@ -51,3 +57,42 @@ mcz.torch.load(back, "sharded", strict=False)
 assert all(torch.equal(v, state[k]) for k, v in back.state_dict().items())
 END
 $python compare.py 2>errors || die "$(tail -n 3 errors)"
+
+cat >narrow.py <<'END'
+import sys
+import torch
+from transformers import GPT2LMHeadModel
+import mcz.torch
+from mcz import groups
+dtype = getattr(torch, sys.argv[1])
+a, b, moved, middle = ({k: v for k, v in GPT2LMHeadModel.from_pretrained(d, torch_dtype=dtype).state_dict().items()}
+                       for d in ("a-" + sys.argv[1], "b-" + sys.argv[1], "moved", "middle"))
+bits = lambda v: v.contiguous().view(torch.int16)
+p = mcz.read("p.mcz").tensors
+rows = groups.read("g.tsv")
+assert {v.dtype for v in moved.values()} == {v.dtype for v in middle.values()} == {dtype}
+for k, v in b.items():
+    for row in (r for r in rows if r.tensor == k):
+        v = v.index_select(row.axis, torch.from_numpy(p[row.group]).long())
+    assert torch.equal(bits(v), bits(moved[k])), k
+    assert torch.equal(bits((.75 * a[k].double() + .25 * b[k].double()).float().to(dtype)), bits(middle[k])), k
+# into modules: the same bits in one of that type, exact values in a wider one
+for kind in dtype, torch.float32:
+    net = GPT2LMHeadModel.from_pretrained("single").to(kind)
+    mcz.torch.load(net, "b.mcz", strict=False)
+    assert all(torch.equal(v, b[k].to(kind)) for k, v in net.state_dict().items())
+net = GPT2LMHeadModel.from_pretrained("b-" + sys.argv[1], torch_dtype=dtype)
+del net.lm_head  # tied, which files omit
+assert mcz.torch._ids([net], rows, None) == [mcz.read("b.mcz").id]
+END
+for type in bfloat16 float16; do
+    for n in a b; do mc-convert $n-$type --groups g.tsv -o $n.mcz; done
+    mc-permute --random 6 --perm-out p.mcz b.mcz -o moved.mcz
+    mc-bezier --epochs 0 a.mcz b.mcz | mc-bezier --point .25 - -o middle.mcz
+    for n in moved middle; do
+        rm -rf $n && mkdir $n
+        cp a-$type/config.json $n
+        mc-convert $n.mcz -o $n/model.safetensors
+    done
+    $python narrow.py $type 2>errors || die "$type: $(tail -n 3 errors)"
+done

@@ -32,6 +32,9 @@ def flag(m, key):
 
 # ---- tensors ---------------------------------------------------------------------------------------------------------
 
+FLOATS = "float32", "float16", "bfloat16"  # of parameters
+
+
 def expect(announced, wanted):
     """Exactly these (name, dtype, shape), in this order."""
     need(len(announced) == len(wanted), "%d tensor%s expected, got %d" %
@@ -273,8 +276,8 @@ def declared(meta, announced, prefix):
     group, unit)}."""
     rows = text(meta, "symmetry", 2 << 20)
     of = [(t.name[len(prefix):], t.shape) for t in announced if t.name.startswith(prefix)]
-    need(all(t.dtype == "float32" for t in announced if t.name.startswith(prefix)) and
-         all(len(name.encode()) <= 95 for name, _ in of), "tensor must be float32, with a name of at most 95 bytes")
+    need(all(t.dtype in FLOATS for t in announced if t.name.startswith(prefix)) and
+         all(len(name.encode()) <= 95 for name, _ in of), "tensor must be a float, with a name of at most 95 bytes")
     with inside("symmetry"):
         lines = [line.split("\t") for line in rows.split("\n")]
         need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "rows of groups expected")
@@ -302,14 +305,16 @@ def flat(meta, announced, prefixes, statistics, perm):
     else:
         g = Graph(mapping(meta, "graph"))
         of = g.parameters + (g.statistics if statistics else [])
-    tensors = [(p + name, "float32", shape) for p in prefixes for name, shape in of]
+    dtypes = {t.name: t.dtype for t in announced if t.dtype in FLOATS}
+    tensors = [(p + name, dtypes.get(p + name, "float32"), shape) for p in prefixes for name, shape in of]
     expect(announced, tensors + [("permutation/" + name, "int32", [size]) for name, size in perm or []])
 
     def values(arrays, order):
         in_order(announced, order)
-        for name, _, _ in tensors:
-            finite(arrays[name], name.partition("/")[2] if not statistics else name)
-            need(not name.endswith(".running_var") or (arrays[name] >= 0).all(),
+        for name, dtype, _ in tensors:
+            a = arrays[name] if dtype != "bfloat16" else (arrays[name].astype("<u4") << 16).view("<f4")
+            finite(a, name.partition("/")[2] if not statistics else name)
+            need(not name.endswith(".running_var") or (a >= 0).all(),
                  "\"%s\" holds a variance below 0" % name)
         for name, _ in perm or []:
             check_permutation(arrays["permutation/" + name], name)

@@ -107,6 +107,8 @@ def change_number(rng, s):
     elif rng.random() < .3:
         other = rng.randrange(len(body) // size) * size
         body[at:at + size] = body[other:other + size]
+    elif r[3] in stream.NARROW:
+        body[at:at + size] = rng.choice([b"\0\0", b"\0\x80", b"\x80\x7f", b"\x80\xff", b"\0\x7c", b"\1\x7e", b"\xff\x7b"])
     else:
         form = {"float32": "<f4", "float64": "<f8"}.get(r[3])
         v = rng.choice([0, 1, -1, 2, 1.5, float("nan"), float("inf")]) if form else rng.choice([0, 1, 2, 3, 255])
@@ -133,6 +135,7 @@ def change_records(rng, s):
     elif how == 4:
         new = rng.choice(DTYPES)
         s.head["tensors"][t][1] = new
+        s.head["mcz"] = rng.choice([1, 2])
         for r in rs:
             if r[0] == t:
                 r[3] = new

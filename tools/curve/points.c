@@ -28,13 +28,15 @@ void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
 int mc_curve_between(struct mc_curve *out, const struct mc_weights *a, const struct mc_weights *b,
                      enum mc_curve_kind kind, size_t n_points, struct mc_error *err)
 {
-    const size_t P = a->graph->P, last = n_points - 1;
+    const size_t P = a->graph->P, n = a->graph->n_params, last = n_points - 1;
     int rc = mc_curve_init(out, a->graph, kind, n_points, a->dataset, err);
 
     if (rc)
         return rc;
     memcpy(out->points[0], a->params, P * sizeof(float));
     memcpy(out->points[last], b->params, P * sizeof(float));
+    memcpy(out->types, a->types, n * sizeof *out->types);
+    memcpy(out->types + last * n, b->types, n * sizeof *out->types);
     for (size_t i = 1; i < last; i++) {
         const double u = (double)i / (double)last;
         for (size_t j = 0; j < P; j++)
@@ -43,8 +45,10 @@ int mc_curve_between(struct mc_curve *out, const struct mc_weights *a, const str
     return 0;
 }
 
-void mc_curve_point(const struct mc_curve *c, double t, float *out)
+void mc_curve_point(const struct mc_curve *c, double t, struct mc_weights *out)
 {
+    const size_t n = c->graph->n_params;
+    const enum mc_dtype *end = c->types + (c->n_points - 1) * n;
     double coef[MC_MAX_POINTS];
 
     mc_curve_coefs(c->kind, c->n_points, t, coef);
@@ -52,8 +56,10 @@ void mc_curve_point(const struct mc_curve *c, double t, float *out)
         double sum = 0;
         for (size_t i = 0; i < c->n_points; i++)
             sum += coef[i] * (double)c->points[i][j];
-        out[j] = (float)sum;
+        out->params[j] = (float)sum;
     }
+    for (size_t i = 0; i < n; i++)
+        out->types[i] = c->types[i] == end[i] ? end[i] : MC_F32;
 }
 
 void mc_curve_gram(size_t k, const float *const *points, size_t n, double *gram)

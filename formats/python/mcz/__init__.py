@@ -17,10 +17,11 @@ read() verifies the framing, the content id, and the dtype and shape of each arr
 truncated streams and for trailing bytes. formats/README.md describes the framing, formats/codecs what each kind must hold.
 mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`, which must be on PATH.
 
-NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}.
+NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}. widened(s) has them, and
+float16, as float32.
 """
 from .errors import Error
 from .programs import check
-from .stream import DTYPES, history, read, write
+from .stream import DTYPES, history, read, widened, write
 
-__all__ = ["DTYPES", "Error", "check", "history", "read", "write"]
+__all__ = ["DTYPES", "Error", "check", "history", "read", "widened", "write"]

@@ -15,22 +15,28 @@ from .errors import Error, inside, need
 from .files import replacing
 from .keys import is_whole
 
-WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16"}
+WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
          "U8": "u1", "BOOL": "?"}
 INDEX = ".safetensors.index.json"
 HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10 ** 6, 8, 1 << 48
 
 
-def write(path, tensors):
-    """Writes {name: array} with unchanged values. The arrays must be float16, float32 or float64, as mc-convert requires;
-    Error names the first other array. After an exception path is unchanged."""
+def write(path, tensors, dtypes={}):
+    """Writes {name: array} with unchanged values.
+
+        mcz.safetensors.write("a.safetensors", s.tensors, s.dtypes)      # s = mcz.read("a.mcz")
+
+    The arrays must be float16, float32 or float64, as mc-convert requires, or uint16 with dtypes {name: "bfloat16"}.
+    Raises Error with the first other array. After an exception path is unchanged.
+    """
     header, end, arrays = {}, 0, []
     for name, a in tensors.items():
         a = np.asarray(a)
-        need(a.dtype.name in WRITTEN, "\"%s\" is %s, not floating point (%s): leave it out, or convert it" %
+        marked = dtypes.get(name) == "bfloat16" and a.dtype.name == "uint16"
+        need(marked or a.dtype.name in WRITTEN, "\"%s\" is %s, not floating point (%s): leave it out, or convert it" %
              (name, a.dtype, ", ".join(WRITTEN)))
-        dtype = WRITTEN[a.dtype.name]
+        dtype = WRITTEN["bfloat16" if marked else a.dtype.name]
         header[name] = {"dtype": dtype, "shape": list(a.shape), "data_offsets": [end, end + a.nbytes]}
         end += a.nbytes
         arrays.append(a.astype(TYPES[dtype], order="C", copy=False))

@@ -9,7 +9,7 @@ import torch
 import mcz
 
 from . import safetensors
-from .errors import Error, need
+from .errors import Error, inside, need
 from .graph import constant
 
 WRAPPERS = "_orig_mod", "module", "model"  # from torch.compile; DataParallel and AveragedModel; Lightning
@@ -53,6 +53,14 @@ def _own_names(net, tensors):
         need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (original.get(own), name, own))
         found[own], original[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
     return found
+
+
+def _tensors(s):
+    """{name: tensor} of a weights stream, each in its own dtype."""
+    wrong = [k for k, v in s.dtypes.items() if v not in ("float32", "float16", "bfloat16")]
+    need(not wrong, "tensor \"%s\" must be float32, float16 or bfloat16" % "".join(wrong[:1]))
+    found = {k: torch.from_numpy(np.array(v.view("<i2") if s.dtypes[k] == "bfloat16" else v)) for k, v in s.tensors.items()}
+    return {k: v.view(torch.bfloat16) if s.dtypes[k] == "bfloat16" else v for k, v in found.items()}
 
 
 def _name(dtype):
@@ -116,15 +124,14 @@ def copy(net, tensors, strict=True):
 def read(weights):
     """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a dictionary."""
     if not isinstance(weights, (str, os.PathLike)):
-        return getattr(weights, "tensors", weights)
+        return _tensors(weights) if hasattr(weights, "dtypes") else weights
     path = os.fspath(weights)
     need(not path.endswith((".pt", ".pth")), "%s: a file of torch.save: load it with "
          "net.load_state_dict(torch.load(PATH))" % path)
     if safetensors.is_safetensors(path):
         return safetensors.read(path)
-    s = mcz.read(path, "weights")
-    need(set(s.dtypes.values()) <= {"float32"}, "%s: all tensors must be float32" % path)
-    return s.tensors
+    with inside(path):
+        return _tensors(mcz.read(path, "weights"))
 
 
 def load(net, weights, strict=True):

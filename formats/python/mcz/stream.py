@@ -18,6 +18,7 @@ from .framing import Frame, Memory, next_object, unpack, walk
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
+NARROW = "float16", "bfloat16"
 RECORD_MAX = 64 << 20  # bytes of a packed record
 CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
@@ -62,10 +63,15 @@ def parse_tensor(o):
     return t
 
 
+def _version(kind, tensors):
+    """The version in the header of a stream: 2 for weights and curves with tensors of 16 bits, else 1."""
+    return 2 if kind in ("weights", "curve") and any(t.dtype in NARROW for t in tensors) else 1
+
+
 def parse_header(o):
     """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
-    need(keys.count(o, "mcz") == 1, "format version %r (this program reads 1)" % o["mcz"])
+    need(keys.count(o, "mcz") in (1, 2), "format version %r (this program reads 1 to 2)" % o["mcz"])
     need(len(o) == 4, "unknown keys")
     kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
     tensors = keys.array(o, "tensors")
@@ -75,6 +81,8 @@ def parse_header(o):
     for t in tensors:
         need(t.name not in names, "tensor \"%s\" is announced twice" % t.name)
         names.add(t.name)
+    version = _version(kind, tensors)
+    need(o["mcz"] == version, "format version must be %d for these tensors (got %d)" % (version, o["mcz"]))
     return kind, meta, tensors
 
 
@@ -220,6 +228,15 @@ def read(source, kind=None):
     return s
 
 
+def widened(s):
+    """{name: array} of a stream, with float16 and bfloat16 as float32, which holds each value.
+
+        mcz.widened(mcz.read("a.mcz"))["fc.weight"].mean()
+    """
+    return {name: (a.astype("<u4") << 16).view("<f4") if s.dtypes[name] == "bfloat16" else
+            a.astype("<f4") if s.dtypes[name] == "float16" else a for name, a in s.tensors.items()}
+
+
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 def history(tool, args, parents=(), version="1"):
@@ -261,7 +278,7 @@ def _announce(tensors, dtypes):
 
 
 def _head(kind, meta, announced):
-    return msgpack.packb({"mcz": 1, "kind": kind, "meta": meta,
+    return msgpack.packb({"mcz": _version(kind, announced), "kind": kind, "meta": meta,
                           "tensors": [[t.name, t.dtype, t.shape] for t in announced]})
 
 
@@ -291,9 +308,9 @@ def _records(order, announced, arrays):
         yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
 
 
-def content_id(kind, meta, tensors):
+def content_id(kind, meta, tensors, dtypes={}):
     """The content id of a stream with this header and these tensors, which are not checked."""
-    announced, arrays = _announce(tensors, {})
+    announced, arrays = _announce(tensors, dtypes)
     hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
     for raw in _records(_order(kind, meta, announced), announced, arrays):
         hash_.update(raw)

@@ -104,9 +104,17 @@ def groups(net, example):
 
 
 def _floats(net):
-    """{name: float32 array} of the floating-point tensors, in the order of mc-convert --groups."""
-    return {k: v.detach().cpu().float().numpy() for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
+    """{name: tensor} of the floating-point tensors, on the CPU, in the order of mc-convert --groups."""
+    return {k: v.detach().cpu() for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
             if v.is_floating_point()}
+
+
+def _id(net, meta):
+    """The content id of the stream that mc-convert --groups makes of a network."""
+    own = _floats(net)
+    narrow = {k: "bfloat16" for k, v in own.items() if v.dtype == torch.bfloat16}
+    return content_id("weights", meta, {k: v.contiguous().view(torch.int16).numpy().view("<u2") if k in narrow else
+                                        (v if v.dtype == torch.float16 else v.float()).numpy() for k, v in own.items()}, narrow)
 
 
 def _ids(nets, rows, streams):
@@ -114,12 +122,12 @@ def _ids(nets, rows, streams):
     the streams that mc-convert --groups makes with these rows."""
     if streams is None:
         meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
-        return [content_id("weights", meta, _floats(n)) for n in nets]
+        return [_id(n, meta) for n in nets]
     found = [mcz.read(path, "weights") for path in streams]
     need(len(found) == len(nets), "%d weights streams expected, one per network, got %d" % (len(nets), len(found)))
     for path, s, net in zip(streams, found, nets):
-        own = _floats(net)
-        other = [k for k, v in s.tensors.items() if (k in own or constant(k) is None) and not np.array_equal(
+        own = {k: v.float().numpy() for k, v in _floats(net).items()}
+        other = [k for k, v in mcz.widened(s).items() if (k in own or constant(k) is None) and not np.array_equal(
             v.reshape(-1), own.get(k, np.zeros(0)).reshape(-1))]
         need(not other, "%s: weights of another network (%s)" % (path, "%d tensors differ: " % len(other) + ", ".join(
             other[:_state.SHOWN] + ["..."] * (len(other) > _state.SHOWN))))

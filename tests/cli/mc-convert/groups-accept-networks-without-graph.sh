@@ -75,7 +75,7 @@ open("one.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\r\nw\t0\t0
 END
 fails 3 'a name must have at most 95 bytes' mc-convert long.safetensors --groups one.tsv -o long-too.mcz
 fails 3 'infinite.safetensors: "w" holds a value that is not finite' mc-convert infinite.safetensors --groups one.tsv
-mc-convert -v mixed.safetensors --groups one.tsv -o mixed.mcz 2>errors
+mc-convert -v mixed.safetensors --groups one.tsv --f32 -o mixed.mcz 2>errors
 grep -q 'mixed.safetensors: left out 1 tensor of integers: mask of BOOL' errors
 grep -q '1 tensor of float16 became float32' errors
 expect_equal "$(mc-info mixed.mcz | sed -n '/^tensors/,$p' | tr -s ' ' | paste -sd,)" 'tensors, float32 2 h, float32 scalar s, float32 6 w'

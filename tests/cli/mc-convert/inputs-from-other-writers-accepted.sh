@@ -39,7 +39,7 @@ for f in deflated orders; do
     [ ! -s note ] || die "$f.npz: $(cat note)"
 done
 for f in half.npz double.npz bf16.safetensors; do
-    mc-convert $f --like a.mcz -o x.mcz 2>note
+    mc-convert $f --like a.mcz --f32 -o x.mcz 2>note
     mc-convert want-${f%.*}.npz --like a.mcz -o y.mcz
     same_content x.mcz y.mcz
     [ "$(wc -l <note)" = 1 ] || die "$f: $(cat note)"

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Conversion between float32 and the floats of 16 bits, float16 and bfloat16. */
+#ifndef MC_NARROW_H
+#define MC_NARROW_H
+
+#include "libcommon/base/tensor.h"
+
+/* 1 for MC_F16 and MC_BF16. */
+int mc_is_narrow(enum mc_dtype dtype);
+/* Convert n narrow values to float32, which holds every one. `from` may be the start of `to`. */
+void mc_widen(enum mc_dtype dtype, const void *from, float *to, size_t n);
+/* Round n values to the nearest of the narrow type, ties to even; too large values become infinite
+ * and NaN stays NaN. Values from mc_widen get their bits back. `to` may be the start of `from`. */
+void mc_narrow(enum mc_dtype dtype, const float *from, void *to, size_t n);
+
+#endif
