@@ -83,12 +83,15 @@ for kind in dtype, torch.float32:
     assert all(torch.equal(v, b[k].to(kind)) for k, v in net.state_dict().items())
 net = GPT2LMHeadModel.from_pretrained("b-" + sys.argv[1], torch_dtype=dtype)
 del net.lm_head  # tied, which files omit
-assert mcz.torch._ids([net], rows, None) == [mcz.read("b.mcz").id]
+assert mcz.torch._ids([net], rows, None) == [mcz.torch.save(net, "saved.mcz", rows)] == [mcz.read("b.mcz").id]
+c = mcz.torch.Curve.load("line.mcz", net)
+assert torch.equal(c.points[0]["transformer.wte.weight"], a["transformer.wte.weight"].float())
 END
 for type in bfloat16 float16; do
     for n in a b; do mc-convert $n-$type --groups g.tsv -o $n.mcz; done
     mc-permute --random 6 --perm-out p.mcz b.mcz -o moved.mcz
-    mc-bezier --epochs 0 a.mcz b.mcz | mc-bezier --point .25 - -o middle.mcz
+    mc-bezier --epochs 0 --control-points 0 a.mcz b.mcz -o line.mcz
+    mc-bezier --point .25 line.mcz -o middle.mcz
     for n in moved middle; do
         rm -rf $n && mkdir $n
         cp a-$type/config.json $n

@@ -52,10 +52,11 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
 
         mcz.torch.save(a, "a.mcz", groups)
 
-    It has all floating-point tensors of the state_dict, as float32. Returns the content id, or raises mcz.Error if
-    groups do not fit the network."""
+    It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as float32. Returns the
+    content id, or raises mcz.Error if groups do not fit the network."""
     meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(_rows(net, groups))}
-    return mcz.write(path, "weights", meta, _door()._floats(net))
+    tensors, dtypes = _door()._arrays(net)
+    return mcz.write(path, "weights", meta, tensors, dtypes=dtypes)
 
 
 def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = None, by: str = "activations",
@@ -419,7 +420,7 @@ class Curve:
             prefix = "%d/" % i
             nets.append(copy.deepcopy(net))
             with inside(os.fspath(path)):
-                _state.copy(nets[-1], {**own, **{k[len(prefix):]: v for k, v in s.tensors.items()
+                _state.copy(nets[-1], {**own, **{k[len(prefix):]: v for k, v in mcz.widened(s).items()
                                                  if k.startswith(prefix)}})
         c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
         for point, middle in zip(c.points[1:-1], nets[1:-1]):

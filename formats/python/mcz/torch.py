@@ -109,12 +109,12 @@ def _floats(net):
             if v.is_floating_point()}
 
 
-def _id(net, meta):
-    """The content id of the stream that mc-convert --groups makes of a network."""
+def _arrays(net):
+    """(tensors, dtypes) of a network's stream, for mcz.write(): float16 and bfloat16 unchanged, others as float32."""
     own = _floats(net)
     narrow = {k: "bfloat16" for k, v in own.items() if v.dtype == torch.bfloat16}
-    return content_id("weights", meta, {k: v.contiguous().view(torch.int16).numpy().view("<u2") if k in narrow else
-                                        (v if v.dtype == torch.float16 else v.float()).numpy() for k, v in own.items()}, narrow)
+    return {k: v.contiguous().view(torch.int16).numpy().view("<u2") if k in narrow else
+            (v if v.dtype == torch.float16 else v.float()).numpy() for k, v in own.items()}, narrow
 
 
 def _ids(nets, rows, streams):
@@ -122,7 +122,7 @@ def _ids(nets, rows, streams):
     the streams that mc-convert --groups makes with these rows."""
     if streams is None:
         meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
-        return [_id(n, meta) for n in nets]
+        return [content_id("weights", meta, *_arrays(n)) for n in nets]
     found = [mcz.read(path, "weights") for path in streams]
     need(len(found) == len(nets), "%d weights streams expected, one per network, got %d" % (len(nets), len(found)))
     for path, s, net in zip(streams, found, nets):
