@@ -8,6 +8,7 @@ import io
 import json
 import os
 import struct
+import subprocess
 import sys
 import zlib
 
@@ -63,6 +64,7 @@ npz("arrays", pixels.reshape(6, 4, 4), np.arange(6, dtype="<f8"))
 # texts
 files("graph", "formats/samples/example_net.json")
 files("graph", "tests/parity/*.json")
+put("graph", subprocess.run([sys.executable, root + "/tests/cli/lib/modern_net.py"], capture_output=True, check=True).stdout)
 put("groups", b"# heads, and the channels of one\n\ntensor\taxis\toffset\tcount\tblock\tgroup\n"
     b"qkv\t0\t0\t2\t4\theads\nqkv\t0\t8\t2\t4\theads\nqkv\t0\t0\t4\t1\thead0\nqkv\t0\t4\t4\t1\thead1\n")
 put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\na.weight\t0\t0\t6\t1\ta\r\na.bias\t0\t0\t6\t1\ta\n"

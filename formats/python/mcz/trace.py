@@ -192,7 +192,8 @@ def trace(net, image, classes, mean, std, name):
     need(isinstance(out[0], torch.Tensor), "the network must return a tensor (got %s)" % type(out[0]).__name__)
     if not t.problems:
         heads = out if net.training else out[:1]
-        for o, v in zip(heads, values := [whole_value(o) for o in heads]):
+        values = [whole_value(o) for o in heads]
+        for o, v in zip(heads, values):
             need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
                  "the network must return %d logits (got shape %s)" % (classes, tuple(o.shape[1:])))
         m, nodes = finish(t, [v.node for v in values], classes, mean, std, name)
