@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # docs/reference/modules.md names every module of torch.nn. Its column "in graphs" agrees with the functions that export
-# supports, and with what export does with each module.
+# supports, and with what export does with each module. Its column "by groups" agrees with mcz.torch.groups, for every module
+# between 2-D convolutions that it does not call derived, and for a few others.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
@@ -12,7 +13,7 @@ from torch import nn
 import mcz.torch
 from mcz.torch_functions import ALIASES, TABLE
 
-names = {"yes": set(), "no": set()}
+names, groups = {"yes": set(), "no": set()}, {}
 for line in open(sys.argv[1]):
     cells = [c.strip() for c in line.strip().strip("|").split(" | ")]
     if len(cells) >= 3 and "`" in cells[0]:
@@ -20,6 +21,7 @@ for line in open(sys.argv[1]):
         kind = "no" if re.match("no\\b", cells[1]) else "yes"
         assert not found & (names["yes"] | names["no"]), "named twice: %s" % found
         names[kind] |= found
+        groups.update({n: re.match("derived|stays|by hand|no|", cells[2])[0] for n in found})
 
 functions = {n for n in names["yes"] if n[0].islower()}
 supported = set(TABLE) - {"detach"}  # refused with its own reason
@@ -62,4 +64,19 @@ for name in list(ARGUMENTS) + plain.split():
         assert "see docs/reference/modules.md" in str(e), e
     tried[kind].add(name)
 assert len(tried["yes"]) > 20 and len(tried["no"]) > 25, tried
+
+def by_groups(name):
+    """The answer of mcz.torch.groups for the units before a module: derived, stays or refused."""
+    try:
+        found = mcz.torch.groups(Around(getattr(nn, name)(*ARGUMENTS.get(name, ()))), torch.rand(2, 3, 10, 10))
+    except mcz.Error:
+        return "refused"
+    return "derived" if any(r.tensor == "conv.weight" and r.axis == 0 for r in found.rows) else "stays"
+
+if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4):
+    ARGUMENTS.update({"Unfold": (2,)})
+    others = [n for n in groups if groups[n] != "derived" and (n in ARGUMENTS or n in plain.split())]
+    assert len(others) >= 5, others
+    for name in others + ["GroupNorm", "PReLU", "ChannelShuffle", "CircularPad2d"]:
+        assert by_groups(name) == {"derived": "derived", "stays": "stays"}.get(groups[name], "refused"), name
 END_OF_PYTHON

@@ -61,6 +61,7 @@ def export(net, input, classes, mean=None, std=None, name=None):
         mcz.safetensors.write("a.safetensors", tensors)          # for mc-convert
 
     net        an nn.Module that maps images (N,C,H,W) to logits (N,K); it is traced in evaluation mode.
+               Logits (N,K) that it returns after them only in training become auxiliary losses.
     input      (C, H, W).
     classes    K.
     mean, std  the normalisation of images in [0, 1] before net, per channel; default: none.
