@@ -4,6 +4,7 @@
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
+#include "tools/align/chosen_groups.h"
 #include "tools/align/matching.h"
 #include "tools/cli/cli.h"
 
@@ -23,6 +24,10 @@ static const char doc[] =
     "matched differently with the same value. If units contain groups of units (the blocks of a "
     "grouped convolution contain channels), the value of a pair is that of the best matching "
     "inside, and the mean is per inner pair.\n\n"
+    "With --groups, the groups that no pattern matches keep their order, and -v prints \"kept\" "
+    "for "
+    "them. A chosen group of units moves whole units; the order inside a unit stays unless the "
+    "groups inside are chosen too.\n\n"
     "With --constraint, the permutation must be at least as good as the identity in a second set "
     "of matrices, those of activations before the ReLU (the paper, appendix C.3). A search over a "
     "Lagrange multiplier finds it. It may not be the best such permutation; the gap is then the "
@@ -31,17 +36,20 @@ static const char doc[] =
     "without the constraint. Units that contain groups are not supported.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
+    "  mc-hungarian -v --groups '*.mlp,*.heads' matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz";
 
 struct options {
     struct mc_cli cli;
-    const char *matrices, *constraint;
+    const char *matrices, *constraint, *groups;
 };
 
 static const struct mc_option options[] = {
     {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES.mcz",
      .help = "write a permutation at least as good as the identity in these matrices (see below)"},
+    {"groups", 0, MC_OPT_TEXT, MC_AT(groups), .arg = "PATTERN,...",
+     .help = MC_HELP_CHOSEN_GROUPS " the identity"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_NO_HISTORY,
@@ -58,6 +66,10 @@ static void report(const struct options *o, const struct mc_matrices *m,
         const struct mc_assignment *found = &info[k];
         char more[160] = "";
 
+        if (found->kept) {
+            mc_detail(cli, "%s: %zu units, kept", g->name, g->size);
+            continue;
+        }
         if (o->constraint)
             snprintf(more, sizeof more, ", multiplier %.4g, slack %.4g, unconstrained %.9g",
                      constrained[k].multiplier, constrained[k].slack, constrained[k].free_value);
@@ -69,7 +81,7 @@ static void report(const struct options *o, const struct mc_matrices *m,
         return;
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix *x = &m->matrices[k];
-        if (x->n_dead_a || x->n_dead_b)
+        if (!info[k].kept && (x->n_dead_a || x->n_dead_b))
             mc_note(cli,
                     "%s%s: of %zu units, %zu of a and %zu of b have almost no variance: matched "
                     "with the remaining units",
@@ -98,14 +110,18 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_perm p = {0};
     struct mc_assignment *info = NULL;
     struct mc_constrained *constrained = NULL;
+    unsigned char *keep = NULL;
     int rc = read_inputs(&m, &constraint, o, err);
 
-    if (rc)
+    if (rc || (rc = mc_groups_keep(&keep, m.groups, m.n_groups, o->groups,
+                                   mc_file_called(o->matrices), err)))
         goto out;
+    if (o->groups)
+        mc_history_str(o->cli.history, "groups", o->groups);
     info = calloc(m.n_groups + 1, sizeof *info);
     constrained = calloc(m.n_groups + 1, sizeof *constrained);
     rc = info && constrained
-             ? mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL,
+             ? mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL, keep,
                         o->cli.backend.threads, err)
              : mc_no_memory(err);
     if (mc_fail_in(rc, err, "%s", mc_file_called(o->matrices)))
@@ -113,6 +129,7 @@ static int run(struct options *o, struct mc_error *err)
     report(o, &m, info, constrained);
     rc = mc_perm_write(&p, info, o->cli.output, o->cli.history, err);
 out:
+    free(keep);
     free(info);
     free(constrained);
     mc_perm_release(&p);

@@ -3,6 +3,7 @@
  * mc-match: the permutation that best matches the weights of two networks. */
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
+#include "tools/align/chosen_groups.h"
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
@@ -26,14 +27,15 @@ static const char doc[] =
     "permuted B), which never decreases; the Euclidean distance between the two; the number of "
     "changed groups. Then it prints one line per group: its units; the value (inner product of the "
     "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
-    "the number of units that move.\n\n"
+    "the number of units that move; or \"kept\" if --groups did not choose it.\n\n"
     "Examples:\n"
     "  mc-match a.mcz b.mcz -o p.mcz\n"
-    "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz";
+    "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz\n"
+    "  mc-match -v --groups '*.mlp,*.heads' a.mcz b.mcz -o p.mcz";
 
 struct options {
     struct mc_cli cli;
-    const char *init;
+    const char *init, *groups;
     uint64_t seed;
 };
 
@@ -41,6 +43,8 @@ struct options {
 static const struct mc_option options[] = {
     {"init", 0, MC_OPT_INPUT, MC_AT(init), .arg = "FILE.mcz",
      .help = "start from this permutation; Ainsworth et al. start from the identity"},
+    {"groups", 0, MC_OPT_TEXT, MC_AT(groups), .arg = "PATTERN,...",
+     .help = MC_HELP_CHOSEN_GROUPS " the identity, or as in --init"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTION_THREADS,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
@@ -71,10 +75,12 @@ static void report_sweep(void *arg, const struct mc_weight_sweep *s)
 }
 
 static int match(struct options *o, const struct mc_weights *a, const struct mc_weights *b,
-                 const struct mc_symmetry *s, struct mc_perm *p, struct mc_error *err)
+                 const struct mc_symmetry *s, const unsigned char *keep, struct mc_perm *p,
+                 struct mc_error *err)
 {
     struct watch w = {.cli = &o->cli};
-    const struct mc_weight_match_opts opts = {.seed = o->seed,
+    const struct mc_weight_match_opts opts = {.keep = keep,
+                                              .seed = o->seed,
                                               .forward = !o->init,
                                               .threads = o->cli.backend.threads,
                                               .swept = report_sweep,
@@ -89,10 +95,14 @@ static int match(struct options *o, const struct mc_weights *a, const struct mc_
         rc = mc_weight_match(p, info, s, a->graph, a->params, b->params, &opts, err);
     mc_progress_end(&w.progress);
     for (size_t g = 0; !rc && g < s->n_groups; g++)
-        mc_detail(&o->cli, "%s: %zu units, value %.9g (mean %.6g), gap %.2g, %zu in ties, %zu move",
-                  p->groups[g].name, p->groups[g].size, info[g].value,
-                  info[g].value / (double)p->groups[g].size, info[g].gap, info[g].n_ties,
-                  mc_perm_moved(p, g));
+        if (info[g].kept)
+            mc_detail(&o->cli, "%s: %zu units, kept", p->groups[g].name, p->groups[g].size);
+        else
+            mc_detail(&o->cli,
+                      "%s: %zu units, value %.9g (mean %.6g), gap %.2g, %zu in ties, %zu move",
+                      p->groups[g].name, p->groups[g].size, info[g].value,
+                      info[g].value / (double)p->groups[g].size, info[g].gap, info[g].n_ties,
+                      mc_perm_moved(p, g));
     if (!rc)
         rc = mc_perm_write(p, info, o->cli.output, o->cli.history, err);
     free(info);
@@ -105,18 +115,23 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights a = {0}, b = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
+    unsigned char *keep = NULL;
     int rc = mc_read_networks(&a, &b, &o->cli, 1, h, err);
 
     if (rc)
         goto out;
     mc_history_set_pair(h, a.id, b.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, a.graph, err), err, "%s", o->cli.operands[0])) ||
+        (rc = mc_groups_keep(&keep, s.groups, s.n_groups, o->groups, o->cli.operands[0], err)) ||
         (rc = o->init ? mc_perm_read(&p, (struct mc_stream){.path = o->init}, &s, h, err)
                       : mc_perm_init(&p, &s, err)))
         goto out;
+    if (o->groups)
+        mc_history_str(h, "groups", o->groups);
     mc_option_note(&o->cli, &o->seed, h);
-    rc = match(o, &a, &b, &s, &p, err);
+    rc = match(o, &a, &b, &s, keep, &p, err);
 out:
+    free(keep);
     mc_perm_release(&p);
     mc_symmetry_release(&s);
     mc_weights_release(&a);

@@ -35,10 +35,9 @@ static const struct mc_key group_keys[] = {
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
                          struct mc_pack *out)
 {
-    const size_t n = info ? N_GROUP_KEYS : 2;
-
     mc_put_array(out, "groups", p->n_groups);
     for (size_t k = 0; k < p->n_groups; k++) {
+        const size_t n = info && !info[k].kept ? N_GROUP_KEYS : 2;
         struct group_entry entry = {.group = p->groups[k]};
         if (info)
             entry.found = info[k];

@@ -17,6 +17,7 @@ struct mc_assignment {
      * equal within 2^-46 of the maximum range of a row (of the duals, if solved in floating
      * point). */
     size_t n_ties;
+    int kept; /* not an assignment: the group was not chosen and stays. The rest is 0. */
 };
 
 /* Maximise the sum of value[i*n + col[i]] over permutations col. value: (n,n) row-major float64,

@@ -36,14 +36,22 @@ TEST(halfway_values_are_rounded_to_even)
         float from;
         uint16_t to;
     } cases[] = {
-        {MC_BF16, 1.00390625f, 0x3f80},     {MC_BF16, 1.01171875f, 0x3f82},
-        {MC_BF16, 0x1.fffffep127f, 0x7f80}, {MC_BF16, 0x1p-134f, 0},
-        {MC_BF16, 0x1.8p-133f, 2},          {MC_BF16, -INFINITY, 0xff80},
-        {MC_F16, 0x1.002p0f, 0x3c00},       {MC_F16, 0x1.006p0f, 0x3c02},
-        {MC_F16, 65519.996f, 0x7bff},       {MC_F16, 65520, 0x7c00},
-        {MC_F16, 0x1p-25f, 0},              {MC_F16, 0x1.000002p-25f, 1},
-        {MC_F16, 0x1.8p-24f, 2},            {MC_F16, 0x1.ffep-15f, 0x0400},
-        {MC_F16, -0.0f, 0x8000},            {MC_F16, 1e30f, 0x7c00},
+        {MC_BF16, 1.00390625f, 0x3f80},
+        {MC_BF16, 1.01171875f, 0x3f82},
+        {MC_BF16, 0x1.fffffep127f, 0x7f80},
+        {MC_BF16, 0x1p-134f, 0},
+        {MC_BF16, 0x1.8p-133f, 2},
+        {MC_BF16, -INFINITY, 0xff80},
+        {MC_F16, 0x1.002p0f, 0x3c00},
+        {MC_F16, 0x1.006p0f, 0x3c02},
+        {MC_F16, 65519.996f, 0x7bff},
+        {MC_F16, 65520, 0x7c00},
+        {MC_F16, 0x1p-25f, 0},
+        {MC_F16, 0x1.000002p-25f, 1},
+        {MC_F16, 0x1.8p-24f, 2},
+        {MC_F16, 0x1.ffep-15f, 0x0400},
+        {MC_F16, -0.0f, 0x8000},
+        {MC_F16, 1e30f, 0x7c00},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {

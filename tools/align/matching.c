@@ -75,16 +75,18 @@ static int pair_values(const void *arg, const struct mc_inside *in, size_t h, si
 /* Match a group whose units contain groups: the value of a pair is that of the best assignments
  * inside. */
 static int match_units(struct mc_perm *out, struct mc_assignment *info, const struct mc_matrices *m,
-                       const struct mc_nesting *nesting, size_t group, struct mc_error *err)
+                       const struct mc_nesting *nesting, const unsigned char *keep, size_t group,
+                       struct mc_error *err)
 {
     const size_t U = out->groups[group].size, slots = nesting->slots[group];
     struct mc_inside in;
     double *value = NULL;
-    int rc = mc_inside_open(&in, nesting, group, err);
+    int rc = mc_inside_open(&in, nesting, keep, group, err);
 
+    info[group].kept = keep[group];
     if (rc || (rc = mc_new(&value, U * U, err)) ||
         (rc = mc_inside_match(&in, pair_values, m, NULL, value, 1, err)) ||
-        (rc = mc_assign_max(U, value, out->perm[group], &info[group], err)))
+        (!keep[group] && (rc = mc_assign_max(U, value, out->perm[group], &info[group], err))))
         goto out;
     (void)mc_inside_exchange(&in, out->perm[group], out);
     for (size_t i = 0; i < U * slots; i++) {
@@ -98,8 +100,8 @@ out:
 }
 
 int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrained *constrained,
-             const struct mc_matrices *m, const struct mc_matrices *constraint, int threads,
-             struct mc_error *err)
+             const struct mc_matrices *m, const struct mc_matrices *constraint,
+             const unsigned char *keep, int threads, struct mc_error *err)
 {
     size_t failed = m->n_groups;
     struct mc_nesting nesting;
@@ -112,7 +114,9 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         struct mc_error local_err = {0};
         int bad = 0;
         if (nesting.slots[k])
-            bad = match_units(out, info, m, &nesting, k, &local_err);
+            bad = match_units(out, info, m, &nesting, keep, k, &local_err);
+        else if (keep[k] && !m->groups[k].within)
+            info[k].kept = 1;
         else if (!m->groups[k].within)
             bad = match_group(&m->matrices[k], constraint ? &constraint->matrices[k] : NULL,
                               out->perm[k], &info[k], &constrained[k], &local_err);

@@ -14,13 +14,14 @@ static size_t slot_size(const struct mc_inside *in, size_t slot)
     return n->groups[mc_nesting_child(n, in->group, 0, slot)].size;
 }
 
-int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting, size_t group,
-                   struct mc_error *err)
+int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting,
+                   const unsigned char *keep, size_t group, struct mc_error *err)
 {
     const size_t U = nesting->groups[group].size, slots = nesting->slots[group];
     int rc = 0;
 
-    *in = (struct mc_inside){.nesting = nesting, .group = group, .units = U, .slots = slots};
+    *in = (struct mc_inside){
+        .nesting = nesting, .keep = keep, .group = group, .units = U, .slots = slots};
     for (size_t c = 0; c < slots; c++)
         in->width += slot_size(in, c);
     if (!(rc = mc_new(&in->assignment, U * U * slots, err)))
@@ -35,6 +36,23 @@ void mc_inside_release(struct mc_inside *in)
     *in = (struct mc_inside){0};
 }
 
+/* Match the units of one inner group, or keep their order (current; NULL: the identity). */
+static int match_inner(const struct mc_inside *in, size_t inner, const struct mc_perm *current,
+                       const double *matrix, int32_t *best, struct mc_assignment *a,
+                       struct mc_error *err)
+{
+    const size_t K = in->nesting->groups[inner].size;
+
+    if (!in->keep[inner])
+        return mc_assign_max(K, matrix, best, a, err);
+    *a = (struct mc_assignment){.kept = 1};
+    for (size_t i = 0; i < K; i++) {
+        best[i] = current ? current->perm[inner][i] : (int32_t)i;
+        a->value += matrix[i * K + (size_t)best[i]];
+    }
+    return 0;
+}
+
 static int match_pair(struct mc_inside *in, mc_inside_values *values, const void *arg,
                       const struct mc_perm *current, size_t pair, double *sum, struct mc_error *err)
 {
@@ -43,16 +61,16 @@ static int match_pair(struct mc_inside *in, mc_inside_values *values, const void
     int32_t *best = in->best + pair * in->width;
     int rc = 0;
 
+    if (in->keep[in->group] && h != u)
+        return 0;
     for (size_t c = 0; c < in->slots && !rc; c++) {
-        const size_t K = slot_size(in, c);
+        const size_t K = slot_size(in, c), inner = mc_nesting_child(in->nesting, in->group, u, c);
         double *matrix = NULL;
         if (!(rc = mc_new(&matrix, K * K, err)) && !(rc = values(arg, in, h, u, c, matrix, err)) &&
-            !(rc = mc_assign_max(K, matrix, best, &assignment[c], err))) {
+            !(rc = match_inner(in, inner, current, matrix, best, &assignment[c], err))) {
             *sum += assignment[c].value;
             for (size_t i = 0; current && i < K; i++)
-                *sum -=
-                    matrix[i * K + (size_t)current
-                                       ->perm[mc_nesting_child(in->nesting, in->group, u, c)][i]];
+                *sum -= matrix[i * K + (size_t)current->perm[inner][i]];
             best += K;
         }
         free(matrix);

@@ -11,15 +11,16 @@
 
 struct mc_inside {
     const struct mc_nesting *nesting;
-    size_t group, units, slots;       /* slots: number of groups in each unit */
-    size_t width;                     /* total size of one unit's groups */
+    const unsigned char *keep;  /* (n_groups) 1: keeps its permutation, the identity by default */
+    size_t group, units, slots; /* slots: number of groups in each unit */
+    size_t width;               /* total size of one unit's groups */
     struct mc_assignment *assignment; /* (units,units,slots), by position and unit */
     int32_t *best; /* (units,units,width): the permutations, by position and unit */
 };
 
 /* Release in also after an error. */
 MC_USE_RESULT int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting,
-                                 size_t group, struct mc_error *err);
+                                 const unsigned char *keep, size_t group, struct mc_error *err);
 void mc_inside_release(struct mc_inside *in);
 
 /* Fill the zeroed matrix (K,K): values of the slot's group in position h (rows) and unit u
@@ -27,7 +28,8 @@ void mc_inside_release(struct mc_inside *in);
 typedef int mc_inside_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
                              size_t slot, double *matrix, struct mc_error *err);
 /* Match all pairs. Adds the sum of each pair's values to value[h * units + u]. If current is not
- * NULL, the value of unit u's current permutations is subtracted. An error is that of the first
+ * NULL, the value of unit u's current permutations is subtracted. If the group is kept, only the
+ * pairs of a unit and its own position are matched. An error is that of the first
  * failing pair. */
 MC_USE_RESULT int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *arg,
                                   const struct mc_perm *current, double *value, int threads,

@@ -29,9 +29,10 @@ struct matching {
     double *value;              /* (K,K) of the largest group */
     int32_t *candidate, *spare; /* (K) of the largest group */
     struct mc_nesting nesting;
-    struct mc_inside inside; /* current group's */
-    unsigned char *matched;  /* (n_groups) in the forward sweep; NULL in other sweeps */
-    double min_rise;         /* smallest rise of the objective that counts as better */
+    struct mc_inside inside;   /* current group's */
+    const unsigned char *keep; /* (n_groups) */
+    unsigned char *matched;    /* (n_groups) in the forward sweep; NULL in other sweeps */
+    double min_rise;           /* smallest rise of the objective that counts as better */
     int threads;
 };
 
@@ -185,7 +186,7 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
     const struct mc_group *groups = m->s->groups;
     struct mc_inside_weights w = {0};
-    int rc = mc_inside_open(&m->inside, &m->nesting, group, err);
+    int rc = mc_inside_open(&m->inside, &m->nesting, m->keep, group, err);
 
     if (!rc)
         rc = mc_inside_weights_open(&w, &m->inside, m->uses, m->n_uses, err);
@@ -243,6 +244,8 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     int rc = 0;
 
     *changed = 0;
+    if ((info->kept = m->keep[group]))
+        return 0;
     for (int inside = m->nesting.slots[group] > 0; inside >= 0 && !*changed; inside--) {
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
             (rc = mc_assign_max(K, m->value, m->candidate, info, err)))
@@ -369,7 +372,8 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
     mc_perm_copy(&start, m->p);
     if (opts->forward && w->sweep == 1) {
         order_forward(m, order);
-        rc = mc_new(&m->matched, m->s->n_groups, err);
+        if (!(rc = mc_new(&m->matched, m->s->n_groups, err)))
+            memcpy(m->matched, m->keep, m->s->n_groups);
     } else {
         shuffle(m->s->n_groups, order, opts->seed, w->sweep);
     }
@@ -394,7 +398,8 @@ int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct 
                     const struct mc_graph *g, const float *a, const float *b,
                     const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
-    struct matching m = {.s = s, .g = g, .a = a, .b = b, .p = p, .threads = opts->threads};
+    struct matching m = {
+        .s = s, .g = g, .a = a, .b = b, .p = p, .keep = opts->keep, .threads = opts->threads};
     struct mc_weight_sweep w = {0};
     size_t *order = NULL;
     int rc = mc_new(&order, s->n_groups, err);
