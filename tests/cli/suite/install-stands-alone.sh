@@ -38,4 +38,8 @@ done
 for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slurm.sh paper/{paper.mk,paper.tsv,claims.tsv,{cells,compare,pages,tsv}.py}; do
     cmp "$MC_ROOT/pipelines/$f" "moved/share/mc/$f"
 done
-for f in "$MC_ROOT"/formats/python/mcz/*.py; do cmp "$f" "moved/share/mc/mcz/${f##*/}"; done
+diff -r -x __pycache__ "$MC_ROOT/formats/python/mcz" moved/share/mc/mcz
+for f in $(find moved/share/mc/mcz -name '*.py'); do
+    folder=$(dirname "${f#moved/share/mc/}")
+    grep -q "^packages = .*\"${folder//\//.}\"" "$MC_ROOT/formats/python/pyproject.toml" || die "pip leaves out $folder"
+done
