@@ -74,6 +74,25 @@ mcz.torch.save(pb, "pb.mcz", rows)
 mcz.torch.save(c.point(.3), "point.mcz", rows)
 
 
+# groups derived from a dictionary of arguments, in batches with labels
+class Words(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.embed, self.hidden, self.head = nn.Embedding(11, 8), nn.Linear(8, 16), nn.Linear(16, 11)
+
+    def forward(self, tokens, shift):
+        return self.head(torch.tanh(self.hidden(self.embed(tokens)) + shift[:, None]))
+
+
+tokens, shift = torch.randint(11, (64, 5)), torch.rand(64, 1)
+batches = [({"tokens": t, "shift": s}, t.roll(1, 1)) for t, s in zip(tokens.split(16), shift.split(16))]
+m, n = Words(), Words()
+found = mcz.torch.align(m, n, batches)
+assert found.groups.sizes == {"embed": 8, "hidden": 16}
+moved = mcz.torch.permute(copy.deepcopy(n), found, found.groups)
+assert distance(moved, n) > .1 and (moved(tokens, shift) - n(tokens, shift)).abs().max() < 1e-5
+
+
 # tied weights, half precision, a buffer, dictionaries, an output with logits, labels per position
 class Tied(nn.Module):
     def __init__(self):

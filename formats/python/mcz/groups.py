@@ -156,7 +156,7 @@ def rows(groups, shapes):
                      for r in of if counted.get(tensor, 1) > 1 and _leaves_parts(r, shapes[tensor], counted[tensor])]
     if problems:
         raise Error("; ".join(problems))
-    need(found, "no groups")
+    need(found, "no groups: nothing can be permuted")
     return found, sizes
 
 

@@ -135,15 +135,14 @@ def _ids(nets, rows, streams):
     return [s.id for s in found]
 
 
-def _forward(net, batch):
-    if isinstance(batch, dict):
-        return net(**batch)
-    return net(batch[0] if isinstance(batch, (tuple, list)) else batch)
+def _input(batch):
+    """The network's input in a batch, which may have labels: a tensor, or a dictionary of its arguments."""
+    return batch[0] if isinstance(batch, (tuple, list)) else batch
 
 
-def _first(batch):
-    return next(iter(batch.values())) if isinstance(batch, dict) else batch[0] if isinstance(
-        batch, (tuple, list)) else batch
+def _first(x):
+    """The first tensor of an input."""
+    return next(iter(x.values())) if isinstance(x, dict) else x
 
 
 def _to(batch, device):
@@ -215,7 +214,7 @@ class _ModuleRecorder:
 
     def run(self, batch):
         self.hooks.outputs.clear()
-        _forward(self.net, batch)
+        self.net(**batch) if isinstance(batch, dict) else self.net(batch)
 
     def units(self, group, path):
         need(path in self.hooks.outputs, "module \"%s\" does not run" % path)
@@ -244,7 +243,8 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
         mcz.torch.moments(a, b, loader, groups, "m.mcz")
 
     a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
-    loader   yields batches: a tensor, a list whose first element is the network's input, or a dictionary of its arguments.
+    loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...) or a dictionary of
+             arguments.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
     at       {group: module, or list of modules}, for groups without "at".
@@ -275,7 +275,7 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     try:
         with evaluating(a, b), torch.no_grad():
-            for batch in loader:
+            for batch in map(_input, loader):
                 for n, r in zip((a, b), recorders):
                     r.run(_to(batch, next(n.parameters()).device))
                 count = len(_first(batch))
