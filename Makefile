@@ -65,8 +65,9 @@ check: ## run every test, or those whose path contains a word (ONLY=word); ends 
 results: ## make docs/results/ from pipelines/paper/results/
 	@pipelines/paper/pages.py results docs/results
 
-reference: $(TOOLS) ## make docs/reference/programs.md from the programs' --help
+reference: $(TOOLS) ## make docs/reference/programs.md and python.md from --help and docstrings
 	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
+	@pipelines/setup/reference_python.py > $(BUILD)/python.md && cp $(BUILD)/python.md docs/reference/
 
 man: $(MAN) ## make man pages from the programs' --help
 

@@ -2,7 +2,6 @@
 """Make dataset streams from arrays, or from CIFAR's Python version, which consists of pickles.
 
     python -m mcz.data cifar10-python DIR --split train -o train.mcz      # or cifar100-python
-    mcz.data.write("train.mcz", images, labels, classes=10, mean=[...], std=[...])
 """
 import argparse
 import os
@@ -13,6 +12,8 @@ import numpy as np
 
 import mcz
 from mcz.errors import Error, inside, need
+
+__all__ = ["cifar", "write"]
 
 AUGMENT = {"rotate": 15.0, "flip": True, "pad": 4}
 CIFAR = {"mean": [.4914, .4822, .4465], "std": [.247, .243, .261], "augment": AUGMENT}
@@ -46,7 +47,17 @@ def _unpickle(path):
 
 
 def cifar(which, folder, split):
-    """(images, labels, keyword arguments for write()) of a split in a folder. which: a key of SETS."""
+    """Reads a split of CIFAR's Python version without executing code in its pickles.
+
+        images, labels, rest = mcz.data.cifar("cifar10-python", "cifar-10-batches-py", "test")
+        mcz.data.write("test.mcz", images, labels, **rest)
+
+    which   "cifar10-python" or "cifar100-python".
+    folder  that of the unpacked archive, or one that contains it.
+    split   "train" or "test".
+
+    Returns images (N,3,32,32) uint8, labels (N), and further arguments for write(). Raises mcz.Error if a file is not a
+    pickle of CIFAR, OSError if it cannot be read."""
     name, inner, files, key, meta, names_key, classes = SETS[which]
     if os.path.isdir(os.path.join(folder, inner)):
         folder = os.path.join(folder, inner)
@@ -91,7 +102,7 @@ def write(path, images, labels, classes, mean, std, name="mine", split="train", 
           augment=None, tool="mcz.data", args=None):
     """Writes a dataset stream. Returns its content id.
 
-        mcz.data.write("train.mcz", images, labels, classes=10, mean=[.49, .48, .45], std=[.25, .24, .26])
+        mcz.data.write("mine.mcz", images, labels, classes=10, mean=[.49, .48, .45], std=[.25, .24, .26])
 
     path         a path, "-" (standard output) or an open binary file.
     images       (N,C,H,W), uint8, or float32 in [0, 1].

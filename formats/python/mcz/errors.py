@@ -6,7 +6,12 @@ from contextlib import contextmanager
 class Error(Exception):
     """Invalid or unsupported input. The message contains printable characters only.
 
-    names: all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else empty.
+        try:
+            mcz.read("damaged.mcz")
+        except mcz.Error as e:
+            print(e)                                # damaged.mcz: is truncated
+
+    names  all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else empty.
     """
 
     def __init__(self, message, names=()):

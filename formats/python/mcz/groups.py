@@ -1,24 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """Groups of units that are permuted together, for networks without a graph (formats/exchange/groups.md).
 
-A unit is one index of a hidden layer: a channel, a neuron or a head. A group lists every axis of every tensor on which its
-units appear. Declare groups as a dictionary, a list of rows or a group file:
+mcz.torch.groups derives the groups of a module. To declare groups by hand, write a dictionary, a list of rows or a group
+file. A unit is one index of a hidden layer: a channel, a neuron or a head. A group lists every axis of every tensor on
+which its units appear:
 
     groups = {"hidden": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "at": "fc2:in"},
               "heads": {"out": ["qkv.weight:0"], "in": ["proj.weight:1"], "size": 12, "at": "proj:in"}}
-    rows, sizes = mcz.groups.rows(groups, {k: v.shape for k, v in net.state_dict().items()})
-    mcz.groups.write("groups.tsv", rows)             # for mc-convert --groups
 
 The keys of a group in a dictionary:
 
-    out, in  lists of "NAME:AXIS". NAME may contain *: fc1.* is fc1.weight, fc1.bias and batch norm's statistics.
-    size     number of units. Required if a unit is a block of several indices; default: the length of the axis.
-    at       for mcz.torch.moments: the module, or modules, whose output shows the units; "PATH:in" for its input.
-             PATH[32:64] selects these indices of the last axis (or of "axis").
-    axis     for mcz.torch.moments: the axis of that output on which the units are.
+out, in  lists of "NAME:AXIS". NAME may contain `*`: `fc1.*` is fc1.weight, fc1.bias and batch norm's statistics.
+size     number of units. Required if a unit is a block of several indices; default: the length of the axis.
+at       for mcz.torch.moments: the module, or modules, whose output shows the units; "PATH:in" for its input.
+         `PATH[32:64]` selects these indices of the last axis (or of "axis").
+axis     for mcz.torch.moments: the axis of that output on which the units are.
 
-A row is (tensor, axis, offset, count, block, group, parts=1): from index `offset`, that axis holds `count` units of the
-group, each of `block` indices. All rows of a group have the same count. Two rows of one axis must not overlap, except that
+A Row says the same of one axis. All rows of a group have the same count. Two rows of one axis must not overlap, except that
 one may be within a unit of the other. Then the smaller blocks move first, and the larger blocks move with their contents.
 A group with rows at the same places in all units of a row is not within these units.
 
@@ -36,13 +34,29 @@ import numpy as np
 from .errors import Error, need
 from .files import replacing
 
+__all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
+
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
 Row = namedtuple("Row", (*FIELDS, "parts"), defaults=(1,))
+Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices from index `offset`.
+
+    mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")
+
+tensor  its name in the state_dict
+axis    from 0
+offset  the group's first index on that axis
+count   its number of units, the same in all rows of the group
+block   indices per unit
+group   the group's name
+parts   1; G if axis 1 is counted over the G parts of axis 0 (grouped convolutions)"""
 
 
 def read(path):
-    """The rows of a group file: tab-separated, below a line with the names of the fields, axis 1 of parts as 1/PARTS. Lines
-    that start with # are comments. Raises Error with the number of a malformed line."""
+    """The rows of a group file (formats/exchange/groups.md).
+
+        mcz.groups.read("groups.tsv")[0].group
+
+    Returns a list of Row. Raises mcz.Error with the number of a malformed line, OSError if the file cannot be read."""
     with open(path) as f:
         lines = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(f, 1)
                  if line.strip() and not line.startswith("#")]
@@ -62,13 +76,22 @@ def parse(words):
 
 
 def text(rows):
-    """The text of a group file with these rows, and of the "symmetry" in streams."""
+    """The text of a group file with these rows, and of the "symmetry" in streams.
+
+        print(mcz.groups.text([("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]))
+
+    rows  a list of Row, or of tuples in its order. rows() checks them."""
     lines = [r if r[6:] in ((), (1,)) else (r[0], "%s/%s" % (r[1], r[6]), *r[2:]) for r in map(tuple, rows)]
     return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
 
 
 def write(path, rows):
-    """Writes a group file with these rows, for `mc-convert --groups`. If this raises, `path` is unchanged."""
+    """Writes a group file with these rows, for `mc-convert --groups`.
+
+        rows, sizes = mcz.groups.rows(groups, {k: v.shape for k, v in net.state_dict().items()})
+        mcz.groups.write("groups.tsv", rows)
+
+    Does not check the rows. If this raises OSError, `path` is unchanged."""
     with replacing(path, "t") as f:
         f.write(text(rows))
 
@@ -121,9 +144,12 @@ def _leaves_parts(row, shape, parts):
 def rows(groups, shapes):
     """Checks groups against a network and expands them to rows.
 
-    groups: a dictionary, a list of rows or the path of a group file.
-    shapes: {tensor: shape} of the network.
-    Returns (rows, {group: number of units}). Raises Error with every row that does not fit.
+        rows, sizes = mcz.groups.rows("groups.tsv", {k: v.shape for k, v in net.state_dict().items()})
+
+    groups  a dictionary, a list of rows, the path of a group file, or the result of mcz.torch.groups.
+    shapes  {tensor: shape} of the network.
+
+    Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not fit.
     """
     problems, sizes, checked, counted = [], {}, {}, {}
     if isinstance(groups, (str, os.PathLike)):
@@ -213,7 +239,15 @@ def places(found, shapes):
 
 
 def nesting(found, shapes):
-    """{group: (outer group, unit)} of the groups within a unit of another, from their rows and {tensor: shape}."""
+    """The groups within a unit of another, such as the channels of a head.
+
+        shapes = {k: v.shape for k, v in net.state_dict().items()}
+        mcz.groups.nesting(mcz.groups.rows(groups, shapes)[0], shapes)
+
+    found   the rows of rows().
+    shapes  {tensor: shape} of the network.
+
+    Returns {group: (outer group, unit)}. Raises mcz.Error if a group's rows are within different units."""
     parents = {}
     for r, up, unit, _ in places(found, shapes):
         parent = (up.group, unit) if up else None
@@ -225,8 +259,14 @@ def nesting(found, shapes):
 def gather(length, rows, permutation):
     """The old index of each new index of an axis, for the rows on it.
 
-    length: of the axis, over all parts. The result, reshaped to (parts, length / parts), has part k's indices in row k, from
-    k * length / parts."""
+        order = mcz.groups.gather(4, [mcz.groups.Row("fc.weight", 0, 0, 2, 2, "g")], {"g": [1, 0]})     # 2, 3, 0, 1
+
+    length       the length of the axis, over all parts.
+    rows         the rows on this axis of one tensor.
+    permutation  {group: integers (K)}: the new unit i is the old unit p[i].
+
+    Returns integers (length). Reshaped to (parts, length / parts), they have part k's indices in row k, from
+    k * length / parts. Does not check the rows."""
     index = np.arange(length)
     for r in sorted(rows, key=lambda r: r.block):
         part = slice(r.offset, r.offset + r.count * r.block)

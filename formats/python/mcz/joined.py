@@ -64,7 +64,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     """Aligns the units of b to those of a with mc-corr and mc-hungarian, or with mc-match.
 
         p = mcz.torch.align(a, b, loader)
-        p.tensors["layers.0.mlp"]                         # int32 (K): new unit i is b's unit p[i]
+        p.tensors["conv"]                                 # int32 (K): new unit i is b's unit p[i]
 
     a, b     networks of one architecture, each on any device.
     loader   batches (x, y) or x, as for mcz.torch.moments. With by="weights" and groups it may be None.
@@ -216,7 +216,11 @@ class Curve:
                 for k in self.names + self.buffers}
 
     def coefficients(self, t: float) -> list[float]:
-        """The weights of the points at t in [0, 1]; their sum is 1."""
+        """The weights of the points at t in [0, 1]; their sum is 1.
+
+            mcz.torch.Curve(a, b, kind="chain").coefficients(.25)                # [.5, .5, 0]
+
+        Raises mcz.Error for another t."""
         need(0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
         n = len(self.points) - 1
         if self.kind == "chain":
@@ -345,7 +349,9 @@ class Curve:
 
             middle = c.point(.5, loader)
 
-        loader  batches (x, y) or x that re-estimate batch norm's statistics; without it they are interpolated."""
+        loader  batches (x, y) or x that re-estimate batch norm's statistics; without it they are interpolated.
+
+        Raises mcz.Error for another t, or if the loader does not fit."""
         tensors = self._at(t)
         if loader is not None and _norms(self.net):
             tensors.update(self._statistics([t], loader, progress)[0])
@@ -391,11 +397,11 @@ class Curve:
                              for u, v in itertools.pairwise(self._at(t, self.names) for t in ts)])
 
     def save(self, path: Path) -> str:
-        """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier --point. Returns its content
-        id.
+        """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier --point.
 
             c.save("curve.mcz")
-        """
+
+        Returns its content id. Raises OSError if it cannot be written."""
         meta = {"net": "groups", "dataset": "", "symmetry": self.symmetry, "curve": self.kind,
                 "points": len(self.points)}
         tensors = {"%d/%s" % (i, k): p[self.owners[k]].cpu().float().numpy() for i, p in enumerate(self.points)

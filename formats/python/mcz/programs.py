@@ -22,8 +22,10 @@ def check(path, stdin=subprocess.DEVNULL):
 
         mcz.check("p.mcz")
 
-    path: a file, or "-" for the open file `stdin`.
-    Raises Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or fails otherwise.
+    path  a file, or "-" for the open file `stdin`.
+
+    Returns None. Raises mcz.Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or
+    fails otherwise.
     """
     _finish("mc-info", subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin,
                                       stderr=subprocess.PIPE))

@@ -1,9 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write safetensors files, without the safetensors package (formats/exchange/convert.md).
-
-    arrays = {k: v.numpy() for k, v in net.state_dict().items() if v.is_floating_point()}
-    mcz.safetensors.write("a.safetensors", arrays)
-"""
+"""Read and write safetensors files, without the safetensors package (formats/exchange/convert.md)."""
 import json
 import os
 import struct
@@ -15,6 +11,8 @@ from .errors import Error, inside, need
 from .files import replacing
 from .keys import is_whole
 
+__all__ = ["read", "write"]
+
 WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
 TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
          "U8": "u1", "BOOL": "?"}
@@ -25,10 +23,14 @@ HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10 ** 6, 8, 1 << 48
 def write(path, tensors, dtypes={}):
     """Writes {name: array} with unchanged values.
 
-        mcz.safetensors.write("a.safetensors", s.tensors, s.dtypes)      # s = mcz.read("a.mcz")
+        s = mcz.read("a.mcz")
+        mcz.safetensors.write("a.safetensors", s.tensors, s.dtypes)
 
-    The arrays must be float16, float32 or float64, as mc-convert requires, or uint16 with dtypes {name: "bfloat16"}.
-    Raises Error with the first other array. After an exception path is unchanged.
+    path     the file. After an exception it is unchanged.
+    tensors  {name: array} of float16, float32 or float64, as mc-convert requires, or of uint16 that is bfloat16.
+    dtypes   {name: "bfloat16"} for arrays of uint16.
+
+    Raises mcz.Error with the name of the first other array.
     """
     header, end, arrays = {}, 0, []
     for name, a in tensors.items():
@@ -165,10 +167,12 @@ def is_safetensors(path):
 def read(path):
     """{name: array} of a file, of sharded files or of a folder, with bfloat16 as float32, which holds each value.
 
-        mcz.safetensors.read("model.safetensors.index.json")["lm_head.weight"].shape
+        mcz.safetensors.read("a.safetensors")["fc.weight"].shape        # also "model.safetensors.index.json"
 
-    path: a file; an index, with its shards in the same folder; a folder that contains one index or, without an index, one
-    file. Raises Error if a file is damaged, or if shards and index differ; OSError if a file cannot be read.
+    path  a file; an index, with its shards in the same folder; a folder that contains one index or, without an index,
+          one file.
+
+    Raises mcz.Error if a file is damaged, or if shards and index differ; OSError if a file cannot be read.
     """
     path = os.fspath(path)
     path = _in_folder(path) if os.path.isdir(path) else path

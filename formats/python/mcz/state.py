@@ -137,7 +137,7 @@ def read(weights):
 def load(net, weights, strict=True):
     """Copies weights and batch norm's statistics into a network, in place. Returns the network.
 
-        net = mcz.torch.load(MyNet(), "pb.mcz")
+        net = mcz.torch.load(Net(), "a.mcz")
 
     net      an nn.Module whose tensors have the same names and shapes; its dtype and device are kept.
     weights  the path of a weights stream, of a safetensors file, of an index of shards or of a folder of these; a stream

@@ -31,6 +31,25 @@ TENSOR = RECORD_MAX, 64, 2, False
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
+class Stream(SimpleNamespace):
+    """A stream that read() has read and verified.
+
+        s = mcz.read("a.mcz")
+        print(repr(s), list(s.tensors)[:3], s.meta["net"])
+
+    kind     what it holds: "weights", "permutation", "curve", "dataset", "moments", ... (formats/codecs)
+    meta     its settings, as the page of the kind describes
+    tensors  {name: array}
+    dtypes   {name: a key of DTYPES}
+    history  how it was made: a list of {"tool", "version", "args", "parents"}
+    inputs   the content ids of the streams that it was made from
+    id       its content id: 32 hexadecimal digits
+    records  the number of its records"""
+
+    def __repr__(self):
+        return "<%s stream, %d tensors, id %s>" % (self.kind, len(self.tensors), self.id)
+
+
 class Tensor(SimpleNamespace):
     """A tensor that the header announces: name, dtype, shape."""
 
@@ -198,8 +217,8 @@ def read_file(f):
     pieces = [[] for _ in r.tensors]
     for index, _, a in r.records():
         pieces[index].append(a)
-    s = SimpleNamespace(kind=r.kind, meta=r.meta, history=r.history, tensors={}, inputs=r.inputs, id=r.id, records=r.n,
-                        dtypes={t.name: t.dtype for t in r.tensors})
+    s = Stream(kind=r.kind, meta=r.meta, history=r.history, tensors={}, inputs=r.inputs, id=r.id, records=r.n,
+               dtypes={t.name: t.dtype for t in r.tensors})
     for t, parts in zip(r.tensors, pieces):
         s.tensors[t.name] = (np.zeros(t.shape, DTYPES[t.dtype]) if not parts else
                              np.concatenate(parts) if t.shape else parts[0].copy())
@@ -212,10 +231,10 @@ def read(source, kind=None):
         s = mcz.read("a.mcz", "weights")
         s.tensors["fc.weight"].shape, s.meta["net"], s.id
 
-    source: a path, "-" (standard input) or an open binary file.
-    kind: the required kind, such as "weights" or "permutation"; None accepts any.
-    Returns an object with kind, meta, tensors {name: array}, dtypes {name: text}, history, inputs (content ids), id, and
-    records (their number). Raises mcz.Error if the stream is damaged or of another kind, OSError if it cannot be read.
+    source  a path, "-" (standard input) or an open binary file.
+    kind    the required kind, such as "weights" or "permutation"; None accepts any.
+
+    Returns a Stream. Raises mcz.Error if the stream is damaged or of another kind, OSError if it cannot be read.
     mcz.check() tests the rules of the kind.
     """
     name = source if isinstance(source, str) else os.fspath(source) if isinstance(source, os.PathLike) else \
@@ -232,7 +251,8 @@ def widened(s):
     """{name: array} of a stream, with float16 and bfloat16 as float32, which holds each value.
 
         mcz.widened(mcz.read("a.mcz"))["fc.weight"].mean()
-    """
+
+    The other arrays are the stream's own. Never raises for a stream of read()."""
     return {name: (a.astype("<u4") << 16).view("<f4") if s.dtypes[name] == "bfloat16" else
             a.astype("<f4") if s.dtypes[name] == "float16" else a for name, a in s.tensors.items()}
 
@@ -240,8 +260,16 @@ def widened(s):
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
 def history(tool, args, parents=(), version="1"):
-    """The history of a stream that `tool` made with the arguments `args` {name: value} from the streams `parents`, for
-    write(). It includes the parents' histories; equal entries occur once."""
+    """The history of a stream, for write().
+
+        made = mcz.history("my-assign", {"seed": 1}, [mcz.read("a.mcz")])
+
+    tool     the name of the program or function that makes it.
+    args     {name: string, number or boolean}: what determines the result.
+    parents  the streams that it is made from.
+    version  the tool's version.
+
+    Returns the list of entries: those of the parents, equal ones once, and its own. write() checks them."""
     entries, own = [], []
     for p in parents:
         places = []
@@ -340,13 +368,18 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
 def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):
     """Writes a stream. Returns its content id.
 
-        mcz.write("p.mcz", "permutation", {"groups": [{"name": "g", "size": 3}]}, {"g": np.array([2, 0, 1], "i4")},
+        s = mcz.read("m.mcz")
+        mcz.write("mine.mcz", "permutation", {"groups": [{"name": "g", "size": 3}]}, {"g": np.array([2, 0, 1], "i4")},
                   history=mcz.history("my-assign", {}, [s]), inputs=[s.id])
 
-    target: a path, "-" (standard output) or an open binary file. After an exception a path is unchanged.
-    kind, meta, tensors: as the page of the kind in formats/codecs requires; tensors are written in this order.
-    history, inputs: the result of history(), and the content ids of the streams that this one was made from.
-    dtypes: {name: "bfloat16"} for tensors in uint16 arrays.
+    target   a path, "-" (standard output) or an open binary file. After an exception a path is unchanged.
+    kind     the kind, lower case. The page of the kind in formats/codecs describes meta and tensors.
+    meta     {key: value}: its settings.
+    tensors  {name: array} in the order of the file.
+    history  the result of history().
+    inputs   the content ids of the streams that this one was made from.
+    dtypes   {name: "bfloat16"} for tensors in uint16 arrays.
+
     Raises mcz.Error, before anything is written, if the header, the history or an array's dtype is invalid.
     """
     rest = kind, meta, tensors, list(history), inputs, dtypes

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from typing import Any, Iterable, Optional, Sequence
 
+from .errors import need
 from .files import Path, replacing
+
+__all__ = ["Points"]
 
 
 class Points(list[dict[str, float]]):
-    """The rows of mc-eval's table, one per point: {"t": t, "NAME.loss": mean loss, "NAME.accuracy": percent, ...}.
+    """The rows of mc-eval's table, which Curve.evaluate returns. A list with one dictionary per point:
+    {"t": t, "NAME.loss": mean loss, "NAME.accuracy": percent, ...} for each data set NAME.
 
-        rows = curve.evaluate({"test": loader})
-        print(rows, rows[0]["test.loss"], rows.barrier("test.loss"))"""
+        rows = mcz.torch.Curve(a, b).evaluate({"test": test}, points=5)
+        print(rows)                                       # the table
+        print(rows[0]["test.loss"], [r["test.accuracy"] for r in rows])
+
+    chords  the lengths in parameter space between neighbouring points."""
 
     def __init__(self, rows: Iterable[dict[str, float]], chords: Sequence[float]) -> None:
         super().__init__(rows)
@@ -26,7 +33,12 @@ class Points(list[dict[str, float]]):
                                                      if c.endswith(".loss")))
 
     def summary(self) -> list[dict[str, Any]]:
-        """The rows of mc-eval --summary: ends, means, extremes and barrier of each data set's loss and accuracy."""
+        """The rows of mc-eval --summary: ends, means, extremes and barrier of each data set's loss and accuracy.
+
+            rows.summary()[0]["mean"]
+
+        Returns a list of dictionaries with the keys data, quantity, first, last, mean, arc_mean, min, min_t, max, max_t,
+        barrier and barrier_t."""
         found, t = [], [r["t"] for r in self]
         for column in list(self[0])[1:]:
             name, _, quantity = column.rpartition(".")
@@ -41,11 +53,21 @@ class Points(list[dict[str, float]]):
         return found
 
     def barrier(self, column: str) -> float:
-        """The most that a loss rises above, or an accuracy falls below, the straight line between the ends' values."""
-        return next(s["barrier"] for s in self.summary() if column == "%s.%s" % (s["data"], s["quantity"]))
+        """The most that a loss rises above, or an accuracy falls below, the straight line between the ends' values.
+
+            rows.barrier("test.accuracy")
+
+        Raises mcz.Error unless column is "NAME.loss" or "NAME.accuracy" of a data set."""
+        found = {"%s.%s" % (s["data"], s["quantity"]): s["barrier"] for s in self.summary()}
+        need(column in found, "the table has no column \"%s\" (one of: %s)" % (column, ", ".join(found)))
+        return found[column]
 
     def write(self, path: Path, summary: Optional[Path] = None) -> None:
-        """Writes the table and, to another path, its summary, with mc-eval's columns and number formats."""
+        """Writes the table and, to another path, its summary, with mc-eval's columns and number formats.
+
+            rows.write("line.tsv", summary="line.summary.tsv")
+
+        If this raises OSError, the path is unchanged."""
         forms = {c: "%s" if c in ("data", "quantity") else "%.4g" if c.endswith("_t") else "%.6g"
                  for c in self.summary()[0]}
         lines = ["\t".join(forms)] + ["\t".join(f % s[c] for c, f in forms.items()) for s in self.summary()]

@@ -7,13 +7,14 @@ Networks whose operations graphs support (docs/reference/networks.md):
     mc-convert a.safetensors --net ./net.json --data train.mcz -o a.mcz
     mcz.torch.load(net, "pb.mcz")
 
-Any other nn.Module, such as a transformer, with groups that you declare (mcz.groups):
+Any other nn.Module, such as a transformer, with groups that are derived from it (docs/guides/any-module.md):
 
-    p = mcz.torch.align(a, b, loader, groups)             # a permutation of b's units
-    mcz.torch.permute(b, p, groups)                       # in place
-    merged = mcz.torch.merge(a, b, p, loader=loader)      # without permute; a module
+    g = mcz.torch.groups(a, x)                            # x: a batch of inputs
+    p = mcz.torch.align(a, b, loader, g)                  # a permutation of b's units
+    merged = mcz.torch.merge(a, b, p, loader=loader)      # a module
     curve = mcz.torch.Curve(a, b, p).train(loader, epochs=5)
     print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
+    mcz.torch.permute(b, p, g)                            # in place
 """
 import argparse
 import ast
@@ -48,6 +49,8 @@ from mcz.joined import Curve, align, merge, save
 from mcz.state import load, tensors_of
 from mcz.stream import content_id
 
+__all__ = ["Curve", "align", "export", "groups", "load", "merge", "moments", "permute", "save"]
+
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 
@@ -56,7 +59,7 @@ PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap 
 def export(net, input, classes, mean=None, std=None, name=None):
     """Traces the graph of a network and its weights.
 
-        graph, tensors, notes = mcz.torch.export(net, (3, 32, 32), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
+        graph, tensors, notes = mcz.torch.export(net, (3, 16, 16), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
         json.dump(graph, open("net.json", "w"))                  # for --net ./net.json
         mcz.safetensors.write("a.safetensors", tensors)          # for mc-convert
 
@@ -79,22 +82,21 @@ def export(net, input, classes, mean=None, std=None, name=None):
 def groups(net, example):
     """Derives the permutation groups of any module from the graph that torch.export records.
 
-        g = mcz.torch.groups(net, torch.rand(2, 3, 32, 32))
+        g = mcz.torch.groups(net, torch.rand(2, 3, 16, 16))
         print(g.report())
         g.write("groups.tsv")                                    # for mc-convert --groups
-        mcz.torch.moments(a, b, loader, g, "m.mcz")
-        mcz.torch.permute(b, "p.mcz", g)
+        mcz.torch.moments(a, b, loader, g, "m.mcz")              # or at once: mcz.torch.align(a, b, loader, g)
 
     net      an nn.Module. Its evaluation mode is derived.
-    example  an input: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the batch.
+    example  an input: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
+             batch.
 
-    Returns mcz.symmetry.derive.Groups. The groups contain every order that the operations are known to allow; an operation
+    Returns mcz.symmetry.Groups. The groups contain every order that the operations are known to allow; an operation
     without a rule fixes the axes that it reads. All outputs of the network stay in place.
 
     Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
     1e-9. Raises mcz.Error if torch.export cannot record the network, or with the first module that differs."""
-    from mcz.symmetry import check
-    from mcz.symmetry.derive import Groups
+    from mcz.symmetry import Groups, check
     found = Groups(net, example)
 
     def permuted(tensors, permutation, rows):
@@ -239,8 +241,7 @@ def _declared_taps(groups, at, sizes, inner):
 def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None):
     """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
 
-        groups = {"hidden": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "at": "fc2:in"}}
-        mcz.torch.moments(a, b, loader, groups, "m.mcz")
+        mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")     # mc-corr m.mcz | mc-hungarian -o p.mcz
 
     a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
     loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...) or a dictionary of

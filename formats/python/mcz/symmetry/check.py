@@ -92,7 +92,7 @@ def _first_different(groups, state, moved, permutation, example):
             if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
                 break  # no single order of this axis
             if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
-                x = x.index_select(k, torch.from_numpy(groups.order(e, permutation)).to(x.device))
+                x = x.index_select(k, torch.from_numpy(groups._order(e, permutation)).to(x.device))
         else:
             if not _apart(x.double(), y.double()) <= TOLERANCE:
                 return "module \"%s\" (%s)" % (capture.place(node), node.target)

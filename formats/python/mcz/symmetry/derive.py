@@ -61,7 +61,10 @@ def rows_of(axes):
 
 
 class Groups:
-    """The permutation groups of a module. Iterates over its rows (mcz.groups.Row).
+    """The permutation groups of a module, as mcz.torch.groups derives them. Iterates over its rows (mcz.groups.Row).
+
+        g = mcz.torch.groups(a, x)
+        print(len(g.sizes), [r for r in g if r.tensor == "fc.weight"], g.difference)
 
     rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
     sizes       {group: units}
@@ -103,24 +106,32 @@ class Groups:
             self.names[key] = name
         return self.names[key]
 
-    def order(self, e, permutation):
+    def _order(self, e, permutation):
         """The old entry of each new entry of an axis."""
         rows = [Row("", 0, offset, count, block, self.names[atom, frozenset(unit.items())])
                 for offset, count, block, atom, unit in places(e, {}) if (atom, frozenset(unit.items())) in self.names]
         return gather(e.size, rows, permutation)
 
-    def program(self, n, example=None):
+    def _program(self, n, example=None):
         """The exported program for a batch of n."""
         if n not in self._programs:
             self._programs[n] = capture.export(self.net, self.example if example is None else example, n)
         return self._programs[n]
 
     def write(self, path):
-        """Writes a group file for `mc-convert --groups`."""
+        """Writes a group file for `mc-convert --groups`.
+
+            g.write("groups.tsv")
+
+        If this raises OSError, `path` is unchanged."""
         write(path, self.rows)
 
     def report(self):
-        """A table of the groups by size, and of what stays in place and why."""
+        """A table of the groups by size, and of what stays in place and why.
+
+            print(g.report())
+
+        Returns the text, with tabs between columns."""
         parents, found = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()}), {}
         for g, n in self.sizes.items():
             found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)

@@ -95,7 +95,7 @@ class Recorder:
     def run(self, batch):
         args, kwargs = capture.arguments(batch)
         first = next(v for v in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(v, torch.Tensor))
-        program, nodes = self.groups.program(len(first), batch), {v.node for own in self.taps.values() for v in own}
+        program, nodes = self.groups._program(len(first), batch), {v.node for own in self.taps.values() for v in own}
         runner = capture.Runner(program, keep=nodes.__contains__)
         runner.run(*capture.inputs(program, self.state, batch, len(first)))
         self.values = runner.values
