@@ -112,6 +112,7 @@ list_commands() {
     add_command mc-permute --verify ../in/test.mcz ../in/p.mcz ../in/b.mcz -o @out
     add_command mc-permute --random 3 --perm-out @perm ../in/b.mcz -o @out
     add_command mc-permute --compose ../in/p.mcz ../in/p.mcz -o @out
+    add_command mc-merge --weights 1,2,1 ../in/a.mcz ../in/b.mcz ../in/a.mcz -o @out
     add_command mc-bezier -q --epochs 1 --data ../in/d.mcz ../in/a.mcz ../in/b.mcz -o @out
     add_command mc-bezier -q --inner ../in/bent.mcz -o @out
     add_command mc-bezier -q --epochs 0 --start ../in/inner.mcz ../in/a.mcz ../in/b.mcz -o @out

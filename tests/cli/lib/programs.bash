@@ -22,6 +22,7 @@ programs() {
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
+    $f mc-merge "$w" "$w"
     $f mc-bezier -q --epochs 0 "$w" "$w"
     $f mc-bezier -q --epochs 1 --data "$d" "$w" "$w"
     $f mc-bezier --point .5 "$s-curve.mcz"

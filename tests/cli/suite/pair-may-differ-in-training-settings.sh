@@ -39,6 +39,8 @@ both='both.mcz differ only in training settings: "momentum" of node "bn1" is 0.1
 warns "$p" mc-acts -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
 warns 'momentum.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 0, and 1 more' \
     mc-match n1.mcz momentum.mcz -o perm.mcz
+warns "$both" mc-merge n1.mcz both.mcz -o merged.mcz
+mc-merge n1.mcz n2.mcz | same_content - merged.mcz
 mc-acts -q -t 1 -d d.mcz n1.mcz n2.mcz | same_content - m.mcz
 warns "$both" mc-bezier -t 1 --epochs 0 n1.mcz both.mcz -o line.mcz
 mc-bezier -t 1 --epochs 0 n1.mcz n2.mcz | same_content - line.mcz
@@ -49,7 +51,7 @@ warns "$p" mc-pam -t 1 -q -d d.mcz --batch 16 --epochs 1 --permutation-epochs 1 
 warns "$p" mc-eval -q -t 1 --line --points 3 -d d.mcz --bn-data d.mcz n1.mcz p.mcz -o line.tsv
 mc-permute --random 3 n2.mcz -o n3.mcz
 warns "$p" mc-eval -q -t 1 --plane --grid 2 -d d.mcz --bn-data d.mcz n1.mcz p.mcz n3.mcz -o plane.tsv
-for program in 'mc-acts -d d.mcz' mc-match 'mc-bezier --epochs 0'; do
+for program in 'mc-acts -d d.mcz' mc-match mc-merge 'mc-bezier --epochs 0'; do
     fails 3 'n1.mcz and delta.mcz: different networks (mine, mine): node "relu1" has a different "delta"' \
         $program n1.mcz delta.mcz
 done
