@@ -182,7 +182,7 @@ def regnet_small():
     return net, images(16), total(flat(32), flat(8, 24), flat(8, 2, 6), grouped(2, 4), times(2, grouped(6, 4)))
 
 
-@network("torchvision mnasnet1_0")
+@network("torchvision mnasnet1_0", fast=False)
 def mnasnet1_0():
     # The stem: 32 (convolution, depthwise convolution), 16. Stacks have one stream each, which no stack shares: 24, 40,
     # 80, 96, 192, 320. Expansions: 3 * 16, 3 * 24 twice | 3 * 24, 3 * 40 twice | 6 * 40, 6 * 80 twice | 6 * 80, 6 * 96
@@ -200,7 +200,7 @@ def resnet50():
         (64, 0): 1 + 2 * 3, (128, 0): 2 * 4, (256, 0): 1 + 2 * 6, (512, 0): 1 + 2 * 3, (1024, 0): 1, (2048, 0): 1})
 
 
-@network("torchvision resnet18")
+@network("torchvision resnet18", fast=False)
 def resnet18():
     # The stem and layer1 share one stream of 64 (no projection), then 128, 256, 512. Each of 8 blocks has conv1.
     return *torchvision("resnet18", 32), Counter({(64, 0): 1 + 2, (128, 0): 1 + 2, (256, 0): 1 + 2, (512, 0): 1 + 2})
@@ -213,7 +213,7 @@ INCEPTIONS = [(64, 96, 128, 16, 32, 32), (128, 128, 192, 32, 96, 64), (192, 96, 
 GOOGLENET = flat(64, 64, 192, *chain(*INCEPTIONS))
 
 
-@network("torchvision googlenet, without auxiliary heads")
+@network("torchvision googlenet, without auxiliary heads", fast=False)
 def googlenet():
     return *torchvision("googlenet", aux_logits=False, init_weights=False), GOOGLENET
 
@@ -469,7 +469,7 @@ def group_norms():
     return GroupNorms().eval(), images(8), total(blocks(4, 4), blocks(2, 6))
 
 
-@network("group norms of different sizes on one stream")
+@network("group norms of different sizes on one stream", fast=False)
 def group_norms_nested():
     # 4 blocks of 4 from norm0 and 8 of 2 from norm2: 4 blocks, 2 blocks in each, and the order of 2 in each of those
     return GroupNorms(last=8).eval(), images(8), total(

@@ -7,4 +7,4 @@ $python -c 'import mcz.torch, timm, torchvision, transformers; mcz.torch.groups'
 [ "$MC_UNDER" != valgrind ] || exit 77
 "$python" "$MC_ROOT/tests/parity/derived_groups.py" check >table.tsv 2>errors ||
     die "$(grep WRONG table.tsv; tail -n 5 errors)"
-[ "$(grep -c 'ok$' table.tsv)" -ge 115 ] || die 'networks are missing'
+[ "$(grep -c 'ok$' table.tsv)" -ge 70 ] || die 'networks are missing'
