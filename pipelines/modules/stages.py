@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stages of connect.mk that compute networks without a graph (networks.py) with PyTorch: train, acts, curve and eval,
-instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. Requires PyTorch 2."""
+instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. Requires PyTorch 2.4."""
 import argparse
 import json
 import os
@@ -9,7 +9,7 @@ import os
 import torch
 from torch.nn import functional as F
 
-import mcz
+import mcz.groups
 import mcz.torch
 import networks
 
@@ -44,15 +44,19 @@ class Images:
         return torch.where(flip[:, None, None, None], x.flip(3), x)
 
 
-def read(o, path):
+def network(o, path=None):
     net = networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last)
-    return mcz.torch.load(net, path)
+    return mcz.torch.load(net, path) if path else net
+
+
+def groups(net):
+    return mcz.torch.groups(net, torch.zeros(2, 3, 32, 32, device=next(net.parameters()).device))
 
 
 def train(o):
     """Writes a network: AdamW, one cycle of the learning rate, gradients of at most norm 1."""
     torch.manual_seed(o.seed)
-    net = networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last)
+    net = network(o)
     data = Images(o.data[0], o.batch, draws=torch.Generator().manual_seed(o.seed), augment=True)
     optimizer = torch.optim.AdamW(net.parameters(), o.lr, weight_decay=.05)
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.lr, max(1, o.epochs * len(data)), pct_start=.15)
@@ -71,22 +75,22 @@ def train(o):
             means = {"event": "epoch", "epoch": epoch, "epochs": o.epochs, "loss": total / len(data),
                      "accuracy": 100 * correct / len(data) / o.batch, "objective": total / len(data), "decay": 0}
             print(json.dumps(means, separators=(",", ":")), file=log, flush=True)
-    mcz.torch.save(net, o.output, net.groups()[0])
+    mcz.torch.save(net, o.output, groups(net))
 
 
 def acts(o):
     """Writes the moments of two networks, of a fifth of the images by default."""
-    a, b = (read(o, path) for path in o.streams)
-    rows, at = a.groups()
+    a, b = (network(o, path) for path in o.streams)
     data = Images(o.data[0], o.batch, o.samples)
     data.x = data.x[:o.samples or len(data.x) // 5]
-    mcz.torch.moments(a, b, data, rows, o.output, at)
+    mcz.torch.moments(a, b, (x for x, _ in data), groups(a), o.output)
 
 
 def curve(o):
     """Writes a curve, trained with AdamW."""
-    a, b = (read(o, path) for path in o.streams)
-    c = mcz.torch.Curve(a, b, groups=a.groups()[0])
+    a, b = (network(o, path) for path in o.streams)
+    rows = mcz.read(o.streams[0]).meta["symmetry"].splitlines()[1:]
+    c = mcz.torch.Curve(a, b, groups=[mcz.groups.parse(row.split("\t")) for row in rows])
     if o.epochs:
         c.train(Images(o.data[0], o.batch, augment=True), o.epochs, seed=o.seed, log=o.log_json, progress=False,
                 optimizer=lambda p: torch.optim.AdamW(p, o.lr, weight_decay=0.))
@@ -95,7 +99,7 @@ def curve(o):
 
 def evaluate(o):
     """Writes the table of a curve, and its summary."""
-    c = mcz.torch.Curve.load(o.streams[0], networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last))
+    c = mcz.torch.Curve.load(o.streams[0], network(o))
     data = {name: Images(path, o.batch, samples) for name, path, samples in zip(
         ("train", "test"), o.data, (o.samples or 10000, o.test_samples))}
     bn = Images(o.bn_data, o.batch, 10000) if o.bn_data else None  # these networks have no batch norm; yours may

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-# A vision transformer without a graph: mcz.torch.align finds a planted permutation from activations and from weights, merge
-# and Curve apply it, training lowers the loss between the ends, equal seeds train equal curves, and the streams are mc's own:
+# A vision transformer without a graph: with derived groups, mcz.torch.align finds a planted permutation from activations
+# and from weights, merge and Curve apply it, training lowers the loss between the ends, equal seeds train equal curves, and the streams are mc's own:
 # mc-info, mc-permute, mc-bezier and mc-plot accept them. Tied weights stay tied, and batches may be dictionaries.
-# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
+# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; torch.func' 2>/dev/null || exit 77
+$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules OMP_NUM_THREADS=1
 $python - <<'END'
 import copy
-import mcz, mcz.groups, mcz.torch, networks, numpy as np, torch
+import mcz, mcz.torch, networks, numpy as np, torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -32,22 +32,22 @@ def distance(m, n):
 
 
 a, b = net(1), net(2)
-rows, at = a.groups()
 x, y = torch.randn(96, 3, 32, 32), torch.randint(10, (96,))
 data = list(zip(x.split(32), y.split(32)))
-_, sizes = mcz.groups.rows(rows, {k: v.shape for k, v in a.state_dict().items()})
-planted = {g: np.random.default_rng(3).permutation(n) for g, n in sizes.items()}
-moved = mcz.torch.permute(copy.deepcopy(a), planted, rows)
+groups = mcz.torch.groups(a, x[:2])
+assert len(groups.sizes) > 10, groups
+planted = {g: np.random.default_rng(3).permutation(n) for g, n in groups.sizes.items()}
+moved = mcz.torch.permute(copy.deepcopy(a), planted, groups)
 assert distance(a, moved) > .1 and (a(x) - moved(x)).abs().max() < 1e-4
-p = mcz.torch.align(a, moved, data, rows, at=at, path="p.mcz")
-q = mcz.torch.align(a, moved, None, rows, by="weights", path="q.mcz")
+p = mcz.torch.align(a, moved, iter(data))
+q = mcz.torch.align(a, moved, None, groups, by="weights", path="q.mcz")
 for found in p, q:
-    assert equal(mcz.torch.permute(copy.deepcopy(moved), found, rows), a)
+    assert equal(mcz.torch.permute(copy.deepcopy(moved), found, found.groups), a)
 # merge: the identity for the planted permutation, the mean for other networks; arguments are unchanged
 assert distance(mcz.torch.merge(a, moved, p), a) < 1e-6
 kept = copy.deepcopy(b)
-p = mcz.torch.align(a, b, data, rows, at=at, path="p.mcz")
-merged, pb = mcz.torch.merge(a, b, p, t=.25), mcz.torch.permute(copy.deepcopy(b), "p.mcz", rows)
+p = mcz.torch.align(a, b, data, groups, path="p.mcz")
+merged, pb = mcz.torch.merge(a, b, p, t=.25), mcz.torch.permute(copy.deepcopy(b), "p.mcz", groups)
 for k, v in merged.state_dict().items():
     assert torch.allclose(v, .75 * a.state_dict()[k] + .25 * pb.state_dict()[k], atol=1e-6), k
 assert equal(b, kept) and not merged.training and a.training
@@ -60,18 +60,18 @@ for c in curves:
     c.train(data, epochs=8, optimizer=lambda p: torch.optim.AdamW(p, 3e-3), seed=5, log="log.json", progress=False)
 assert torch.equal(torch.get_rng_state(), state)
 assert all(torch.equal(curves[0].points[1][k], curves[1].points[1][k]) for k in c.names)
-rows_ = c.evaluate({"train": data}, points=5, progress=False)
-assert rows_[2]["train.loss"] < line[2]["train.loss"] - .05, (rows_[2], line[2])
-assert rows_[0] == line[0] and rows_[4] == line[4]
-assert repr(rows_).startswith("<5 points, train.loss barrier "), repr(rows_)
-rows_.write("c.tsv")
+rows = c.evaluate({"train": data}, points=5, progress=False)
+assert rows[2]["train.loss"] < line[2]["train.loss"] - .05, (rows[2], line[2])
+assert rows[0] == line[0] and rows[4] == line[4]
+assert repr(rows).startswith("<5 points, train.loss barrier "), repr(rows)
+rows.write("c.tsv")
 c.save("c.mcz")
 loaded = mcz.torch.Curve.load("c.mcz", net(9))
-assert loaded.evaluate({"train": data}, points=5, progress=False) == rows_
+assert loaded.evaluate({"train": data}, points=5, progress=False) == rows
 loaded.save("again.mcz")
-mcz.torch.save(b, "b.mcz", rows)
-mcz.torch.save(pb, "pb.mcz", rows)
-mcz.torch.save(c.point(.3), "point.mcz", rows)
+mcz.torch.save(b, "b.mcz", groups)
+mcz.torch.save(pb, "pb.mcz", groups)
+mcz.torch.save(c.point(.3), "point.mcz", groups)
 
 
 # groups derived from a dictionary of arguments, in batches with labels

@@ -37,7 +37,7 @@ from .files import replacing
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
-Row = namedtuple("Row", (*FIELDS, "parts"), defaults=(1,))
+Row = namedtuple("Row", "tensor axis offset count block group parts", defaults=(1,))
 Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices from index `offset`.
 
     mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")

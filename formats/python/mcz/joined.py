@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
 """Align, merge and connect two PyTorch networks without a graph. PyTorch runs the networks, mc's programs align them,
 and the results are mc's streams and tables. mcz.torch has these names."""
 from __future__ import annotations
@@ -77,12 +78,11 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     Returns the stream as mcz.read() does; its `groups` are those used. Raises mcz.Error if networks or groups do not
     fit or the loader is empty, and OSError if a program is not on PATH."""
     need(by in ("activations", "weights"), "by must be \"activations\" or \"weights\" (got %r)" % (by,))
+    images: Iterator[Any] = (batch[0] if isinstance(batch, (tuple, list)) else batch for batch in (() if loader is None else loader))
     if groups is None:
-        batches = iter(() if loader is None else loader)
-        first = next(batches, None)
+        first = next(images, None)
         need(first is not None, "the loader yields no images")
-        loader = itertools.chain([first], batches) if batches is loader else loader
-        groups = _door().groups(a, first[0] if isinstance(first, (tuple, list)) else first)
+        groups, images = _door().groups(a, first), itertools.chain([first], images)
     if by == "weights":
         with tempfile.TemporaryDirectory() as folder:
             names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
@@ -91,7 +91,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
             found = pipe(b"", ["mc-match", "--no-progress", *options, *names])
     else:
         sums = io.BytesIO()
-        _door().moments(a, b, loader, groups, sums, **moments)
+        _door().moments(a, b, images, groups, sums, **moments)
         found = pipe(sums.getvalue(), ["mc-corr", "--no-progress"], ["mc-hungarian", *options])
     if path is not None:
         with replacing(path) as f:

@@ -27,7 +27,7 @@ def require(ok, reason):
 class Traced(torch.Tensor):
     """A tensor that reports each PyTorch function called with it to `trace`. `_mc` is its Value, or None."""
 
-    trace = None
+    trace = None  # type: ignore[assignment]
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
