@@ -95,5 +95,5 @@ def _first_different(groups, state, moved, permutation, example):
                 x = x.index_select(k, torch.from_numpy(groups._order(e, permutation)).to(x.device))
         else:
             if not _apart(x.double(), y.double()) <= TOLERANCE:
-                return "module \"%s\" (%s)" % (capture.place(node), node.target)
+                return "module \"%s\" (%s)" % (capture.place(node), getattr(node.target, "_opname", node.name))
     return "an unknown module"

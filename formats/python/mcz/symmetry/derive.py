@@ -76,17 +76,18 @@ class Groups:
         self.run, self.net, self.example, self.difference = Interpretation(net, example), net, example, None
         self.names, self.rows, self.fixed = {}, [], []  # names: {(atom, {(outer atom, unit)}): group}
         self._programs = dict(zip(capture.SIZES, self.run.programs))
-        tensors, aliases = self.run.axes, {}
+        tensors, self.aliases = self.run.axes, {}  # aliases: {parameter: all its names}
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():
-            aliases.setdefault(self.run.alias.get((t.data_ptr(), tuple(t.shape))), []).append(name)
+            self.aliases.setdefault(self.run.alias.get((t.data_ptr(), tuple(t.shape))), []).append(name)
         for tensor, axes in tensors.items():
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
-                self.rows += [Row(name, axis, offset, count, block, group, parts) for name in aliases[tensor]]
+                self.rows += [Row(name, axis, offset, count, block, group, parts) for name in self.aliases[tensor]]
             for axis, e in enumerate(axes):
                 self.fixed += [(tensor, axis, *f) for f in _fixed(e)]
+        self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
         self.sizes = {r.group: r.count for r in self.rows}
@@ -105,6 +106,19 @@ class Groups:
                 name, n = "%s.%d" % (base, n), n + 1
             self.names[key] = name
         return self.names[key]
+
+    def _drop_unseen(self):
+        """Drops groups that no activation shows in a distinct order: those of entries that are read as equal, such as
+        repeated channels, and of entries that are not read."""
+        alias = {k: v for v, own in self.aliases.items() for k in own}
+        seen = {a for v in self.run.activations() for e in v.axes for a in atoms(e)}
+        axes = {}
+        for r in self.rows:
+            axes.setdefault(r.group, set()).add((alias[r.tensor], r.axis))
+        reads = self.run.read - self.run.written
+        unseen = {name for (atom, _), name in self.names.items()
+                  if axes[name] <= reads or len(axes[name]) == 1 and atom not in seen}
+        self.rows = [r for r in self.rows if r.group not in unseen]
 
     def _order(self, e, permutation):
         """The old entry of each new entry of an axis."""

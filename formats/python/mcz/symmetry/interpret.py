@@ -6,15 +6,34 @@ import torch
 
 from ..errors import Error
 from . import capture
-from .axes import Atom, confine, fix, fixed, free, vary
+from .axes import Atom, atoms, confine, fix, fixed, free, vary
 from .rules import Call, Value, apply, uniform
-
-STATISTICS = "batch_norm", "_native_batch_norm_legit_no_training", "instance_norm"
 
 
 def _operation(node):
     """The name of an ATen operation without its overload."""
     return getattr(node.target, "_opname", None) or getattr(node.target, "__name__", str(node.target))
+
+
+def _arguments(node):
+    """{name: argument} of an ATen operation."""
+    names = [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
+    return dict(zip(names, node.args), **node.kwargs)
+
+
+def _has_blocks(node):
+    """True for an operation in which the order on axis 1 of a weight may vary with axis 0."""
+    return _operation(node) in ("matmul", "bmm", "baddbmm", "einsum") or _arguments(node).get("groups", 1) != 1
+
+
+def _draws(node):
+    """True if an operation draws random numbers."""
+    own = _arguments(node)
+    p = own.get("p", own.get("dropout", own.get("dropout_p")))
+    if isinstance(p, (int, float)):
+        return p > 0 and own.get("train", own.get("training", True))
+    return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and (
+        _operation(node) != "scaled_dot_product_attention")
 
 
 class Interpretation:
@@ -23,6 +42,7 @@ class Interpretation:
     def __init__(self, net, example):
         self.programs = [capture.export(net, example, n) for n in capture.SIZES]
         self.axes, self.values, self.observed, self.constants = {}, {}, [], {}
+        self.parameters, self.read, self.written = {}, set(), set()  # {placeholder: parameter}, {(parameter, axis)}
         signature = self.programs[0].graph_signature
         self.specs = {s.arg.name: s for s in signature.input_specs if hasattr(s.arg, "name")}
         self.alias = {}  # {data_ptr: parameter}
@@ -68,17 +88,16 @@ class Interpretation:
         if tensor is None:
             program = self.programs[0]
             return self._constant(node, program.constants.get(spec.target, program.state_dict.get(spec.target)), sizes)
-        users = list(node.users)
-        if not users:
+        if not node.users:
             return None
-        moves = spec.kind.name == "PARAMETER" or users and all(_operation(u) in STATISTICS for u in users)
         name = self.alias.setdefault((tensor.data_ptr(), tuple(tensor.shape)), spec.target)
+        self.parameters[node.name] = name
         if name not in self.axes:
-            self.axes[name] = [free(n) if moves else fixed(n, "buffer") for n in sizes]
-            if moves and sizes and isinstance(self.axes[name][0], Atom):
-                for e in self.axes[name][1:]:
-                    if isinstance(e, Atom):
-                        vary(e, self.axes[name][0])
+            self.axes[name] = [free(n) if tensor.is_floating_point() else fixed(n, "integers") for n in sizes]
+            if all(map(_has_blocks, node.users)):
+                for lead in atoms(self.axes[name][0]):
+                    for a in [a for e in self.axes[name][1:] for a in atoms(e)]:
+                        vary(a, lead)
         return Value(node.name, self.axes[name])
 
     def _argument(self, a, b):
@@ -114,8 +133,7 @@ class Interpretation:
         if module is not None:
             return self._nested(n, other, module, args)
         op = n.target
-        if torch.Tag.nondeterministic_seeded in getattr(op, "tags", ()) and "dropout" not in _operation(n) and (
-                "scaled_dot" not in _operation(n)):
+        if _draws(n):
             raise Error("module \"%s\": %s draws random numbers" % (capture.place(n), _operation(n)))
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
         inputs = [x for x in torch.utils._pytree.tree_leaves((n.args, n.kwargs)) if isinstance(x, torch.fx.Node)]
@@ -129,15 +147,19 @@ class Interpretation:
         c = Call(_operation(n), arguments, sizes, _operation(n) + (" in " + where if where else ""),
                  lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users), self._observe)
         out = apply(c, op)
+        read = {(v.node, k) for v, k in c.read}
+        for v in c.values():
+            for k in range(len(v.axes)) if v.node in self.parameters else ():
+                (self.read if (v.node, k) in read else self.written).add((self.parameters[v.node], k))
         return self._value(n, out, sizes)
 
     def _observe(self, value):
-        if any(e.size >= capture.BATCH for e in value.axes):
+        if value.is_activation():
             self.observed.append(value)
 
     def activations(self):
         """All values that depend on the input."""
-        return [v for own in self.values.values() for v in self._flat(own) if any(e.size >= capture.BATCH for e in v.axes)]
+        return [v for own in self.values.values() for v in self._flat(own) if v.is_activation()]
 
     def _value(self, n, out, sizes):
         if sizes and isinstance(sizes[0], list):

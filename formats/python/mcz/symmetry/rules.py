@@ -6,6 +6,7 @@ fixes all axes of its inputs. Each rule may only say what is true of the operati
 import torch
 
 from .axes import ONE, Product, Sum, at, atoms, cut, fix, fixed, free, outer, regroup, unify, unrolled, vary
+from .capture import BATCH
 
 RULES = {}
 
@@ -23,17 +24,20 @@ class Value:
     def __init__(self, node, axes):
         self.node, self.axes = node, axes
 
+    def is_activation(self):
+        return any(e.size >= BATCH for e in self.axes)
+
     def __str__(self):
         return self.node
 
 
 class Call:
     """One operation: its arguments by name, the sizes of its outputs, the reason to give if it fixes an axis.
-    observe(value): called for each value that a layer contracts."""
+    observe(value): called for each value that a layer contracts. `read`: (weight, axis) that a layer contracts."""
 
     def __init__(self, name, arguments, sizes, reason, used, observe):
         self.name, self.arguments, self.sizes, self.reason, self.used = name, arguments, sizes, reason, used
-        self.observe = observe
+        self.observe, self.read = observe, []
 
     def __getattr__(self, name):
         return self.arguments.get(name)
@@ -386,7 +390,7 @@ def similarity(c):
     return out[:k] + [ONE] * bool(c.keepdim) + out[k + 1:]
 
 
-@rule("batch_norm", "_native_batch_norm_legit_no_training", "instance_norm", "prelu")
+@rule("batch_norm", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit", "instance_norm", "prelu")
 def channels(c):
     for v in list(c.values())[1:]:
         if v.axes[0].size > 1:
@@ -427,6 +431,7 @@ def weight_norm(c):
 @rule("linear")
 def linear(c):
     c.observe(c.input)
+    c.read.append((c.weight, len(c.weight.axes) - 1))
     c.unify((c.input.axes[-1], c.weight.axes[-1]))
     out = c.input.axes[:-1] + c.weight.axes[:-1]
     if c.bias is not None:
@@ -438,6 +443,8 @@ def product(c, x, y):
     """The axes of the matrix product of x and y."""
     c.observe(x)
     c.observe(y)
+    if x.is_activation() or y.is_activation():
+        c.read += [(x, len(x.axes) - 1), (y, max(0, len(y.axes) - 2))]
     x, y = x.axes, y.axes
     out = broadcast(c, [x[:-2], y[:-2]], (x[-1], y[-2] if len(y) > 1 else y[0]))
     return out + x[-2:-1] + (y[-1:] if len(y) > 1 else [])
@@ -527,6 +534,7 @@ def convolution(c):
     x, w, n = c.input, c.weight, c.groups or 1
     c.observe(x)
     transposed = "transpose" in c.name or bool(c.transposed)
+    c.read.append((w, 0 if transposed else 1))
     spatial = len(w.axes) - 2
     lead = len(x.axes) - spatial - 1
     blocks = free(n)
