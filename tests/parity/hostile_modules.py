@@ -117,7 +117,7 @@ def symmetric():
         lambda n, seed=0: torch.randn(n, 7), flat(8)
 
 
-@module("a weight that is sliced", "smaller")  # slices of a parameter are fixed
+@module("a weight that is sliced")
 def sliced_weight():
     return Apply(lambda m, x: m.last(F.relu(F.linear(x, m.weight[:8]))), weight=parameter(12, 7),
                  last=nn.Linear(8, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8)
@@ -193,7 +193,7 @@ def instance_norm():
     return case(lambda m, x: m.norm(x), flat(8, 6), norm=nn.InstanceNorm2d(8, affine=True))
 
 
-@module("batch norm without running statistics", "smaller", flat(6))  # fixed
+@module("batch norm without running statistics")
 def batch_statistics():
     return case(lambda m, x: m.norm(x), flat(8, 6), norm=nn.BatchNorm2d(8, track_running_stats=False))
 
@@ -411,7 +411,7 @@ def repeat_interleave():
     return case(lambda m, x: x.repeat_interleave(2, 1), flat(8, 6), after=16)
 
 
-@module("concatenation, split and sum", "smaller", flat(8, 4, 4, 6))  # sums of different segments are fixed
+@module("concatenation, split and sum")
 def concatenation():
     # [a 3, b 5] + [c 5, d 3]: cuts at 3 and 5; halves of 4 read by two convolutions: cuts at 4 too
     return case(lambda m, x: (lambda y: torch.cat([m.e(y[:, :4]), m.f(y[:, 4:])], 1))
@@ -648,7 +648,7 @@ def embedding():
         lambda n, seed=0: torch.arange(4 * n).view(n, 4) % 11, flat(8, 6)
 
 
-@module("positions in a buffer of the state_dict", "smaller")  # buffers are fixed
+@module("positions in a buffer of the state_dict")
 def positions_buffer():
     return Apply(lambda m, x: m.fc(F.relu(m.a(x) + m.positions).mean(1)),
                  a=nn.Linear(7, 8),

@@ -66,8 +66,10 @@ def export(net, example, n):
         with _whole_operations(net):
             return torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
     except Exception as e:
-        text = next((line for line in str(e).splitlines() if line.strip()), "")
-        raise Error("torch.export cannot record the network: %s: %s" % (type(e).__name__, text.strip()[:300])) from None
+        text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
+        if "DataDependent" in type(e).__name__:
+            raise Error("torch.export cannot record a branch or a size that depends on data: declare the groups by hand") from None
+        raise Error("torch.export cannot record the network: %s: %s" % (type(e).__name__, text[:200])) from None
 
 
 def inputs(program, state, example, n):
