@@ -77,7 +77,7 @@ for path, epochs in ("steps.mcz", 6), ("chain.mcz", 3):
     torch.rand = rand
     found, expected = ({"%d/%s" % (i, k): p[k] - start["%d/%s" % (i, k)] for i in range(1, len(c.points) - 1)
                         for k, p in ((k, curve.points[i]) for k in c.names)} for curve in (c, trained))
-    near(found, expected, 1e-3, "%d steps, %s" % (epochs, c.kind))
+    near(found, expected, 1e-4, "%d steps, %s" % (epochs, c.kind))
     for i in 0, -1:
         assert all(torch.equal(c.points[i][k], trained.points[i][k]) for k in c.names), "ends"
 torch_nets.F = plain

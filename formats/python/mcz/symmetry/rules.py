@@ -8,7 +8,7 @@ import torch
 from .axes import ONE, Product, Sum, at, atoms, cut, fix, fixed, free, outer, regroup, unify, unrolled, vary
 from .capture import BATCH
 
-RULES = {}
+RULES: dict = {}
 
 
 def rule(*names):
