@@ -36,8 +36,7 @@ static int run(struct options *o, struct mc_error *err)
     int rc = 0;
 
     for (size_t i = 0; !rc && i < o->cli.n_operands; i++) {
-        rc =
-            mc_weights_sum_open(&sum, (struct mc_stream){.path = path[i], .declared = 1}, h, err);
+        rc = mc_weights_sum_open(&sum, (struct mc_stream){.path = path[i], .declared = 1}, h, err);
         if (!rc && i)
             rc = mc_expect_same_network(&o->cli, sum.first.graph, sum.next, path[0], path[i], err);
         if (!rc)

@@ -127,10 +127,9 @@ int mc_weights_sum_add(struct mc_weights_sum *s, double weight, struct mc_error 
     }
     rc = check_tensors(s, err);
     while (!rc && (rc = mc_reader_next(s->reader, &rec, err)) == 1) {
-        rc = rec.index < last
-                 ? mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order",
-                           mc_reader_name(s->reader), rec.tensor->name)
-                 : add_record(s, &rec, weight, err);
+        rc = rec.index < last ? mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order",
+                                        mc_reader_name(s->reader), rec.tensor->name)
+                              : add_record(s, &rec, weight, err);
         last = rec.index;
     }
     s->weight += weight;

@@ -14,8 +14,10 @@ struct mc_weights_option {
 void mc_weights_option_parse(const char *option, const char *arg, void *value);
 void mc_weights_option_record(const void *value, struct mc_history *h, struct mc_checkpoint *s);
 #define MC_OPTION_WEIGHTS(at_, ...)                                                                \
-    {"weights", 0, MC_OPT_OTHER, at_, .arg = "W1,W2,...", .parse = mc_weights_option_parse,        \
-     .record = mc_weights_option_record, __VA_ARGS__}
+    {                                                                                              \
+        "weights", 0, MC_OPT_OTHER, at_, .arg = "W1,W2,...", .parse = mc_weights_option_parse,     \
+                                         .record = mc_weights_option_record, __VA_ARGS__           \
+    }
 #define MC_HELP_WEIGHTS                                                                            \
     "not negative; they are divided by their sum, so 1,1 and .5,.5 are the same (default: equal)"
 
