@@ -4,9 +4,9 @@
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "tools/curve/objective.h"
-#include "tools/eval/measure.h"
-#include "tools/options/train.h"
 #include "tools/cli/data_warnings.h"
+#include "tools/options/statistics.h"
+#include "tools/options/train.h"
 #include "tools/cli/networks.h"
 
 #include <inttypes.h>
@@ -177,37 +177,6 @@ static int learn_curve(struct options *o, struct mc_error *err)
     return mc_train_cli_close(&o->train, rc, err);
 }
 
-/* Compute the batch-norm statistics of a point on --bn-data. */
-static int point_statistics(const struct options *o, const struct mc_curve *c, struct mc_weights *w,
-                            struct mc_error *err)
-{
-    struct mc_dataset_reader *d = NULL;
-    struct mc_loader_options pass = {.be = o->cli.be,
-                                     .batch = o->train.train.batch,
-                                     .samples = o->bn_samples,
-                                     .exact = mc_option_given(&o->cli, &o->bn_samples) != NULL,
-                                     .augment = !o->bn_plain,
-                                     .seed = o->train.train.seed};
-    const float *vector = w->params;
-    const double one = 1;
-    struct mc_span span = {.graph = w->graph, .k = 1, .T = 1, .vectors = &vector, .coef = &one};
-    int rc = mc_dataset_open(&d, o->bn_data, err);
-
-    if (!rc) {
-        mc_history_input(o->cli.history, mc_dataset_stream(d));
-        pass.data = d;
-        rc = mc_eval_statistics(&span, &pass, NULL, w->stats, err);
-    }
-    if (!rc) {
-        const struct mc_dataset_info *info = mc_dataset_get_info(d);
-        mc_data_warn(&o->cli, c->graph, c->dataset, info, o->bn_data, MC_DATA_TRAIN);
-        if (o->bn_plain)
-            mc_data_warn_plain(&o->cli, c->augmented, info);
-    }
-    mc_dataset_close(d);
-    return rc;
-}
-
 static int extract_point(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -232,7 +201,15 @@ static int extract_point(struct options *o, struct mc_error *err)
         mc_option_note(&o->cli, &o->train.train.batch, h);
         mc_option_note(&o->cli, &o->train.train.seed, h);
         mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
-        rc = point_statistics(o, &c, &w, err);
+        const struct mc_statistics_options on = {
+            .data = o->bn_data,
+            .batch = o->train.train.batch,
+            .samples = o->bn_samples,
+            .seed = o->train.train.seed,
+            .exact = mc_option_given(&o->cli, &o->bn_samples) != NULL,
+            .plain = o->bn_plain,
+            .augmented = c.augmented};
+        rc = mc_statistics_set(&o->cli, &w, &on, err);
     } else if (o->bn_data)
         rc = mc_data_check(c.graph, o->bn_data, err);
     if (!rc)

@@ -120,6 +120,8 @@ list_commands() {
     add_command mc-pam -q --permutation-epochs 1 --epochs 1 --batch 16 --checkpoint +ck --data ../in/d.mcz ../in/a.mcz ../in/b.mcz -o @out
     add_command mc-pam -q --permutation-epochs 1 --epochs 1 --spectral 9 --huber .1 --data ../in/dataset.mcz \
         ../in/plain.mcz ../in/plain.mcz -o @out
+    add_command mc-repair -q --data ../in/d.mcz ../in/a.mcz --ends ../in/a.mcz ../in/b.mcz -o @out
+    add_command mc-repair -q --data ../in/d.mcz ../in/a.mcz -o @out
     add_command mc-pgd -q --steps 2 --restarts 2 --data ../in/dataset.mcz ../in/weights.mcz -o @out
     add_command mc-eval -q --data ../in/d.mcz ../in/a.mcz ../in/b.mcz -o @out
     add_command mc-eval -q --points 2 --attack pgd:steps=1 --bn-data ../in/d.mcz --data ../in/test.mcz --summary @summary \
@@ -160,7 +162,7 @@ try() {
         words+=("$word")
     done
     case ${words[0]} in
-    mc-train | mc-acts | mc-corr | mc-hungarian | mc-match | mc-permute | mc-bezier | mc-pam | mc-pgd | mc-eval | mc-bootstrap)
+    mc-train | mc-acts | mc-corr | mc-hungarian | mc-match | mc-permute | mc-bezier | mc-pam | mc-repair | mc-pgd | mc-eval | mc-bootstrap)
         words+=(-t 1)
         ;;
     esac

@@ -28,6 +28,8 @@ programs() {
     $f mc-bezier --point .5 "$s-curve.mcz"
     $f mc-pam -q --permutation-epochs 1 --epochs 1 --data "$d" "$w" "$w"
     $f mc-pam -q --permutation-epochs 1 --epochs 1 --perm "$s-permutation.mcz" --data "$d" "$w" "$w"
+    $f mc-repair -q --data "$d" "$w"
+    $f mc-repair -q --data "$d" "$w" --ends "$w" "$w"
     $f mc-pgd -q --data "$d" "$w"
     $f mc-eval -q --data "$d" "$w"
     $f mc-eval -q --points 2 --data "$d" "$s-curve.mcz"

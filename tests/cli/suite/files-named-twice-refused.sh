@@ -48,6 +48,7 @@ files mc-match "" in:--init in: in: out:--log-json out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output
 files mc-merge "" in: in: in: out:--output
+files mc-repair "" in:--data in: out:--output
 files mc-pgd "" in:--data in: out:--log-json out:--output
 files mc-eval "" in:--data in:--data in:--bn-data in: out:--summary out:--checkpoint out:--output
 files mc-eval "" in:--data in: out:--losses out:--output
