@@ -9,7 +9,7 @@ usage_error "mc-merge: missing: operand B.mcz (see --help)" mc-merge 3.mcz
 usage_error "only one input can be standard input" mc-merge - 3.mcz - <3.mcz
 usage_error "mc-merge: --weights must have one number per network (got 3 for 2 networks)" mc-merge --weights 1,1,1 3.mcz 3.mcz
 usage_error "mc-merge: --weights: one weight must be greater than 0 (got '0,0')" mc-merge --weights 0,0 3.mcz 3.mcz
-for w in -1,2 '' 1, ,1 1,,1 x,1 1e10,1 nan,1; do usage_error "mc-merge: --weights: '" mc-merge "--weights=$w" 3.mcz 3.mcz; done
+for w in -1,2 '' '1,' ',1' 1,,1 x,1 1e10,1 nan,1; do usage_error "mc-merge: --weights: '" mc-merge "--weights=$w" 3.mcz 3.mcz; done
 fails_unchanged 3 "mc-merge: 3.mcz and 4.mcz: different networks (mlp:3, mlp:4)" mc-merge 3.mcz 3.mcz 4.mcz -o x.mcz
 fails_unchanged 3 "good-dataset.mcz: weights expected, got dataset" mc-merge 3.mcz "$samples/good-dataset.mcz" -o x.mcz
 fails_unchanged 3 "good-curve.mcz: weights expected, got curve" mc-merge "$samples/good-curve.mcz" 3.mcz -o x.mcz

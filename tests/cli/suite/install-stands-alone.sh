@@ -39,7 +39,7 @@ for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slu
     cmp "$MC_ROOT/pipelines/$f" "moved/share/mc/$f"
 done
 diff -r -x __pycache__ "$MC_ROOT/formats/python/mcz" moved/share/mc/mcz
-for f in $(find moved/share/mc/mcz -name '*.py'); do
-    folder=$(dirname "${f#moved/share/mc/}")
+find moved/share/mc/mcz -name '*.py' -printf '%h\n' | sort -u | while read -r folder; do
+    folder=${folder#moved/share/mc/}
     grep -q "^packages = .*\"${folder//\//.}\"" "$MC_ROOT/formats/python/pyproject.toml" || die "pip leaves out $folder"
 done
