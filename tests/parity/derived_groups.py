@@ -8,6 +8,7 @@
     derived_groups.py programs [NETWORK...]   mc-permute by the group files of the fast networks keeps their outputs
     derived_groups.py kinds|torchvision|timm [WORD...]
                                               networks of network_kinds, whose groups are not known beforehand
+    derived_groups.py survey OUT.tsv SET...   append what mcz.torch.groups finds, with its own check only (minutes)
     derived_groups.py --all OUT.md [SET...]   append Markdown tables of everything (hours)
 
 Prints one line per network. Exit status 1 if one is not as expected. The outputs of permuted networks are compared here
@@ -386,6 +387,25 @@ def write_tables(path, *chosen):
                       flush=True)
 
 
+def survey(path, *chosen):
+    """Appends a line per network to a table: groups, units, reasons of fixed axes, difference, seconds of processor time.
+    Continues a table that it has begun."""
+    with open(path, "a+") as out:
+        out.seek(0)
+        done = {line.split("\t")[0] for line in out}
+        for group in chosen:
+            for name in sets()[group].keys() - done:
+                start, case = time.process_time(), sets()[group][name]()
+                try:
+                    g = mcz.torch.groups(case[0], case[1](3))
+                    reasons = Counter(reason.split(" in ")[0] for *_, reason in g.fixed)
+                    columns = [as_text(counts_of(g.rows)), sum(g.sizes.values()),
+                               "; ".join("%d %s" % (n, r) for r, n in reasons.most_common()), "%.1e" % g.difference]
+                except mcz.Error as e:
+                    columns = ["refused", "", str(e), ""]
+                print(name, *columns, "%.1f" % (time.process_time() - start), sep="\t", file=out, flush=True)
+
+
 # ---- tests of this file ----------------------------------------------------------------------------------------------
 
 def self_test():
@@ -437,6 +457,8 @@ def main(what, *words):
             print("%s\t%.1e" % (name, programs(name, expected_groups.NETS[name])), flush=True)
     elif what == "one":
         one(*words)
+    elif what == "survey":
+        survey(*words)
     elif what == "--all":
         write_tables(*words)
     else:
