@@ -207,7 +207,7 @@ static int extract_point(struct options *o, struct mc_error *err)
             .samples = o->bn_samples,
             .seed = o->train.train.seed,
             .exact = mc_option_given(&o->cli, &o->bn_samples) != NULL,
-            .plain = o->bn_plain,
+            .plain = o->bn_plain ? "--bn-plain" : NULL,
             .augmented = c.augmented};
         rc = mc_statistics_set(&o->cli, &w, &on, err);
     } else if (o->bn_data)

@@ -80,7 +80,7 @@ static int reestimate(struct options *o, struct mc_weights *w, struct mc_error *
                                              .samples = o->samples,
                                              .seed = o->seed,
                                              .exact = mc_option_given(&o->cli, &o->samples) != NULL,
-                                             .plain = o->images == PLAIN,
+                                             .plain = o->images == PLAIN ? "--images plain" : NULL,
                                              .augmented = w->augmented};
 
     if (!w->graph->S)

@@ -74,9 +74,12 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
         mc_warn(cli, "%s: images of the test split (training images expected)", file);
 }
 
-void mc_data_warn_plain(const struct mc_cli *cli, int augmented, const struct mc_dataset_info *info)
+void mc_data_warn_plain(const struct mc_cli *cli, const char *option, int augmented,
+                        const struct mc_dataset_info *info)
 {
     if (augmented && mc_augment_any(&info->augment))
-        mc_warn(cli, "--bn-plain: the network was trained on augmented images; statistics from "
-                     "plain images may cost several points of accuracy");
+        mc_warn(cli,
+                "%s: the network was trained on augmented images; statistics from plain images "
+                "may cost several points of accuracy",
+                option);
 }

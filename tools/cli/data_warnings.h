@@ -20,9 +20,9 @@ enum mc_data_use {
  * without normalisation (mean 0, deviation 1) is not compared. */
 void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char *dataset,
                   const struct mc_dataset_info *info, const char *path, enum mc_data_use use);
-/* Warns if batch-norm statistics come from plain images, the network was trained on augmented ones
- * and the data set has an augmentation. */
-void mc_data_warn_plain(const struct mc_cli *cli, int augmented,
+/* Warns that batch-norm statistics come from plain images by this option, if the network was trained
+ * on augmented ones and the data set has an augmentation. */
+void mc_data_warn_plain(const struct mc_cli *cli, const char *option, int augmented,
                         const struct mc_dataset_info *info);
 #define MC_HELP_BN_PLAIN                                                                           \
     "re-estimate on images without augmentation; a network trained on augmented images may lose "  \

@@ -164,7 +164,7 @@ static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject 
     const struct mc_dataset_info *info = mc_dataset_get_info(s->bn.reader);
     mc_data_warn(e->cli, g, subject->dataset, info, s->bn.path, MC_DATA_TRAIN);
     if (e->bn_plain)
-        mc_data_warn_plain(e->cli, subject->augmented, info);
+        mc_data_warn_plain(e->cli, "--bn-plain", subject->augmented, info);
 }
 
 static int begin(void *arg, size_t done, size_t block, size_t bytes, double each,

@@ -33,7 +33,7 @@ int mc_statistics_set(struct mc_cli *cli, struct mc_weights *w,
         const struct mc_dataset_info *info = mc_dataset_get_info(d);
         mc_data_warn(cli, w->graph, w->dataset, info, o->data, MC_DATA_TRAIN);
         if (o->plain)
-            mc_data_warn_plain(cli, o->augmented, info);
+            mc_data_warn_plain(cli, o->plain, o->augmented, info);
     }
     mc_dataset_close(d);
     return rc;

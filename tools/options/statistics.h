@@ -11,9 +11,9 @@
 struct mc_statistics_options {
     const char *data;
     uint64_t batch, samples, seed;
-    int exact;     /* the user chose the number of samples */
-    int plain;     /* without augmentation */
-    int augmented; /* the network was trained on augmented images */
+    int exact;         /* the user chose the number of samples */
+    const char *plain; /* the option that leaves out the augmentation, or NULL: augmented images */
+    int augmented;     /* the network was trained on augmented images */
 };
 
 /* Set w->stats; with cli's backend, which must be open. The data become an input in cli's history.

@@ -242,6 +242,8 @@ run_every_program() {
     for s in 1 2; do mc-train "${options[@]}" --net mlp:bn,8 --batch 16 --epochs 1 --lr .01 --seed $s -o out/n$s.mcz; done
     mc-bezier "${options[@]}" --batch 16 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/curve.mcz
     mc-bezier -q "$@" --point .5 --bn-data d.mcz --bn-samples 64 out/curve.mcz -o out/point.mcz
+    mc-repair "${options[@]}" --samples 64 out/n1.mcz -o out/statistics.mcz
+    mc-repair "${options[@]}" --samples 64 out/n1.mcz --ends out/n1.mcz out/n2.mcz -o out/repaired.mcz
     mc-pam "${options[@]}" --batch 16 --permutation-epochs 1 --epochs 1 --lr .01 out/n1.mcz out/n2.mcz -o out/pam.mcz
     mc-pgd "${options[@]}" --eps 4/255 --steps 1 out/n1.mcz -o out/pgd.mcz
     mc-acts "${options[@]}" --samples 64 out/n1.mcz out/n2.mcz -o out/moments.mcz
@@ -251,6 +253,7 @@ run_every_program() {
 expect_all_computed_with() {
     expect_computed_with out/n1.mcz mc-train "$1"
     for s in curve point; do expect_computed_with out/$s.mcz mc-bezier "$1"; done
+    for s in statistics repaired; do expect_computed_with out/$s.mcz mc-repair "$1"; done
     expect_computed_with out/pam.mcz mc-pam "$1"
     expect_computed_with out/pgd.mcz mc-pgd "$1"
     for s in moments raw; do expect_computed_with out/$s.mcz mc-acts "$1"; done

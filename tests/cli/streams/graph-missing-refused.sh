@@ -14,6 +14,8 @@ refuses net.mcz mc-eval --plane --data data.mcz net.mcz net.mcz net.mcz -o x.tsv
 refuses net.mcz mc-acts --data data.mcz net.mcz net.mcz -o x.mcz
 refuses net.mcz mc-acts --data data.mcz --raw net.mcz -o x.mcz
 refuses net.mcz mc-pgd --data data.mcz net.mcz -o x.mcz
+refuses net.mcz mc-repair --data data.mcz net.mcz -o x.mcz
+refuses net.mcz mc-repair --data data.mcz a.mcz --ends net.mcz -o x.mcz
 refuses net.mcz mc-pam --data data.mcz net.mcz net.mcz -o x.mcz
 refuses net.mcz mc-bezier --data data.mcz --epochs 1 net.mcz net.mcz -o x.mcz
 refuses net.mcz mc-train --data data.mcz --init net.mcz --epochs 1 -o x.mcz

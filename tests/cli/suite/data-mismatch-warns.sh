@@ -53,6 +53,8 @@ check_uses() {
     warns "$any$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --grid 2 --plane {1,2,3}.mcz
     warns "$any$fit" mc-eval -q -t 1 --data synth.mcz --bn-data $data --points 3 line.mcz
     warns "$any$fit" mc-bezier -q -t 1 --point .5 --bn-data $data line.mcz
+    warns "$any$fit" mc-repair -q -t 1 --data $data 1.mcz
+    warns "$any$fit" mc-repair -q -t 1 --data $data 1.mcz --ends 1.mcz 2.mcz
 }
 
 other() { echo "$1: images of $2, but the network was trained on $3"; }
