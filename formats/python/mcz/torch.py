@@ -350,14 +350,16 @@ def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
 
         mcz.torch.permute(b, "p.mcz", groups)
 
-    permutation  the path of a permutation stream, a stream of mcz.read(), or {group: integers (K)}: the new unit i is the
-                 old unit p[i].
+    permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or {group: integers (K)}: the
+                 new unit i is the old unit p[i].
     groups       as mcz.groups describes.
 
     Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit.
     """
     if isinstance(permutation, (str, os.PathLike)):
-        permutation = mcz.read(permutation, "permutation").tensors
+        permutation = mcz.read(permutation, "permutation")
+    need("members" not in getattr(permutation, "meta", {}),
+         "one permutation expected, got a joint set (mcz.member selects one)")
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
     state = tensors_of(net)
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
