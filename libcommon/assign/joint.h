@@ -3,8 +3,9 @@
  * Joint assignment: the units of several networks in one common order, which makes the maps between
  * all pairs consistent. With two networks it is the linear assignment; with three or more it is the
  * multidimensional assignment problem with decomposable values, which is NP-hard. The method is a
- * local search whose moves are exact assignments (Bandelt, Crama and Spieksma 1994 fix all but one
- * index; Crama and Spieksma 1992 start from each index as a hub). */
+ * local search whose moves are exact assignments of some networks to the others (Karapetyan and
+ * Gutin 2011, dimensionwise variation), from each network as hub (Bandelt, Crama and Spieksma 1994)
+ * and from random orders. */
 #ifndef MC_JOINT_H
 #define MC_JOINT_H
 
@@ -50,17 +51,17 @@ static inline size_t mc_joint_pair(size_t K, size_t i, size_t j)
  * channel of network k at place c. The first network's order is the identity.
  *
  * The starts are the K references (each other network is assigned to that one) and random orders.
- * From a start, each network in turn is assigned to the sum of the others until none improves. At the end of the best
- * start, every bipartition of the networks is tried: an exact assignment moves one side, whose
- * networks keep their order, against the other. Both repeat until nothing improves. So the result
- * is a local maximum: no bipartition improves it. It is never worse than a reference. For three
- * networks and at most 5 units without channels it is the maximum: every order of the second
- * network is a start.
+ * From a start, each network in turn is assigned to the sum of the others until none improves. At
+ * the end of the best start, every bipartition of the networks is tried: an exact assignment moves
+ * one side against the other, and the networks of a side keep their order among themselves. Both
+ * repeat until nothing improves. So the result is a local maximum: no bipartition improves it. It
+ * is never worse than a reference. For three networks and at most 5 units without channels it is
+ * the maximum: every order of the second network is a start.
  *
  * Units with channels: the value of a pair of units is that of the best assignments of their
- * channels (exact in two levels). Deterministic. One thread. Memory: 8 times the largest matrices
- * of one pair, and U^2 orders of a unit's channels. Returns 0, MC_EINPUT, MC_EFAIL or MC_ENOMEM as
- * mc_assign_max. */
+ * channels (exact in two levels). Deterministic. One thread. Memory: one matrix per slot, that of
+ * mc_assign_max, and U^2 orders of a unit's channels. Returns 0, MC_EINPUT, MC_EFAIL or MC_ENOMEM
+ * as mc_assign_max. */
 MC_USE_RESULT int mc_joint_max(const struct mc_joint *joint, int32_t *const *order,
                                struct mc_joint_result *result, struct mc_error *err);
 
