@@ -3,6 +3,7 @@
 reads the bytes. Messages are those of the C reader. read(path) does the checks of mc-info --check."""
 import math
 import re
+from contextlib import nullcontext
 from math import prod
 from types import SimpleNamespace
 
@@ -360,8 +361,10 @@ def permutation(meta, announced):
 
     def values(arrays, order):
         in_order(announced, order)
-        for name in names:
-            check_permutation(arrays[name], name)
+        for i, p in enumerate(prefixes):
+            with inside("member %d" % (i + 1)) if members else nullcontext():
+                for name, _ in groups:
+                    check_permutation(arrays[p + name], name)
     return values
 
 
