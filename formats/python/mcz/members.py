@@ -11,7 +11,7 @@ def member(source, which):
     """One permutation of a joint set.
 
         p = mcz.member("joint.mcz", 3)
-        p.tensors["layers.0.conv"]                        # int32 (K): the unit of network 3 at each place
+        print(p.network, p.tensors["conv"])               # int32 (K): the unit of network 3 at each place
 
     source: the path of a permutation stream, or a stream of mcz.read().
     which: the member's number, from 1, or the content id of its network.
