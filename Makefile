@@ -69,6 +69,9 @@ reference: $(TOOLS) ## make docs/reference/programs.md and python.md from --help
 	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
 	@pipelines/setup/reference_python.py > $(BUILD)/python.md && cp $(BUILD)/python.md docs/reference/
 
+notebook: all ## execute docs/notebooks/align.py into align.ipynb; PYTHON needs PyTorch, matplotlib, nbclient, ipykernel
+	@$(HERE) PYTHONPATH="$$PWD/formats/python" && export MC_ROOT PATH PYTHONPATH && $(or $(PYTHON),python3) pipelines/setup/notebook.py docs/notebooks/align.py
+
 man: $(MAN) ## make man pages from the programs' --help
 
 install: all man ## install programs, man pages, completion and scripts into $(DESTDIR)$(PREFIX)
@@ -168,4 +171,4 @@ $(BUILD)/man/%.1: $(BUILD)/bin/%
 .DELETE_ON_ERROR:
 -include $(shell find $(BUILD) -name '*.d' 2>/dev/null)
 
-.PHONY: all demo check results reference man install wheel lint format clean help always
+.PHONY: all demo check results reference notebook man install wheel lint format clean help always

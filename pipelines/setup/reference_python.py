@@ -19,7 +19,7 @@ HEAD = """\
 # Python
 
 Every public function of the Python package `mcz`, made from its docstrings. `make reference` writes this page; do not edit it.
-[guides/any-module.md](../guides/any-module.md) shows how the functions work together.
+[guides/any-module.md](../guides/any-module.md) and the [notebook](../notebooks/align.ipynb) show how the functions work together.
 
 The examples share these names: `net`, `a` and `b` are networks of one class `Net`. `x` is a batch of inputs, `loader` and `test` are
 lists of batches (inputs, labels). The `.mcz` files are streams of these networks."""

@@ -12,6 +12,7 @@ import math
 import os
 import tempfile
 import time
+import warnings
 from types import SimpleNamespace
 from typing import Any, Callable, Iterable, Iterator, Mapping, Optional, Sequence
 
@@ -107,7 +108,9 @@ def _batches(loader: Batches, device: torch.device, text: str = "", labels: bool
     """The batches (x, y) on a device; y is None if labels are not required. If `text`, shows progress with tqdm."""
     batch = None
     try:
-        from tqdm.auto import tqdm
+        with warnings.catch_warnings():  # in a notebook without ipywidgets
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
         loader = tqdm(loader, desc=text, leave=False, disable=None) if text else loader
     except ImportError:
         pass
