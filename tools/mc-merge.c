@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-merge: the mean of networks. */
-#include "formats/codecs/weights_sum.h"
+#include "formats/codecs/weights.h"
 #include "tools/cli/networks.h"
 #include "tools/options/weights.h"
 

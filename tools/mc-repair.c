@@ -4,7 +4,7 @@
 #include "libcommon/base/file.h"
 #include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
-#include "tools/eval/repair.h"
+#include "tools/repair/repair.h"
 #include "tools/options/statistics.h"
 #include "tools/options/weights.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The nodes that REPAIR rescales, in chains, skips, branches, gates and several heads. */
-#include "libcommon/graph/rescale.h"
+#include "tools/repair/rescale.h"
 #include "tests/unit/kernels/groups.h"
 #include "tests/unit/must.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "libcommon/graph/rescale.h"
+#include "tools/repair/rescale.h"
 
 #include "libcommon/base/alloc.h"
 

@@ -3,7 +3,7 @@
  * REPAIR (Jordan, Sedghi, Saukh, Entezari and Neyshabur 2023, "REPAIR: REnormalizing Permuted
  * Activations for Interpolation Repair"). Each channel before a nonlinearity gets the weighted means
  * of the ends' means and standard deviations on the same images. The change is folded into the
- * parameters of the layer or norm that computes the channel (libcommon/graph/rescale.h).
+ * parameters of the layer or norm that computes the channel (tools/repair/rescale.h).
  *
  * All networks run in evaluation mode. The ends need one pass over the images each. The network
  * needs one pass per level of layers, because a layer is measured after those before it have been
@@ -11,12 +11,12 @@
  * are over images and pixels, summed in float64 in the order of the images, so the number of
  * threads does not change them. A network that is repaired with itself as all ends of a
  * positive weight is unchanged, bit for bit. */
-#ifndef MC_EVAL_REPAIR_H
-#define MC_EVAL_REPAIR_H
+#ifndef MC_REPAIR_H
+#define MC_REPAIR_H
 
 #include "formats/codecs/weights.h"
 #include "kernels/model.h"
-#include "libcommon/graph/rescale.h"
+#include "tools/repair/rescale.h"
 #include "tools/load/in_memory.h"
 
 struct mc_repair_options {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Measurement of channels, and their repair level by level. */
-#include "tools/eval/repair.h"
+#include "tools/repair/repair.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
