@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-hungarian: the permutation with the maximum value in given matrices, exact, group by group. */
+ * mc-hungarian: the permutation with the maximum value in given matrices, exact, group by group; or
+ * one permutation per network to a common order. */
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
 #include "tools/align/chosen_groups.h"
+#include "libcommon/base/json.h"
+#include "tools/align/joint_matching.h"
 #include "tools/align/matching.h"
 #include "tools/cli/cli.h"
+#include "tools/cli/text.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 static const char doc[] =
-    "Match the units of two networks by an optimal assignment in each group."
+    "Match the units of two or more networks by optimal assignments in each group."
     "\vReads one similarity matrix per group of units, as mc-corr writes them: rows are units of "
     "the first network, columns are units of the second, and higher is better. Writes the "
     "permutation of the second network's units for which the sum over matched pairs is greatest, "
@@ -34,26 +38,49 @@ static const char doc[] =
     "distance to an upper bound for all of them. -v adds the multiplier; the slack, by how much "
     "the permutation is better than the identity in the second matrices; and the best value "
     "without the constraint. Units that contain groups are not supported.\n\n"
+    "With --joint, reads the matrices of every pair of K networks, in any order, and writes a "
+    "joint set: K permutations that bring all networks to one order, so that the maps between "
+    "any two agree. The first network keeps its order. mc-permute finds the permutation of a "
+    "network by its content id. The objective is the sum of all pairs' values. The search "
+    "starts from each network as the reference of all others, and from --starts random orders. "
+    "It matches each network to all others in turn, and at the end one side of every "
+    "bipartition of the networks to the other, until no such move improves. The result is a "
+    "local maximum, never worse than any reference. -v prints one line per group and one for "
+    "the total; --table writes them: the objective; the objective with each network as "
+    "reference; the sum of the pairs' own maxima (pairs). No common order exceeds that sum, "
+    "and usually none reaches it.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --groups '*.mlp,*.heads' matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
-    "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz";
+    "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz\n"
+    "  mc-hungarian --joint m12.mcz m13.mcz m23.mcz -o joint.mcz";
 
 struct options {
     struct mc_cli cli;
     const char *matrices, *constraint, *groups;
+    int joint;
+    struct mc_joint_opts search;
+    const char *table;
 };
 
+/* clang-format off */
 static const struct mc_option options[] = {
     {"constraint", 0, MC_OPT_INPUT, MC_AT(constraint), .arg = "MATRICES.mcz",
      .help = "write a permutation at least as good as the identity in these matrices (see below)"},
     {"groups", 0, MC_OPT_TEXT, MC_AT(groups), .arg = "PATTERN,...",
      .help = MC_HELP_CHOSEN_GROUPS " the identity"},
+    {"joint", 0, MC_OPT_FLAG, MC_AT(joint), .flags = MC_OPT_HISTORY,
+     .help = "match all networks to one common order; reads the matrices of every pair"},
+    {"starts", 0, MC_OPT_U64, MC_AT(search.starts), .arg = "N", .max = 1000000, .def = "50",
+     .flags = MC_OPT_HISTORY, .needs = {"joint"},
+     .help = "random starts of --joint, after one from each network"},
+    {"table", 0, MC_OPT_RESULT, MC_AT(table), .arg = "FILE.tsv", .needs = {"joint"},
+     .help = "write a table of the objective of each group and the total"},
     MC_OPTION_OUTPUT,
-    MC_OPTION_THREADS,
-    MC_OPTION_NO_HISTORY,
-    {0}};
+    MC_OPTION_SEED(MC_AT(search.seed), .flags = MC_OPT_HISTORY, .needs = {"joint"}),
+    MC_OPTION_THREADS, MC_OPTION_NO_HISTORY, {0}};
+/* clang-format on */
 
 static void report(const struct options *o, const struct mc_matrices *m,
                    const struct mc_assignment *info, const struct mc_constrained *constrained)
@@ -104,7 +131,7 @@ static int read_inputs(struct mc_matrices *m, struct mc_matrices *c, const struc
     return mc_match_check(m, c, o->matrices, o->constraint, err);
 }
 
-static int run(struct options *o, struct mc_error *err)
+static int match(struct options *o, struct mc_error *err)
 {
     struct mc_matrices m = {0}, constraint = {0};
     struct mc_perm p = {0};
@@ -138,11 +165,154 @@ out:
     return rc;
 }
 
+/* ---- --joint --------------------------------------------------------------------------------- */
+
+/* The sums of all groups. */
+static struct mc_joint_result total(const struct mc_joint_result *results, size_t n)
+{
+    struct mc_joint_result sum = {0};
+
+    for (size_t k = 0; k < n; k++) {
+        sum.value += results[k].value;
+        sum.pairs += results[k].pairs;
+        for (size_t i = 0; i < MC_JOINT_MAX; i++)
+            sum.reference[i] += results[k].reference[i];
+    }
+    return sum;
+}
+
+static double best_reference(const struct mc_joint_result *r, size_t K)
+{
+    double best = r->reference[0];
+
+    for (size_t i = 1; i < K; i++)
+        best = r->reference[i] > best ? r->reference[i] : best;
+    return best;
+}
+
+/* Note the units with almost no variance, network by network. */
+static void note_dead_units(const struct mc_cli *cli, const struct mc_joint_set *set)
+{
+    size_t all = 0;
+
+    for (size_t i = 0; i < set->n_networks; i++) {
+        const struct mc_matrices *m =
+            i ? mc_joint_set_pair(set, 0, i) : mc_joint_set_pair(set, 0, 1);
+        for (size_t k = 0; k < m->n_groups; k++) {
+            const size_t dead = i ? m->matrices[k].n_dead_b : m->matrices[k].n_dead_a;
+            all += dead;
+            if (dead)
+                mc_detail(cli, "%s: of %zu units, %zu of member %zu have almost no variance",
+                          m->groups[k].name, m->matrices[k].n, dead, i + 1);
+        }
+    }
+    if (all)
+        mc_note(cli,
+                "%zu unit%s of %zu networks have almost no variance: matched with the remaining "
+                "units (-v lists them)",
+                all, all == 1 ? "" : "s", set->n_networks);
+}
+
+static void print_row(const char *name, size_t units, const struct mc_joint_result *r, size_t K,
+                      FILE *f)
+{
+    mc_plain(f, name);
+    fprintf(f, "\t%zu\t%.9g", units, r->value);
+    for (size_t i = 0; i < K; i++)
+        fprintf(f, "\t%.9g", r->reference[i]);
+    fprintf(f, "\t%.9g\n", r->pairs);
+}
+
+/* A row per group that is not nested, and the total. */
+static int print_table(const struct options *o, const struct mc_joint_set *set,
+                       const struct mc_joint_result *results, struct mc_error *err)
+{
+    const struct mc_matrices *m = &set->inputs[0].m;
+    const struct mc_joint_result sum = total(results, m->n_groups);
+    struct mc_text text = {0};
+    size_t units = 0;
+    int rc = mc_text_open(&text, err);
+
+    if (!rc) {
+        fputs("group\tunits\tobjective", text.f);
+        for (size_t i = 0; i < set->n_networks; i++)
+            fprintf(text.f, "\treference_%zu", i + 1);
+        fputs("\tpairs\n", text.f);
+        for (size_t k = 0; k < m->n_groups; k++)
+            if (!m->groups[k].within) {
+                units += m->groups[k].size;
+                print_row(m->groups[k].name, m->groups[k].size, &results[k], set->n_networks,
+                          text.f);
+            }
+        print_row("total", units, &sum, set->n_networks, text.f);
+    }
+    return mc_text_close(&text, o->table, rc, err);
+}
+
+static void report_joint(const struct mc_cli *cli, const struct mc_joint_set *set,
+                         const struct mc_joint_result *results)
+{
+    const struct mc_matrices *m = &set->inputs[0].m;
+    const struct mc_joint_result sum = total(results, m->n_groups);
+    const size_t K = set->n_networks;
+
+    for (size_t i = 0; i < K; i++)
+        mc_detail(cli, "member %zu is %s", i + 1, set->ids[i]);
+    for (size_t k = 0; k < m->n_groups; k++)
+        if (!m->groups[k].within)
+            mc_detail(cli, "%s: %zu units, objective %.9g, best reference %.9g, pairs %.9g",
+                      m->groups[k].name, m->groups[k].size, results[k].value,
+                      best_reference(&results[k], K), results[k].pairs);
+    mc_detail(cli, "total: objective %.9g, best reference %.9g, pairs %.9g", sum.value,
+              best_reference(&sum, K), sum.pairs);
+    note_dead_units(cli, set);
+}
+
+static int match_jointly(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    struct mc_joint_set set = {0};
+    struct mc_joint_perm joint = {0};
+    struct mc_joint_result *results = NULL;
+    int rc = mc_joint_set_read(&set, o->cli.operands, o->cli.n_operands, h, err);
+
+    if (rc)
+        goto out;
+    mc_options_note(&o->cli, o, h);
+    o->search.threads = o->cli.backend.threads;
+    results = calloc(set.inputs[0].m.n_groups + 1, sizeof *results);
+    rc = results ? mc_joint_match(&joint, results, &set, &o->search, err) : mc_no_memory(err);
+    if (rc)
+        goto out;
+    report_joint(&o->cli, &set, results);
+    if ((o->table && (rc = print_table(o, &set, results, err))))
+        goto out;
+    rc = mc_joint_perm_write(&joint, o->cli.output, h, err);
+out:
+    free(results);
+    mc_joint_perm_release(&joint);
+    mc_joint_set_release(&set);
+    return rc;
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    return o->joint ? match_jointly(o, err) : match(o, err);
+}
+
 static void check_options(struct options *o)
 {
+    if (o->joint && (o->constraint || o->groups))
+        mc_cli_usage("--%s and --joint cannot be combined",
+                     o->constraint ? "constraint" : "groups");
+    if (o->joint && !o->cli.n_operands)
+        mc_cli_require(0, "MATRICES.mcz...");
+    if (o->joint)
+        return;
     mc_cli_operands(&o->cli, "[MATRICES.mcz]");
     mc_cli_default_stdin(&o->cli);
     o->matrices = o->cli.operands[0];
 }
 
-MC_PROGRAM("[MATRICES.mcz]", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("[MATRICES.mcz]\n--joint MATRICES.mcz...", doc, options, .check = check_options,
+           .run = run)

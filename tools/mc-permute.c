@@ -15,7 +15,8 @@
 struct options {
     struct mc_cli cli;
     int inverse, compose, identity;
-    uint64_t random; /* a seed */
+    uint64_t random;     /* a seed */
+    uint64_t member, to; /* from 1; 0: not given */
     const char *verify, *perm_out;
     uint64_t samples;
 };
@@ -30,6 +31,10 @@ static const struct mc_option options[] = {
      .help = "write the identity permutation of WEIGHTS' groups"},
     {"random", 0, MC_OPT_U64, MC_AT(random), .arg = "SEED", .max = INT64_MAX, .group = 1, .flags = MC_OPT_HISTORY,
      .help = "permute WEIGHTS at random"},
+    {"member", 0, MC_OPT_U64, MC_AT(member), .arg = "N", .min = 1, .max = MC_MAX_MEMBERS, .group = 2,
+     .help = "use member N of a joint set; without WEIGHTS, write its permutation (default: the member of WEIGHTS)"},
+    {"to", 0, MC_OPT_U64, MC_AT(to), .arg = "N", .min = 1, .max = MC_MAX_MEMBERS, .group = 2,
+     .help = "bring the member to the order of member N's network instead of the common order"},
     {"perm-out", 0, MC_OPT_RESULT, MC_AT(perm_out), .arg = "FILE.mcz", .group = 2,
      .help = "also write the applied permutation"},
     {"verify", 0, MC_OPT_INPUT, MC_AT(verify), .arg = "DATASET.mcz", .group = 3,
@@ -42,14 +47,21 @@ static const struct mc_option options[] = {
 
 static const char operands[] =
     "PERM.mcz WEIGHTS.mcz\n--random SEED WEIGHTS.mcz\n--verify DATASET.mcz PERM.mcz WEIGHTS.mcz\n"
-    "--inverse PERM.mcz\n--compose P.mcz Q.mcz\n--identity WEIGHTS.mcz";
+    "--inverse PERM.mcz\n--compose P.mcz Q.mcz\n--identity WEIGHTS.mcz\n--member N JOINT.mcz";
 static const char doc[] =
     "Permute a network's units without changing its function."
     "\vEntry i of a permutation is the unit that moves to position i. PERM may also be a curve "
     "that contains a permutation. One of the inputs may be - (standard input). If -o names "
-    "WEIGHTS, the result replaces it.\n\nExamples:\n"
+    "WEIGHTS, the result replaces it.\n\n"
+    "PERM may be a joint set (mc-hungarian --joint), which has one permutation per network: that "
+    "of "
+    "WEIGHTS is found by its content id. --compose accepts a joint set as P: Q then follows every "
+    "member.\n\n"
+    "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
-    "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz";
+    "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
+    "  mc-permute joint.mcz net-3.mcz -o p3.mcz\n"
+    "  mc-permute --member 3 --to 2 joint.mcz -o map-3-to-2.mcz";
 
 static int is_random(const struct options *o)
 {
@@ -62,26 +74,95 @@ static int invert(const struct options *o, struct mc_perm *p, struct mc_error *e
     return o->inverse ? mc_perm_inverse(p, err) : 0;
 }
 
-/* --compose, or --inverse without weights. */
-static int combine(struct options *o, struct mc_error *err)
+/* Find the member of a joint set that --member names, or whose network has the content id. */
+static int find_member(const struct options *o, const struct mc_joint_perm *j, const char *path,
+                       const char *id, size_t *member, struct mc_error *err)
+{
+    const char *file = mc_file_called(path);
+
+    if (j->n_members == 1 && (o->member || o->to))
+        return mc_fail(err, MC_EINPUT, "%s: a joint set expected for --%s, got one permutation",
+                       file, o->member ? "member" : "to");
+    if (o->member > j->n_members || o->to > j->n_members)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: --%s must be at most %zu, its members (got %" PRIu64 ")", file,
+                       o->member > j->n_members ? "member" : "to", j->n_members,
+                       o->member > j->n_members ? o->member : o->to);
+    *member = o->member ? o->member - 1 : j->n_members == 1 ? 0 : mc_joint_perm_find(j, id);
+    if (*member < j->n_members)
+        return 0;
+    if (!*id)
+        return mc_fail(err, MC_EINPUT, "%s: a joint set of %zu (--member N chooses one)", file,
+                       j->n_members);
+    return mc_fail(err, MC_EINPUT,
+                   "%s: none of its %zu networks has the id %s (--member N chooses one)", file,
+                   j->n_members, id);
+}
+
+/* Read a permutation, or the member of a joint set for the network with this content id. */
+static int read_perm(const struct options *o, const char *path, const char *id, struct mc_perm *p,
+                     struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    const char **path = o->cli.operands;
-    struct mc_perm p = {0}, q = {0};
-    int rc = mc_perm_read(&p, (struct mc_stream){.path = path[0]}, NULL, h, err);
+    struct mc_joint_perm j;
+    size_t member = 0, to = o->to - 1;
+    int rc = mc_joint_perm_read(&j, (struct mc_stream){.path = path}, h, err);
 
-    if (!rc && o->compose) {
-        rc = mc_perm_read(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
-        if (!rc)
-            rc = mc_fail_in(mc_perm_compose(&p, &q, err), err, "%s", path[1]);
-    }
+    if (rc || (rc = find_member(o, &j, path, id, &member, err)) ||
+        (rc = mc_joint_perm_get(p, &j, member, o->to ? &to : NULL, err)))
+        goto out;
+    if (j.n_members > 1)
+        mc_history_int(h, "member", (int64_t)member + 1);
+    mc_option_note(&o->cli, &o->to, h);
+out:
+    mc_joint_perm_release(&j);
+    return rc;
+}
+
+/* Write a permutation without weights: its inverse, or a member of a joint set. */
+static int write_perm(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    const char *path = o->cli.operands[0];
+    struct mc_perm p = {0};
+    int rc = read_perm(o, path, "", &p, err);
+
     if (rc)
         goto out;
-    mc_option_note(&o->cli, &o->compose, h);
+    if (!o->inverse && *p.ids[0])
+        mc_history_set_pair(h, p.ids[0], p.ids[1]);
     if (!(rc = invert(o, &p, err)))
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
 out:
     mc_perm_release(&p);
+    return rc;
+}
+
+static int compose(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    const char **path = o->cli.operands;
+    struct mc_joint_perm p = {0};
+    struct mc_perm q = {0};
+    int rc = mc_joint_perm_read(&p, (struct mc_stream){.path = path[0]}, h, err);
+
+    if (!rc && p.n_members > 1 && o->inverse)
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: a joint set has no inverse (--member N writes one permutation)",
+                     mc_file_called(path[0]));
+    if (!rc)
+        rc = mc_perm_read(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
+    if (!rc)
+        rc = mc_fail_in(mc_joint_perm_follow(&p, &q, err), err, "%s", path[1]);
+    if (rc)
+        goto out;
+    mc_option_note(&o->cli, &o->compose, h);
+    if (p.n_members > 1)
+        rc = mc_joint_perm_write(&p, o->cli.output, h, err);
+    else if (!(rc = invert(o, &p.members[0], err)))
+        rc = mc_perm_write(&p.members[0], NULL, o->cli.output, h, err);
+out:
+    mc_joint_perm_release(&p);
     mc_perm_release(&q);
     return rc;
 }
@@ -119,15 +200,19 @@ out:
     return rc;
 }
 
-/* Read or draw the permutation to apply, or create the identity. */
-static int get_perm(const struct options *o, const struct mc_symmetry *s, struct mc_perm *p,
-                    struct mc_error *err)
+/* Read or draw the permutation to apply to the network with this content id, or create the
+ * identity. */
+static int get_perm(const struct options *o, const struct mc_symmetry *s, const char *id,
+                    struct mc_perm *p, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    const struct mc_stream from = {.path = o->cli.operands[0]};
-    int rc =
-        o->identity || is_random(o) ? mc_perm_init(p, s, err) : mc_perm_read(p, from, s, h, err);
+    const char *path = o->cli.operands[0];
+    int rc = 0;
 
+    if (o->identity || is_random(o))
+        rc = mc_perm_init(p, s, err);
+    else if (!(rc = read_perm(o, path, id, p, err)))
+        rc = mc_fail_in(mc_perm_fit(p, s, err), err, "%s", mc_file_called(path));
     if (rc)
         return rc;
     mc_option_note(&o->cli, &o->identity, h);
@@ -171,7 +256,7 @@ static int permute(struct options *o, struct mc_error *err)
     if (rc)
         return rc;
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
-        (rc = get_perm(o, &s, &p, err)))
+        (rc = get_perm(o, &s, w.id, &p, err)))
         goto out;
     if (o->identity) {
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
@@ -208,10 +293,15 @@ static void check_uses(const struct options *o)
 {
     const size_t n = o->cli.n_operands;
     const int writes_perm = o->compose || o->identity;
-    const int inverts = o->inverse && n == 1 && !o->verify && !o->perm_out;
+    const int alone = (o->inverse || o->member) && n == 1 && !o->verify && !o->perm_out;
 
     if (o->compose + o->identity + is_random(o) > 1)
         mc_cli_usage("only one of --compose, --identity and --random can be given");
+    if ((o->member || o->to) && (writes_perm || is_random(o)))
+        mc_cli_usage("--%s has no effect with --%s", o->member ? "member" : "to",
+                     o->compose    ? "compose"
+                     : o->identity ? "identity"
+                                   : "random");
     if (writes_perm && (o->verify || o->perm_out))
         mc_cli_usage("--%s has no effect with --%s, which writes a permutation",
                      o->verify ? "verify" : "perm-out", o->compose ? "compose" : "identity");
@@ -229,7 +319,7 @@ static void check_uses(const struct options *o)
                      o->verify, o->cli.operands[0]);
     mc_cli_operands(&o->cli, o->compose                    ? "P.mcz Q.mcz"
                              : o->identity || is_random(o) ? "WEIGHTS.mcz"
-                             : inverts                     ? "PERM.mcz"
+                             : alone                       ? "PERM.mcz"
                                                            : "PERM.mcz WEIGHTS.mcz");
 }
 
@@ -252,9 +342,10 @@ static void check_options(struct options *o)
 
 static int run(struct options *o, struct mc_error *err)
 {
-    if (o->compose || (!o->identity && !is_random(o) && o->cli.n_operands == 1))
-        return combine(o, err);
-    return permute(o, err);
+    if (o->compose)
+        return compose(o, err);
+    return !o->identity && !is_random(o) && o->cli.n_operands == 1 ? write_perm(o, err)
+                                                                   : permute(o, err);
 }
 
 MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)

@@ -32,7 +32,8 @@ static struct mc_stream stream_of(struct mc_reader *r)
         return rc;                                                                                 \
     }
 CHECK(weights, mc_weights, mc_weights_read(&it, stream_of(r), NULL, err), mc_weights_release)
-CHECK(permutation, mc_perm, mc_perm_read(&it, stream_of(r), NULL, NULL, err), mc_perm_release)
+CHECK(permutation, mc_joint_perm, mc_joint_perm_read(&it, stream_of(r), NULL, err),
+      mc_joint_perm_release)
 CHECK(matrices, mc_matrices, mc_matrices_read(&it, stream_of(r), NULL, err), mc_matrices_release)
 CHECK(losses, mc_losses, mc_losses_read_stream(&it, r, NULL, err), mc_losses_release)
 

@@ -4,23 +4,36 @@
  *
  * meta: groups: [{name, size, ...}, ...], with value, bound, gap and ties if an assignment wrote
  * the stream, and within and unit if the group is nested in a unit of another. Tensors: one per
- * group under its name, int32 (K): entry i is the unit of the second network that moves to i. */
+ * group under its name, int32 (K): entry i is the unit of the second network that moves to i.
+ *
+ * Version 2 holds a joint set. meta: also version, and members: the content ids of the networks.
+ * Tensors: those of each member, named N/GROUP, N from 1. */
 #ifndef MC_PERMUTATION_H
 #define MC_PERMUTATION_H
 
 #include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/graph/joint_permutation.h"
+
+#define MC_MAX_MEMBERS 1024
 
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,
                                 const char *path, const struct mc_history *h, struct mc_error *err);
-/* Read a permutation stream, or the permutation in a curve stream (MC_EINPUT if it has none). The
- * history gives the content ids of the networks it was computed for. If `of` is not NULL, the
- * permutation must fit these groups of a network (mc_perm_fit). After an error nothing needs
- * release. */
+/* Read a permutation stream, or the permutation in a curve stream (MC_EINPUT if it has none, or for
+ * a joint set). The history gives the content ids of the networks it was computed for. If `of` is
+ * not NULL, the permutation must fit these groups of a network (mc_perm_fit). After an error
+ * nothing needs release. */
 MC_USE_RESULT int mc_perm_read(struct mc_perm *out, struct mc_stream from,
                                const struct mc_symmetry *of, struct mc_history *h,
                                struct mc_error *err);
+
+/* A set of at least 2 members, whose ids differ. */
+MC_USE_RESULT int mc_joint_perm_write(const struct mc_joint_perm *j, const char *path,
+                                      const struct mc_history *h, struct mc_error *err);
+/* Read a joint set, or what mc_perm_read accepts as a set of 1 member. After an error nothing needs
+ * release. */
+MC_USE_RESULT int mc_joint_perm_read(struct mc_joint_perm *out, struct mc_stream from,
+                                     struct mc_history *h, struct mc_error *err);
 
 #endif

@@ -265,6 +265,46 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
     return 0;
 }
 
+/* The mc-acts run among the first parents of the stream's run, or NULL. */
+static const msgpack_object *find_observation(const msgpack_object *history)
+{
+    size_t at = history->via.array.size;
+
+    while (at) {
+        const msgpack_object *e = &history->via.array.ptr[at - 1];
+        const msgpack_object *parents = mc_get_opt(e, "parents");
+        if (mc_is_str(mc_get_opt(e, "tool"), "mc-acts"))
+            return e;
+        at = parents->via.array.size ? (size_t)parents->via.array.ptr[0].via.u64 + 1 : 0;
+    }
+    return NULL;
+}
+
+static int same_value(const msgpack_object *x, const msgpack_object *y)
+{
+    return x && y ? msgpack_object_equal(*x, *y) : x == y;
+}
+
+int mc_history_same_data(const msgpack_object *x, const msgpack_object *y)
+{
+    static const char *const names[] = {"samples", "attack", "seed"};
+    const msgpack_object *e[2] = {find_observation(x), find_observation(y)}, *data[2];
+
+    if (!e[0] || !e[1])
+        return 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!same_value(find_arg(e[0], names[i]), find_arg(e[1], names[i])))
+            return 0;
+    for (size_t i = 0; i < 2; i++) {
+        const msgpack_object *parents = mc_get_opt(e[i], "parents");
+        if (parents->via.array.size != 3) /* a, b and the data, if all have a history */
+            return 1;
+        data[i] = &(i ? y : x)->via.array.ptr[parents->via.array.ptr[2].via.u64];
+    }
+    return same_value(mc_get_opt(data[0], "tool"), mc_get_opt(data[1], "tool")) &&
+           same_value(mc_get_opt(data[0], "args"), mc_get_opt(data[1], "args"));
+}
+
 int mc_history_augmented(const msgpack_object *history)
 {
     static const char *const trainers[] = {"mc-train", "mc-bezier", "mc-pam"};

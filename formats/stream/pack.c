@@ -100,6 +100,16 @@ void mc_pack_object(struct mc_pack *p, const msgpack_object *o)
     p->failed |= msgpack_pack_object(&p->pk, *o) != 0;
 }
 
+int mc_is_id(const msgpack_object *o)
+{
+    if (o->type != MSGPACK_OBJECT_STR || o->via.str.size != MC_ID_LEN - 1)
+        return 0;
+    for (size_t i = 0; i < MC_ID_LEN - 1; i++)
+        if (!memchr("0123456789abcdef", o->via.str.ptr[i], 16))
+            return 0;
+    return 1;
+}
+
 int mc_is_str(const msgpack_object *o, const char *text)
 {
     const size_t n = strlen(text);

@@ -40,6 +40,8 @@ void mc_pack_object(struct mc_pack *p, const msgpack_object *o);
 
 /* 1 if the object is this string. */
 int mc_is_str(const msgpack_object *o, const char *text);
+/* 1 if the object is a content id, 32 lower-case hex digits. */
+int mc_is_id(const msgpack_object *o);
 
 /* Look up a key. Returns 0, or MC_EINPUT with a message that names the key if it is missing or has
  * another type. Text must be UTF-8 without NUL; numbers must fit. mc_get_opt returns NULL for a

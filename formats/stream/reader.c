@@ -112,16 +112,6 @@ static int parse_record(struct mc_reader *r, const msgpack_object *o, struct mc_
     return mc_fail_in(rc, err, "tensor \"%s\"", rec->tensor->name);
 }
 
-static int is_id(const msgpack_object *o)
-{
-    if (o->type != MSGPACK_OBJECT_STR || o->via.str.size != MC_ID_LEN - 1)
-        return 0;
-    for (size_t i = 0; i < MC_ID_LEN - 1; i++)
-        if (!memchr("0123456789abcdef", o->via.str.ptr[i], 16))
-            return 0;
-    return 1;
-}
-
 static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_error *err)
 {
     const msgpack_object *id = mc_get_opt(o, "id"), *inputs = NULL;
@@ -132,7 +122,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     if ((rc = mc_get_u64(o, "end", UINT64_MAX, &n, err)) ||
         (rc = mc_get_array(o, "inputs", &inputs, err)))
         return rc;
-    if (o->via.map.size != 3 || !id || !is_id(id))
+    if (o->via.map.size != 3 || !id || !mc_is_id(id))
         return mc_fail(err, MC_EINPUT, "is not {end, id, inputs}");
     if (n != r->n_records)
         return mc_fail(err, MC_EINPUT, "announces %llu records, got %llu", (unsigned long long)n,
@@ -151,7 +141,7 @@ static int parse_end(struct mc_reader *r, const msgpack_object *o, struct mc_err
     if ((rc = mc_new(&r->inputs, r->n_inputs, err)))
         return rc;
     for (size_t i = 0; i < r->n_inputs; i++) {
-        if (!is_id(&inputs->via.array.ptr[i]))
+        if (!mc_is_id(&inputs->via.array.ptr[i]))
             return mc_fail(err, MC_EINPUT, "\"inputs\" is not a list of content ids");
         memcpy(r->inputs[i], inputs->via.array.ptr[i].via.str.ptr, MC_ID_LEN - 1);
     }

@@ -28,6 +28,8 @@ enum mc_rng_purpose {
     MC_RNG_ATTACK_BN = 14,      /* starts of attacks while batch norm is re-estimated */
     MC_RNG_BOOTSTRAP = 15,      /* draws of images: a = resample, b = draw / 4 */
     MC_RNG_MATCH = 16,          /* order of the groups in weight matching: a = sweep */
+    MC_RNG_JOINT = 17,          /* random starts of joint assignment: a = group, b = start and
+                                   network */
 };
 
 struct mc_rng4 {

@@ -2,6 +2,8 @@
 """A second reader of every kind of stream, written from formats/codecs/*.md, to compare with the C reader. The package mcz
 reads the bytes. Messages are those of the C reader. read(path) does the checks of mc-info --check."""
 import math
+import re
+from contextlib import nullcontext
 from math import prod
 from types import SimpleNamespace
 
@@ -335,15 +337,34 @@ def curve(meta, announced):
     return flat(meta, announced, ["%d/" % i for i in range(points)], False, perm)
 
 
+def members_of(meta):
+    """The number of members of a joint set; 0: a single permutation."""
+    if not {"version", "members"} & set(meta):
+        return 0
+    version, ids = count(meta, "version", (1 << 32) - 1), array(meta, "members")
+    need(version == 2, "permutation version %d (this program reads 1 and 2)" % version)
+    need(2 <= len(ids) <= 1024, "\"members\" must list 2 to 1024 networks (got %d)" % len(ids))
+    for i, m in enumerate(ids):
+        need(isinstance(m, str) and re.fullmatch("[0-9a-f]{32}", m, re.ASCII),
+             "\"members\": entry %d is not a content id" % i)
+        need(m not in ids[:i], "\"members\" lists %s twice" % m)
+    return len(ids)
+
+
 def permutation(meta, announced):
+    members = members_of(meta)
     groups = groups_of(meta)
     assigned(meta)
-    expect(announced, [(name, "int32", [size]) for name, size in groups])
+    prefixes = ["%d/" % (i + 1) for i in range(members)] or [""]
+    names = [p + name for p in prefixes for name, _ in groups]
+    expect(announced, list(zip(names, ["int32"] * len(names), [[size] for _, size in groups] * len(prefixes))))
 
     def values(arrays, order):
         in_order(announced, order)
-        for name, _ in groups:
-            check_permutation(arrays[name], name)
+        for i, p in enumerate(prefixes):
+            with inside("member %d" % (i + 1)) if members else nullcontext():
+                for name, _ in groups:
+                    check_permutation(arrays[p + name], name)
     return values
 
 

@@ -30,6 +30,11 @@ names = dict(globals(), g=groups, c=curve, test=loader, rows=curve.evaluate({"te
              images=(255 * x).byte().numpy(), labels=labels.numpy())
 mcz.torch.save(a, "a.mcz", groups)
 mcz.torch.moments(a, b, loader, groups, "m.mcz")
+nets = a, b, Net()
+for i, j in (0, 1), (0, 2), (1, 2):
+    mcz.torch.moments(nets[i], nets[j], loader, groups, "pair.mcz")
+    subprocess.run(["mc-corr", "-q", "pair.mcz", "-o", "m%d%d.mcz" % (i, j)], check=True)
+subprocess.run(["mc-hungarian", "-q", "--joint", "m01.mcz", "m02.mcz", "m12.mcz", "-o", "joint.mcz"], check=True)
 curve.save("curve.mcz")
 groups.write("groups.tsv")
 open("damaged.mcz", "wb").write(open("a.mcz", "rb").read()[:-9])

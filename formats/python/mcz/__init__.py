@@ -17,13 +17,15 @@ mcz.safetensors  safetensors files, also sharded
 
 read() verifies the framing, the content id, and the dtype and shape of each array. It raises mcz.Error for damaged or
 truncated streams and for trailing bytes. formats/README.md describes the framing, formats/codecs what each kind must hold.
+member() selects one permutation of a joint set.
 mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`, which must be on PATH.
 
 NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}. widened(s) has them, and
 float16, as float32.
 """
 from .errors import Error
+from .members import member
 from .programs import check
 from .stream import DTYPES, Stream, history, read, widened, write
 
-__all__ = ["DTYPES", "Error", "Stream", "check", "history", "read", "widened", "write"]
+__all__ = ["DTYPES", "Error", "Stream", "check", "history", "member", "read", "widened", "write"]

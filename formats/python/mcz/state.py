@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy tensors from files and dictionaries into a PyTorch network."""
+import itertools
 import os
 import warnings
 
@@ -19,6 +20,22 @@ SHOWN = 3  # names per kind of mismatch in a message
 def tensors_of(net):
     """{name: tensor} of a network's state_dict, without num_batches_tracked."""
     return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
+
+
+def owners(tensors):
+    """{name: first name of the same tensor}. Raises Error if two tensors share memory in another way, such as a transposed
+    view, because an order of one would move entries of the other."""
+    first, found, spans = {}, {}, []
+    for k, v in tensors.items():
+        found[k] = first.setdefault((v.data_ptr(), v.shape, v.stride()) if v.numel() else k, k)
+        if found[k] == k and v.numel():
+            length = sum((n - 1) * s for n, s in zip(v.shape, v.stride())) + 1
+            start = v.data_ptr()
+            spans.append((str(v.device), start, start + length * v.element_size(), v.numel() >= length, k))
+    for (device, _, end, dense, k), (other, start, _, also, name) in itertools.pairwise(sorted(spans)):
+        need(device != other or start >= end or not (dense or also),
+             "tensors \"%s\" and \"%s\" share memory in different shapes (clone one of them)" % (k, name))
+    return found
 
 
 def _fits(shape, other):

@@ -16,6 +16,8 @@ Any other nn.Module, such as a transformer, with groups that are derived from it
     print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
     mcz.torch.permute(b, p, g)                            # in place
 """
+from __future__ import annotations
+
 import argparse
 import ast
 import importlib
@@ -25,7 +27,8 @@ import os
 import re
 import sys
 import traceback
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Mapping, Optional, Sequence, Union
 
 try:
     import torch
@@ -36,6 +39,7 @@ except ImportError:
 
 import numpy as np
 import xxhash
+from torch import nn
 
 import mcz
 from mcz import groups as _groups
@@ -43,20 +47,25 @@ from mcz import keys, safetensors
 from mcz import state as _state
 from mcz.errors import Error, inside, need
 from mcz.evaluate import evaluating
-from mcz.files import replacing
+from mcz.files import Path, replacing
 from mcz.graph import constant
 from mcz.joined import Curve, align, merge, save
-from mcz.state import load, tensors_of
+from mcz.state import load, owners, tensors_of
 from mcz.stream import content_id
 
 __all__ = ["Curve", "align", "export", "groups", "load", "merge", "moments", "permute", "save"]
+
+if TYPE_CHECKING:
+    from mcz.symmetry import Groups
 
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 
 # ---- networks with a graph -------------------------------------------------------------------------------------------
 
-def export(net, input, classes, mean=None, std=None, name=None):
+def export(net: nn.Module, input: Sequence[int], classes: int, mean: Optional[Sequence[float]] = None,
+           std: Optional[Sequence[float]] = None, name: Optional[str] = None
+           ) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
     """Traces the graph of a network and its weights.
 
         graph, tensors, notes = mcz.torch.export(net, (3, 16, 16), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
@@ -79,7 +88,7 @@ def export(net, input, classes, mean=None, std=None, name=None):
 
 # ---- networks with derived or declared groups ------------------------------------------------------------------------
 
-def groups(net, example):
+def groups(net: nn.Module, example: Any) -> Groups:
     """Derives the permutation groups of any module from the graph that torch.export records.
 
         g = mcz.torch.groups(net, torch.rand(2, 3, 16, 16))
@@ -87,21 +96,28 @@ def groups(net, example):
         g.write("groups.tsv")                                    # for mc-convert --groups
         mcz.torch.moments(a, b, loader, g, "m.mcz")              # or at once: mcz.torch.align(a, b, loader, g)
 
-    net      an nn.Module. Its evaluation mode is derived.
+    net      an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
     example  an input: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
-             batch.
+             batch. Batches for moments have the same arguments and shapes, with any number of inputs.
 
     Returns mcz.symmetry.Groups. The groups contain every order that the operations are known to allow; an operation
-    without a rule fixes the axes that it reads. All outputs of the network stay in place.
+    without a rule fixes the axes that it reads. All outputs of the network stay in place. Parameters that only training
+    uses, such as auxiliary heads, stay in place too, so the losses of a permuted network's heads differ. report() lists
+    them as "not used in evaluation".
 
     Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
-    1e-9. Raises mcz.Error if torch.export cannot record the network, or with the first module that differs."""
+    1e-9. Raises mcz.Error with the first module that differs, or if torch.export cannot record the network, or if two
+    parameters share memory in different shapes."""
     from mcz.symmetry import Groups, check
+    need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
+         "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
+    need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
+    need(not any(v.is_meta for v in tensors_of(net).values()), "the network is on the meta device, without numbers")
     found = Groups(net, example)
 
     def permuted(tensors, permutation, rows):
-        new = {old.data_ptr(): v for old, v in _permuted(tensors, permutation, rows)}
-        return {k: new.get(v.data_ptr(), v) for k, v in tensors.items()}
+        own, new = owners(tensors), dict(_permuted(tensors, permutation, rows))
+        return {k: new.get(own[k], v) for k, v in tensors.items()}
     found.difference = check.difference(found, permuted) if found.sizes else 0.
     return found
 
@@ -238,7 +254,8 @@ def _declared_taps(groups, at, sizes, inner):
     return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
 
 
-def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None):
+def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path: Union[Path, BinaryIO] = "-",
+            at: Optional[Mapping[str, Any]] = None, stage: str = "post", weights: Optional[Sequence[Path]] = None) -> str:
     """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
 
         mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")     # mc-corr m.mcz | mc-hungarian -o p.mcz
@@ -253,9 +270,13 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the streams that
              `mc-convert --groups` makes of the networks with the same rows in the same order.
 
-    Returns the content id. Raises mcz.Error if groups or modules do not fit the networks.
+    Returns the content id. Raises mcz.Error if the networks differ in names or shapes of tensors, or if groups, modules
+    or batches do not fit them.
     """
-    shapes = {k: v.shape for k, v in tensors_of(a).items()}
+    shapes, other = ({k: v.shape for k, v in tensors_of(n).items()} for n in (a, b))
+    different = [k for k in {**shapes, **other} if shapes.get(k) != other.get(k)]
+    need(not different, "a and b are different networks: %d tensors of another name or shape (%s)" % (
+        len(different), ", ".join(different[:_state.SHOWN] + ["..."] * (len(different) > _state.SHOWN))))
     rows, sizes = _groups.rows(groups, shapes)
     parents, names = _groups.nesting(rows, shapes), list(sizes)
     for g, (outer, _) in parents.items():
@@ -265,31 +286,33 @@ def moments(a, b, loader, groups, path="-", at=None, stage="post", weights=None)
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
         at = {g: groups.taps[g] for g in inner}
-        recorders = [Recorder(n, groups, at) for n in (a, b)]
+
+        def recorder(net):
+            return Recorder(net, groups, at)
     else:
         at = _declared_taps(groups, at, sizes, inner)
         axes = {g: v.get("axis") for g, v in groups.items()} if isinstance(groups, dict) else {}
-        recorders = [_ModuleRecorder(n, at, units, axes) for n in (a, b)]
+
+        def recorder(net):
+            return _ModuleRecorder(net, at, units, axes)
     taps = [(g, p) for g in at for p in at[g]]
     ids = _ids((a, b), rows, weights)
     sums = [{p: 0 for p in PARTS} for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
-    try:
-        with evaluating(a, b), torch.no_grad():
-            for batch in map(_input, loader):
-                for n, r in zip((a, b), recorders):
-                    r.run(_to(batch, next(n.parameters()).device))
-                count = len(_first(batch))
-                data.update(_first(batch).detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-                images += count
-                for i, (g, p) in enumerate(taps):
-                    x, y = (r.units(g, p).cpu() for r in recorders)
-                    for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
-                        sums[i][part] = sums[i][part] + v.numpy()
-                    samples[i] += len(x)
-    finally:
-        for r in recorders:
-            r.close()
+    with ExitStack() as stack, evaluating(a, b), torch.no_grad():
+        recorders = [stack.enter_context(closing(recorder(n))) for n in (a, b)]
+        for batch in map(_input, loader):
+            first = _first(batch)
+            need(isinstance(first, torch.Tensor), "the loader must yield tensors (got %s)" % type(first).__name__)
+            for n, r in zip((a, b), recorders):
+                r.run(_to(batch, next(n.parameters()).device))
+            data.update(first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+            images += len(first)
+            for i, (g, p) in enumerate(taps):
+                x, y = (r.units(g, p).cpu() for r in recorders)
+                for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
+                    sums[i][part] = sums[i][part] + v.numpy()
+                samples[i] += len(x)
     need(images, "the loader yields no images")
     taps = [(g, str(p)) for g, p in taps]
     nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
@@ -307,35 +330,36 @@ def _split(shape, axis, parts):
 
 
 def _permuted(tensors, permutation, rows):
-    """Yields (tensor, permuted tensor) for rows of {name: tensor}. A tensor with two names occurs once."""
-    found = {}
+    """Yields (name, permuted tensor) for rows of {name: tensor}. Of a tensor's names, only the first occurs."""
+    found, first = {}, owners(tensors)
     for r in rows:
-        t = tensors[r.tensor]
-        found.setdefault(t.data_ptr(), (t, {}))[1].setdefault(r.axis, set()).add(r._replace(tensor=""))
-    for tensor, axes in found.values():
-        new = tensor
+        found.setdefault(first[r.tensor], {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
+    for name, axes in found.items():
+        tensor = new = tensors[name]
         for axis, own in sorted(axes.items(), reverse=True):  # parts of axis 0 move last
             parts = next(iter(own)).parts
             x = new.reshape(parts, *_split(tensor.shape, axis, parts))
             order = _groups.gather(parts * x.shape[2], own, permutation).reshape(parts, -1) % x.shape[2]
             order = torch.from_numpy(order).to(tensor.device)
             new = torch.stack([part.index_select(1, i) for part, i in zip(x, order)]).reshape(tensor.shape)
-        yield tensor, new
+        yield name, new
 
 
-def permute(net, permutation, groups):
+def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
     """Permutes the units of a network in place. The network computes the same function. Returns the network.
 
         mcz.torch.permute(b, "p.mcz", groups)
 
-    permutation  the path of a permutation stream, a stream of mcz.read(), or {group: integers (K)}: the new unit i is the
-                 old unit p[i].
+    permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or {group: integers (K)}: the
+                 new unit i is the old unit p[i].
     groups       as mcz.groups describes.
 
     Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit.
     """
     if isinstance(permutation, (str, os.PathLike)):
-        permutation = mcz.read(permutation, "permutation").tensors
+        permutation = mcz.read(permutation, "permutation")
+    need("members" not in getattr(permutation, "meta", {}),
+         "one permutation expected, got a joint set (mcz.member selects one)")
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
     state = tensors_of(net)
     rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
@@ -349,8 +373,8 @@ def permute(net, permutation, groups):
     for g, p in permutation.items():
         need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": each unit must occur once" % g)
     with torch.no_grad():
-        for old, new in list(_permuted(state, permutation, rows)):
-            old.copy_(new)
+        for name, new in list(_permuted(state, permutation, rows)):
+            state[name].copy_(new)
     return net
 
 
@@ -375,7 +399,7 @@ def _saved(path):
         saved = torch.load(f, map_location="cpu")
     for key in ("state_dict", "model_state_dict", "model", "net"):
         saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
-    saved = saved.state_dict() if isinstance(saved, torch.nn.Module) else saved
+    saved = saved.state_dict() if isinstance(saved, nn.Module) else saved
     need(isinstance(saved, dict), "cannot load %s: state_dict expected, got %s" % (path, type(saved).__name__))
     return {k: v for k, v in saved.items() if isinstance(v, torch.Tensor)}
 
@@ -398,7 +422,7 @@ def _network(text):
     for part in name.split("."):
         need(hasattr(net, part), "module %s has no %s" % (module, part))
         net = getattr(net, part)
-    if not isinstance(net, torch.nn.Module):
+    if not isinstance(net, nn.Module):
         try:
             call = ast.parse("f(" + (arguments if paren else ")"), mode="eval").body
             values = [ast.literal_eval(v) for v in call.args], {k.arg: ast.literal_eval(k.value) for k in call.keywords}
@@ -406,7 +430,7 @@ def _network(text):
             raise Error("MODULE:NET(NAME=VALUE, ...) expected, with literal values") from None
         with _user_code("cannot create the network"):
             net = net(*values[0], **values[1])
-    need(isinstance(net, torch.nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
+    need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
     return net
 
 

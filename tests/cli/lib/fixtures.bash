@@ -272,3 +272,13 @@ make_lost() {
         mc-eval -q -t 1 --points 9 --data test=t.mcz --data d.mcz --samples 70 --bn-data d.mcz --losses $s.losses $s.mcz -o $s.tsv
     done
 }
+
+# three networks of two groups, and the matrices of their pairs: 12, 13, 23, and 21 with the sides exchanged
+make_joint() {
+    local p s
+    mc-data synth --samples 64 --size 8 -o data.mcz
+    for s in 1 2 3; do mc-train -q -t 1 --net mlp:bn,12,9 --data data.mcz --batch 16 --epochs 1 --seed $s -o $s.mcz; done
+    for p in 12 13 23 21; do
+        mc-acts -q -t 1 --samples 64 --data data.mcz "${p%?}.mcz" "${p#?}.mcz" | mc-corr -q -o m$p.mcz
+    done
+}

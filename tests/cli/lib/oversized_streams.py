@@ -52,6 +52,13 @@ CASES = [
      [["mc-bezier", "--point", "0.5", "{}", "-o", "out.mcz"]]),
     ("permutation", {"groups": groups}, [[g["name"], "int32", [g["size"]]] for g in groups],
      [["mc-permute", "{}", good["weights"], "-o", "out.mcz"]]),
+    ("permutation", {"version": 2, "members": ["%032x" % i for i in range(4)], "groups": groups[:64]},
+     [["%d/%s" % (i + 1, g["name"]), "int32", [g["size"]]] for i in range(4) for g in groups[:64]],
+     [["mc-permute", "--member", "2", "{}", "-o", "out.mcz"]]),
+    # members and groups that the header does not announce
+    ("permutation", {"version": 2, "members": ["%032x" % i for i in range(1024)],
+                     "groups": [{"name": "g%d" % i, "size": 1 << 24} for i in range(10000)]},
+     [["1/g0", "int32", [1 << 24]]], [["mc-permute", "--member", "2", "{}", "-o", "out.mcz"]]),
     ("losses", {"points": 1 << 20, "data": [{"name": "d", "id": "", "images": 1 << 22}]},
      [["t", "float64", [1 << 20]], ["chord", "float64", [(1 << 20) - 1]], ["d/loss", "float32", [1 << 20, 1 << 22]],
       ["d/correct", "uint8", [1 << 20, 1 << 22]]], [["mc-bootstrap", "{}", "-o", "out.mcz"]]),

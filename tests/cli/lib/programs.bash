@@ -8,6 +8,8 @@ programs() {
     [ -e table.tsv ] || printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
     [ -e plain.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --data "$d" -o plain.mcz
     [ -e pre.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 2 plain.mcz plain.mcz -o pre.mcz
+    [ -e other.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --seed 2 --data "$d" -o other.mcz
+    [ -e pair.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 3 plain.mcz other.mcz | mc-corr -q -o pair.mcz
     $f mc-train -q --net mlp:3 --no-augment --epochs 1 --data "$d"
     $f mc-acts -q --data "$d" "$w" "$w"
     $f mc-acts -q --raw --data "$d" "$w"
@@ -18,9 +20,11 @@ programs() {
     $f mc-bound -q plain.mcz plain.mcz pre.mcz
     $f mc-bound -q plain.mcz plain.mcz pre.mcz "$s-permutation.mcz"
     $f mc-hungarian -q "$s-matrices.mcz"
+    $f mc-hungarian -q --joint pair.mcz
     $f mc-match -q "$w" "$w"
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
+    $f mc-permute "$s-permutation-joint.mcz" "$w"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
     $f mc-merge "$w" "$w"
     $f mc-bezier -q --epochs 0 "$w" "$w"

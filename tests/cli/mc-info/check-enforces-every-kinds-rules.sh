@@ -62,6 +62,14 @@ for key in "value", "bound", "gap", "ties":
     bad('"%s" is not' % key, "permutation", "groups", 0, key, nan)
 bad('"ties" must be at most 3 (got 4)', "permutation", "groups", 0, "ties", 4)
 bad('"within" is missing', "permutation", "groups", 0, "unit", 0)
+for key in "version", "members":
+    bad('"%s" is missing' % key, "permutation-joint", key, GONE)
+bad("permutation version 1", "permutation-joint", "version", 1)
+bad('"members" must list 2 to 1024 networks (got 1)', "permutation-joint", "members", ["0" * 32])
+bad("entry 0 is not a content id", "permutation-joint", "members", ["0" * 31 + "A"] * 3)
+bad('"members" lists %s twice' % ("0" * 32), "permutation-joint", "members", ["0" * 32] * 3)
+bad("tensors expected, got 3", "permutation-joint", "members", ["0" * 32, "1" * 32])
+bad('member 2: group "layers.0.linear": entry 0 is 9', "permutation-joint", first("2/", 9))
 
 bad('has both a "graph" and a "symmetry"', "weights", "symmetry", rows)
 for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":

@@ -44,6 +44,7 @@ files mc-corr --signature in:--perm in: out:--output
 files mc-bound "" in: in: in: in: out:--path out:--output
 files mc-bootstrap "" in: in: out:--output
 files mc-hungarian "" in:--constraint in: out:--output
+files mc-hungarian --joint in: in: out:--table out:--output
 files mc-match "" in:--init in: in: out:--log-json out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output

@@ -175,10 +175,10 @@ static inline int make_permutation(const char *path, const struct mc_history *h,
 
 static inline int read_permutation(const char *path, struct mc_error *err)
 {
-    struct mc_perm p = {0};
-    int rc = mc_perm_read(&p, (struct mc_stream){.path = path}, NULL, NULL, err);
+    struct mc_joint_perm j = {0};
+    int rc = mc_joint_perm_read(&j, (struct mc_stream){.path = path}, NULL, err);
 
-    mc_perm_release(&p);
+    mc_joint_perm_release(&j);
     return rc;
 }
 

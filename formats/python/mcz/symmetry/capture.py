@@ -5,6 +5,7 @@ Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A
 norms and attention remain whole. Operations in place become operations that return new tensors."""
 import contextlib
 import itertools
+import logging
 
 import torch
 
@@ -29,39 +30,56 @@ def size_at(size, n):
 
 
 def arguments(example):
-    """The (args, kwargs) of an example."""
+    """The (args, kwargs) of an example, in an order that does not depend on a dictionary's."""
     if isinstance(example, dict):
-        return (), dict(example)
+        return (), dict(sorted(example.items()))
     return (tuple(example) if isinstance(example, (tuple, list)) else (example,)), {}
 
 
-def resized(example, n):
-    """The example with n inputs: the first ones, repeated if there are fewer."""
+def resized(example, n, device):
+    """The example with n inputs on a device: the first ones, repeated if there are fewer."""
     def one(x):
         if isinstance(x, torch.Tensor) and x.dim():
-            return x.detach()[torch.arange(n, device=x.device) % len(x)]
-        return x
+            need(len(x), "the example is an empty batch")
+            x = x.detach()[torch.arange(n, device=x.device) % len(x)]
+        return x.to(device) if isinstance(x, torch.Tensor) else x
     args, kwargs = arguments(example)
     return tuple(map(one, args)), {k: one(v) for k, v in kwargs.items()}
 
 
+def device_of(state):
+    """The device of the tensors of a network, or the CPU if it has none."""
+    return next((v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu"))
+
+
+def form(example):
+    """The arguments of an example as text: names, and shapes with N for the batch."""
+    args, kwargs = arguments(example)
+    return ", ".join((k + " (%s)" % ", ".join(map(str, ["N", *x.shape[1:]])) if isinstance(x, torch.Tensor) else
+                      "%s %s" % (k, x)).strip() for k, x in [*zip([""] * len(args), args), *kwargs.items()])
+
+
 @contextlib.contextmanager
 def _whole_operations(net):
+    """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions."""
+    level = logging.root.manager.disable
     fast, modes = torch.backends.mha.get_fastpath_enabled(), [(m, m.training) for m in net.modules()]
     torch.backends.mha.set_fastpath_enabled(False)
+    logging.disable(logging.CRITICAL)
     net.eval()
     try:
         with torch.no_grad():
             yield
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
+        logging.disable(level)
         for m, training in modes:
             m.training = training
 
 
 def export(net, example, n):
     """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails."""
-    args, kwargs = resized(example, n)
+    args, kwargs = resized(example, n, device_of(net.state_dict()))
     try:
         with _whole_operations(net):
             return torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
@@ -69,12 +87,15 @@ def export(net, example, n):
         text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
         if "DataDependent" in type(e).__name__:
             raise Error("torch.export cannot record a branch or a size that depends on data: declare the groups by hand") from None
-        raise Error("torch.export cannot record the network: %s: %s" % (type(e).__name__, text[:200])) from None
+        text = text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200]
+        raise Error("torch.export cannot record the network: %s: %s" % (type(e).__name__, text)) from None
 
 
 def inputs(program, state, example, n):
-    """The arguments of the program's graph: the tensors of `state` where it has them, and the example's n inputs."""
-    args, kwargs = resized(example, n)
+    """The arguments of the program's graph: the tensors of `state` if it has them, constants on their device, and the
+    example's n inputs."""
+    device = device_of(state)
+    args, kwargs = resized(example, n, device)
     own, out = iter(torch.utils._pytree.tree_leaves((args, kwargs))), []
     for spec in program.graph_signature.input_specs:
         if spec.kind.name == "USER_INPUT":
@@ -82,22 +103,26 @@ def inputs(program, state, example, n):
         elif spec.target in state:
             out.append(state[spec.target])
         else:
-            out.append(program.constants.get(spec.target, program.state_dict.get(spec.target)))
+            x = program.constants.get(spec.target, program.state_dict.get(spec.target))
+            out.append(x.to(device))
     return out
 
 
 class Runner(torch.fx.Interpreter):
     """Runs a program. keep(name): whether to keep the value of a node in `values`. double: compute in float64 what the
-    network computes in float32."""
+    network computes in float32. device: where operations create tensors; default: where they did when it was exported."""
 
-    def __init__(self, program, keep=lambda name: False, double=False):
+    def __init__(self, program, keep=lambda name: False, double=False, device=None):
         super().__init__(program.graph_module, garbage_collect_values=True)
-        self.keep, self.double, self.values = keep, double, {}
+        self.keep, self.double, self.device, self.values = keep, double, device, {}
+
+    def _own(self, v):
+        if isinstance(v, torch.device):
+            return self.device or v
+        return torch.float64 if self.double and isinstance(v, torch.dtype) and v in FLOATS else v
 
     def call_function(self, target, args, kwargs):
-        if self.double:
-            args, kwargs = torch.utils._pytree.tree_map(
-                lambda v: torch.float64 if v in FLOATS else v, (args, kwargs), is_leaf=lambda v: isinstance(v, torch.dtype))
+        args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))
         return super().call_function(target, args, kwargs)
 
     def run_node(self, n):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from ..errors import Error
+from ..errors import Error, need
 from . import capture
 from .axes import atoms, outer
 
@@ -11,18 +11,18 @@ SEEDS = 3
 TOLERANCE = 1e-9  # relative to the largest output
 
 
-def _random_state(state, seed):
+def _random_state(state, owners, seed):
     """The state with distinct random numbers in each floating-point tensor, in float64; vectors, such as variances, are
     positive."""
     generator, made = torch.Generator().manual_seed(seed), {}
     for name, t in state.items():
-        key = t.data_ptr(), tuple(t.shape)
+        key = owners[name]
         if key not in made and t.is_floating_point():
             x = torch.rand(t.shape, generator=generator, dtype=torch.float64)
             made[key] = x + .5 if t.dim() < 2 else (x - .5) * 3.5 / max(1, t[0].numel()) ** .5
         elif key not in made:
             made[key] = t.detach()
-    return {name: made[t.data_ptr(), tuple(t.shape)].to(t.device) for name, t in state.items()}
+    return {name: made[owners[name]].to(t.device) for name, t in state.items()}
 
 
 def _random_order(size, rng):
@@ -45,13 +45,14 @@ def _wide(example, seed):
 
 def _outputs(program, values):
     kinds = [s.kind.name == "USER_OUTPUT" for s in program.graph_signature.output_specs]
-    return [v.double() for v, mine in zip(values, kinds)
-            if mine and isinstance(v, torch.Tensor) and not v.is_complex() and v.numel()]
+    return [(torch.view_as_real(v.resolve_conj()) if v.is_complex() else v).double() for v, mine in zip(values, kinds)
+            if mine and isinstance(v, torch.Tensor) and v.numel()]
 
 
 def _apart(x, y):
-    """The largest difference relative to the largest number."""
-    return float((x - y).abs().max() / x.abs().max().clamp_min(1e-300))
+    """The largest difference relative to the largest finite number. Equal infinities differ by 0."""
+    scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(1e-300)
+    return float(torch.where(x == y, 0., (x - y).abs()).max() / scale)
 
 
 def difference(groups, permute):
@@ -61,18 +62,20 @@ def difference(groups, permute):
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
         permutation = {g: _random_order(n, rng) for g, n in groups.sizes.items()}
-        state = _random_state(run.state, seed)
+        state = _random_state(run.state, run.owners, seed)
         moved = permute(state, permutation, groups.rows)
         example = _wide(groups.example, seed)
         for program, n in zip(run.programs, capture.SIZES):
             with torch.no_grad():
                 before, after = (_outputs(program, capture.Runner(program, double=True).run(
                     *capture.inputs(program, s, example, n))) for s in (state, moved))
-            apart = max((_apart(x, y) for x, y in zip(before, after)), default=0.)
-            if not apart <= TOLERANCE:
+            need(not any(x.isnan().any() for x in before),
+                 "cannot check the groups: outputs are not numbers for random parameters")
+            apart = [_apart(x, y) for x, y in zip(before, after)]
+            if not all(d <= TOLERANCE for d in apart):
                 raise Error("derived groups change the network by %.2g at %s (please report this)" % (
-                    apart, _first_different(groups, state, moved, permutation, example)))
-            worst = max(worst, apart)
+                    max(apart), _first_different(groups, state, moved, permutation, example)))
+            worst = max([worst, *apart])
     return worst
 
 

@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derive the permutation groups of any module: list the axes of its parameters as rows of groups."""
+from __future__ import annotations
+
+from typing import Any, Iterator, Optional
+
+from torch import nn
+
+from ..files import Path
 from ..groups import Row, gather, nesting, write
 from . import capture, observe
 from .axes import ONE, Atom, Product, Sum, at, atoms, elements, outer, terms, tie
 from .interpret import Interpretation
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
+UNUSED = "not used in evaluation"
 
 
 def _settle(axes):
@@ -69,18 +77,25 @@ class Groups:
     rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
     sizes       {group: units}
     fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in place
-    taps        {group: values that show its units}, for mcz.torch.moments
-    difference  the largest relative difference of outputs when the check permuted random networks"""
+    taps        {group: values that show its units}, for mcz.torch.moments. At most eight per group
+    difference  the largest relative difference of outputs when the check permuted random networks
 
-    def __init__(self, net, example):
-        self.run, self.net, self.example, self.difference = Interpretation(net, example), net, example, None
-        self.names, self.rows, self.fixed = {}, [], []  # names: {(atom, {(outer atom, unit)}): group}
+    It refers to the network, whose graph it records again for other numbers of inputs."""
+
+    def __init__(self, net: nn.Module, example: Any) -> None:
+        self.run, self.net, self.example = Interpretation(net, example), net, example
+        self.difference: Optional[float] = None
+        self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
+        self.rows: list[Row] = []
+        self.fixed: list[tuple[str, int, int, int, str]] = []
         self._programs = dict(zip(capture.SIZES, self.run.programs))
-        tensors, self.aliases = self.run.axes, {}  # aliases: {parameter: all its names}
+        tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():
-            self.aliases.setdefault(self.run.alias.get((t.data_ptr(), tuple(t.shape))), []).append(name)
+            self.aliases.setdefault(self.run.owners[name], []).append(name)
+            if name == self.run.owners[name] and name not in tensors and t.is_floating_point():
+                self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
         for tensor, axes in tensors.items():
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
@@ -90,8 +105,8 @@ class Groups:
         self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
-        self.sizes = {r.group: r.count for r in self.rows}
-        self.taps = observe.taps(self)
+        self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
+        self.taps: dict[str, list[Any]] = observe.taps(self)
 
     def _name(self, tensor, atom, unit):
         key = atom, frozenset(unit.items())
@@ -126,13 +141,15 @@ class Groups:
                 for offset, count, block, atom, unit in places(e, {}) if (atom, frozenset(unit.items())) in self.names]
         return gather(e.size, rows, permutation)
 
-    def _program(self, n, example=None):
-        """The exported program for a batch of n."""
+    def _program(self, n):
+        """The exported program for a batch of n, with the same nodes as that of the example."""
         if n not in self._programs:
-            self._programs[n] = capture.export(self.net, self.example if example is None else example, n)
+            program = capture.export(self.net, self.example, n)
+            capture.pairs((self.run.programs[0], program))
+            self._programs[n] = program
         return self._programs[n]
 
-    def write(self, path):
+    def write(self, path: Path) -> None:
         """Writes a group file for `mc-convert --groups`.
 
             g.write("groups.tsv")
@@ -140,33 +157,42 @@ class Groups:
         If this raises OSError, `path` is unchanged."""
         write(path, self.rows)
 
-    def report(self):
+    def report(self) -> str:
         """A table of the groups by size, and of what stays in place and why.
 
             print(g.report())
 
-        Returns the text, with tabs between columns."""
-        parents, found = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()}), {}
+        Returns the text. If parameters are "not used in evaluation", such as auxiliary heads, permute does not keep the
+        results of operations that use them."""
+        parents = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()})
+        found: dict[tuple[int, int], list[str]] = {}
         for g, n in self.sizes.items():
             found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
-        lines = ["groups\tunits\tfirst"]
+        lines = [("groups", "units", "first group")]
         for (n, outer), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
-            lines.append("%d\t%d%s\t%s" % (len(names), n, " in each of %d" % outer if outer else "", names[0]))
-        reasons = {}
-        for tensor, axis, offset, length, reason in self.fixed:
-            reasons.setdefault(reason.split(" in ")[0], []).append("%s:%d" % (tensor, axis))
-        lines += ["", "fixed axes\treason\tfirst"]
-        lines += ["%d\t%s\t%s" % (len(own), reason, own[0]) for reason, own in sorted(reasons.items())]
-        return "\n".join(lines)
+            lines.append((str(len(names)), "%d in each of %d" % (n, outer) if outer else str(n), names[0]))
+        reasons: dict[str, list[str]] = {}
+        for tensor, axis, _, _, reason in self.fixed:
+            operation = reason if reason == UNUSED else reason.split(" in ")[0]
+            reasons.setdefault(operation, []).append("axis %d of %s" % (axis, tensor))
+        fixed = [("fixed axes", "reason", "first axis")]
+        fixed += [(str(len(own)), reason, own[0]) for reason, own in sorted(reasons.items())]
+        return "\n".join(_aligned(lines) + [""] + _aligned(fixed))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.rows)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "<%d groups of %d units, in %d rows>" % (len(self.sizes), sum(self.sizes.values()), len(self.rows))
+
+
+def _aligned(lines):
+    """The lines of a table of three columns, the first of numbers."""
+    a, b, _ = (max(map(len, column)) for column in zip(*lines))
+    return ["%*s  %-*s  %s" % (a, x, b, y, z) for x, y, z in lines]
 
 
 def _fixed(e, offset=0):

@@ -5,6 +5,7 @@ import operator
 import torch
 
 from ..errors import Error
+from ..state import owners
 from . import capture
 from .axes import Atom, atoms, confine, fix, fixed, free, vary
 from .rules import Call, Value, apply, uniform
@@ -45,8 +46,8 @@ class Interpretation:
         self.parameters, self.read, self.written = {}, set(), set()  # {placeholder: parameter}, {(parameter, axis)}
         signature = self.programs[0].graph_signature
         self.specs = {s.arg.name: s for s in signature.input_specs if hasattr(s.arg, "name")}
-        self.alias = {}  # {data_ptr: parameter}
         self.state = {k: v for k, v in net.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
+        self.owners = owners(self.state)
         self._run(list(capture.pairs(self.programs)), {})
         for name in signature.user_outputs:
             for v in self._flat(self.values.get(name)):
@@ -90,8 +91,7 @@ class Interpretation:
             return self._constant(node, program.constants.get(spec.target, program.state_dict.get(spec.target)), sizes)
         if not node.users:
             return None
-        name = self.alias.setdefault((tensor.data_ptr(), tuple(tensor.shape)), spec.target)
-        self.parameters[node.name] = name
+        self.parameters[node.name] = name = self.owners[spec.target]
         if name not in self.axes:
             self.axes[name] = [free(n) if tensor.is_floating_point() else fixed(n, "integers") for n in sizes]
             if all(map(_has_blocks, node.users)):

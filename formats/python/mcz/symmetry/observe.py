@@ -3,6 +3,7 @@
 import numpy as np
 import torch
 
+from ..errors import need
 from . import capture
 from .axes import Product, at, atoms, elements, terms
 
@@ -89,15 +90,16 @@ class Recorder:
 
     def __init__(self, net, groups, taps):
         self.groups, self.taps = groups, taps
-        self.state = {k: v.detach() for k, v in net.state_dict().items()}
+        self.state = {k: v.detach() for k, v in [*net.named_buffers(remove_duplicate=False), *net.state_dict().items()]}
         self.atoms = {name: key for key, name in groups.names.items()}
 
     def run(self, batch):
-        args, kwargs = capture.arguments(batch)
-        first = next(v for v in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(v, torch.Tensor))
-        program, nodes = self.groups._program(len(first), batch), {v.node for own in self.taps.values() for v in own}
-        runner = capture.Runner(program, keep=nodes.__contains__)
-        runner.run(*capture.inputs(program, self.state, batch, len(first)))
+        form, expected = capture.form(batch), capture.form(self.groups.example)
+        need(form == expected, "batches of %s expected, as in the example of the groups, got %s" % (expected, form))
+        x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
+        program, nodes = self.groups._program(len(x)), {v.node for own in self.taps.values() for v in own}
+        runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
+        runner.run(*capture.inputs(program, self.state, batch, len(x)))
         self.values = runner.values
 
     def close(self):

@@ -137,6 +137,11 @@ static const struct kind *kind_of(const char *name)
 
 #define GROUP1 "{\"name\": \"g\", \"size\": 3}"
 #define PERM_OK "{\"groups\": [" GROUP1 "]}"
+#define MEMBER1 "\"0123456789abcdef0123456789abcdef\""
+#define MEMBER2 "\"0123456789abcdef0123456789abcde0\""
+#define JOINT(version, members)                                                                    \
+    "{\"version\": " version ", \"members\": " members ", \"groups\": [" GROUP1 "]}"
+#define JOINT_OK JOINT("2", "[" MEMBER1 ", " MEMBER2 "]")
 
 #define MATS(measure, at, size, dead_a, dead_b)                                                    \
     "{\"measure\": \"" measure "\", \"at\": \"" at                                                 \
@@ -300,6 +305,25 @@ static const struct {
     {"permutation", PERM_OK, "g int32 3 = 1 2 1", NULL, "\"g\""},
     {"permutation", PERM_OK, "g int32 3 = 1 2 3", NULL, "\"g\""},
     {"permutation", PERM_OK, "g int32 3 = 1 2 -1", NULL, "\"g\""},
+    {"permutation", JOINT_OK, "1/g int32 3 = 1 2 0; 2/g int32 3 = 0 1 2", NULL, NULL},
+    {"permutation", JOINT_OK, "1/g int32 3 = 1 2 0; 2/g int32 3 = 0 1 1", NULL, "member 2: group"},
+    {"permutation", JOINT_OK, "1/g int32 3 = 1 2 0", NULL, "2 tensors expected, got 1"},
+    {"permutation", JOINT_OK, "g int32 3 = 1 2 0; h int32 3 = 1 2 0", NULL, "must be \"1/g\""},
+    {"permutation", JOINT("1", "[" MEMBER1 ", " MEMBER2 "]"), "1/g int32 3; 2/g int32 3", NULL,
+     "permutation version 1"},
+    {"permutation", JOINT("3", "[" MEMBER1 ", " MEMBER2 "]"), "1/g int32 3; 2/g int32 3", NULL,
+     "permutation version 3 (this program reads 1 and 2)"},
+    {"permutation", JOINT("2", "[" MEMBER1 "]"), "1/g int32 3 = 1 2 0", NULL,
+     "must list 2 to 1024 networks (got 1)"},
+    {"permutation", JOINT("2", "[" MEMBER1 ", " MEMBER1 "]"), "1/g int32 3; 2/g int32 3", NULL,
+     "twice"},
+    {"permutation", JOINT("2", "[" MEMBER1 ", \"b\"]"), "1/g int32 3; 2/g int32 3", NULL,
+     "entry 1 is not a content id"},
+    {"permutation", JOINT("2", "3"), "1/g int32 3; 2/g int32 3", NULL, "\"members\" is not"},
+    {"permutation", "{\"version\": 2, \"groups\": [" GROUP1 "]}", "g int32 3 = 1 2 0", NULL,
+     "\"members\" is missing"},
+    {"permutation", "{\"members\": [], \"groups\": [" GROUP1 "]}", "g int32 3 = 1 2 0", NULL,
+     "\"version\" is missing"},
 
     {"matrices", MATS("correlation", "post", "2", "[1]", "[0]"), "g float64 2,2 = 0 .5 0 0", NULL,
      NULL},

@@ -210,6 +210,47 @@ TEST(matrices_and_permutations_come_back)
     mc_perm_release(&p);
 }
 
+TEST(joint_sets_come_back_with_their_networks)
+{
+    static const char ids[3][MC_ID_LEN] = {"00000000000000000000000000000001",
+                                           "00000000000000000000000000000002",
+                                           "00000000000000000000000000000003"};
+    const struct mc_perm p = tiny_perm();
+    const size_t second = 1;
+    struct mc_joint_perm j = {0}, back = {0};
+    struct mc_perm one = {0};
+
+    must(mc_joint_perm_init(&j, 3, p.groups, p.n_groups, &why));
+    mc_perm_copy(&j.members[1], &p);
+    mc_joint_perm_set_ids(&j, ids);
+    must(mc_joint_perm_write(&j, file, NULL, &why));
+    must(mc_joint_perm_read(&back, from_file, NULL, &why));
+    assert_int_equal(back.n_members, 3);
+    assert_memory_equal(back.members[1].perm[0], tiny_order, sizeof tiny_order);
+    assert_int_equal(mc_joint_perm_find(&back, ids[2]), 2);
+    assert_int_equal(mc_joint_perm_find(&back, ""), 3);
+    assert_string_equal(back.members[2].ids[0], ids[0]); /* the first is the identity */
+    assert_string_equal(back.members[2].ids[1], ids[2]);
+    must_fail(mc_perm_read(&one, from_file, NULL, NULL, &why), MC_EINPUT, "a joint set of 3");
+    /* the map from the third network to the second is the inverse of the second's */
+    must(mc_joint_perm_get(&one, &back, 2, &second, &why));
+    assert_string_equal(one.ids[0], ids[1]);
+    assert_string_equal(one.ids[1], ids[2]);
+    for (int32_t i = 0; i < 3; i++)
+        assert_int_equal(one.perm[0][tiny_order[i]], i);
+    mc_perm_release(&one);
+    must(mc_joint_perm_follow(&back, &p, &why));
+    assert_memory_equal(back.members[0].perm[0], tiny_order, sizeof tiny_order);
+    mc_joint_perm_set_ids(&back, ids);
+    assert_string_equal(back.members[2].ids[0], ""); /* not the order of a network */
+    mc_joint_perm_release(&back);
+    must(make_permutation(file, NULL, &why));
+    must(mc_joint_perm_read(&back, from_file, NULL, &why));
+    assert_int_equal(back.n_members, 1);
+    mc_joint_perm_release(&back);
+    mc_joint_perm_release(&j);
+}
+
 /* Three shards of 5 images in batches of 2, and a tap with 4 samples per image. */
 static void make_shards(struct mc_moments part[3])
 {

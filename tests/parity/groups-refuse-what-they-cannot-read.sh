@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.groups and moments with derived groups refuse networks and batches that they cannot read, with one line. A
+# failed call leaves no hooks in the networks. Batches may have any size, and arguments by name any order.
+# Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch; assert [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4]' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export OMP_NUM_THREADS=1
+$python - 2>errors <<'END'
+import copy
+import io
+
+import mcz
+import mcz.torch
+import numpy as np
+import torch
+from mcz.symmetry.observe import Recorder
+from refusal import expect_error as refused
+from torch import nn
+
+
+class Net(nn.Module):
+    """Layers of 8 units, with a head that only training uses. forward of a subclass may call hidden."""
+
+    def __init__(self, width=8):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(4, width), nn.Linear(width, width), nn.Linear(width, 3)
+        self.aux = nn.Linear(width, 3)
+        self.register_buffer("scale", torch.randn(4), persistent=False)
+
+    def hidden(self, x):
+        return self.b(torch.relu(self.a(x * self.scale + torch.arange(4, device=x.device)))).relu()
+
+    def forward(self, x):
+        h = self.hidden(x)
+        return (self.c(h), self.aux(h)) if self.training else self.c(h)
+
+
+def variant(forward):
+    return type("Variant", (Net,), {"forward": forward})()
+
+
+def moments(a, b, loader, groups):
+    out = io.BytesIO()
+    mcz.torch.moments(a, b, loader, groups, out)
+    return mcz.read(io.BytesIO(out.getvalue()), "moments")
+
+
+x = torch.randn(9, 4)
+net, other = Net(), Net()
+g = mcz.torch.groups(net, x[:1])
+# the head's input does not move, and the report says so
+assert set(g.sizes.values()) == {8} and not any(r.tensor.startswith("aux") for r in g)
+assert ("aux.weight", 1, 0, 8, "not used in evaluation") in g.fixed
+lines = g.report().splitlines()
+assert lines[:2] == ["groups  units  first group", "     2  8      a"], lines
+assert any("not used in evaluation" in line and "aux.weight" in line for line in lines), lines
+# a smaller last batch; the network's own buffers that the state_dict lacks; another device than the example's
+whole, parts = (moments(net, other, batches, g) for batches in ([x], [x[:4], x[4:8], x[8:]]))
+assert len(whole.tensors) and all(np.allclose(v, parts.tensors[k]) for k, v in whole.tensors.items())
+twin = Net()
+twin.load_state_dict(net.state_dict())
+s = moments(net, twin, [x], g).tensors
+assert not np.allclose(s["0/relu/sum_a"], s["0/relu/sum_b"])
+r = Recorder(copy.deepcopy(net).to("meta"), g, g.taps)
+r.run(x.to("meta"))
+assert {v.device.type for v in r.values.values()} == {"meta"}
+
+
+# arguments in any order
+def two(self, u, v):
+    return self.c(self.hidden(u) - 2 * self.hidden(v))
+
+
+net, u, v = variant(two), x[:3], x[3:6]
+g = mcz.torch.groups(net, {"u": u, "v": v})
+one, two = (moments(net, net, [batch], g).tensors for batch in ({"u": u, "v": v}, {"v": v, "u": u}))
+assert all(np.array_equal(one[k], two[k]) for k in one)
+refused(["batches of u (N, 4), v (N, 4) expected", "got v (N, 4)"], lambda: moments(net, net, [{"v": v}], g))
+refused(["u (N, 4), v (N, 4) expected", "v (N, 7)"], lambda: moments(net, net, [{"u": u, "v": torch.rand(3, 7)}], g))
+# batches
+net = Net()
+g = mcz.torch.groups(net, x)
+refused(["batches of (N, 4) expected", "got (N, 2, 4)"], lambda: moments(net, net, [x[:8].view(4, 2, 4)], g))
+refused(["the loader must yield tensors (got ndarray)"], lambda: moments(net, net, [x.numpy()], g))
+refused(["a and b are different networks: 6 tensors of another name or shape (a.weight, a.bias, b.weight, ...)"],
+        lambda: moments(net, Net(9), [x], g))
+branch = variant(lambda self, x: self.c(self.hidden(x) if len(x) > 1 else self.hidden(x).sigmoid()))
+refused(["other operations for another batch size"], lambda: moments(
+    branch, branch, [x, x[:1]], mcz.torch.groups(branch, x)))
+# networks
+refused(["the example is an empty batch"], lambda: mcz.torch.groups(net, x[:0]))
+refused(["torch.nn.Module expected, got function"], lambda: mcz.torch.groups(lambda x: x, x))
+refused(["on the meta device"], lambda: mcz.torch.groups(Net().to("meta"), x))
+refused(["torch.export cannot record the network: RuntimeError"], lambda: mcz.torch.groups(net, torch.rand(2, 5)))
+tied = Net()
+tied.b.weight = nn.Parameter(tied.b.weight.detach())
+tied.d = nn.Linear(8, 8, bias=False)
+tied.d.weight = nn.Parameter(tied.b.weight.detach().t())
+refused(["\"b.weight\" and \"d.weight\" share memory in different shapes"], lambda: mcz.torch.groups(tied, x))
+before = copy.deepcopy(tied.state_dict())
+refused(["share memory in different shapes"], lambda: mcz.torch.permute(tied, dict.fromkeys(g.sizes, np.arange(8)), g))
+assert all(torch.equal(v, before[k]) for k, v in tied.state_dict().items())
+# outputs that the check compares
+masked = variant(lambda self, x: self.c(self.hidden(x)).masked_fill(torch.tensor([True, False, False]), -torch.inf))
+assert mcz.torch.groups(masked, x).difference < 1e-9
+undefined = variant(lambda self, x: (self.c(self.hidden(x)), torch.log(self.c(self.hidden(x)) - 1e9)))
+refused(["outputs are not numbers for random parameters"], lambda: mcz.torch.groups(undefined, x))
+# hooks
+declared = {"a": {"out": ["a.*:0"], "in": ["b.weight:1"], "at": ["b:in"]}}
+other.d = nn.Linear(8, 8)
+both = {"a": ["b:in", "d"]}
+for words, b, loader, options in ((["different networks"], other, [x], {}), (["no module \"d\""], net, [x], {"at": both}),
+                                  (["yields no images"], net, [], {}), (["streams expected"], net, [x], {"weights": []})):
+    refused(words, lambda: mcz.torch.moments(net, b, loader, declared, io.BytesIO(), **options))
+assert not net.b._forward_pre_hooks and not other.b._forward_pre_hooks
+END
+[ ! -s errors ] || die "$(head -n 3 errors)"
