@@ -394,7 +394,7 @@ def survey(path, *chosen):
         out.seek(0)
         done = {line.split("\t")[0] for line in out}
         for group in chosen:
-            for name in sets()[group].keys() - done:
+            for name in [name for name in sets()[group] if name not in done]:
                 start, case = time.process_time(), sets()[group][name]()
                 try:
                     g = mcz.torch.groups(case[0], case[1](3))

@@ -450,7 +450,7 @@ def product(c, x, y):
     return out + x[-2:-1] + (y[-1:] if len(y) > 1 else [])
 
 
-@rule("matmul", "mm", "bmm", "mv", "dot")
+@rule("matmul", "mm", "bmm", "mv", "dot", "vdot")
 def matmul(c):
     x, y = list(c.values())
     return product(c, x, y)
