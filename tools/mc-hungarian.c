@@ -306,7 +306,7 @@ static void check_options(struct options *o)
         mc_cli_usage("--%s and --joint cannot be combined",
                      o->constraint ? "constraint" : "groups");
     if (o->joint && !o->cli.n_operands)
-        mc_cli_require(0, "MATRICES.mcz...");
+        mc_cli_operands(&o->cli, "MATRICES.mcz");
     if (o->joint)
         return;
     mc_cli_operands(&o->cli, "[MATRICES.mcz]");

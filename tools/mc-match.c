@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * mc-match: the permutation that best matches the weights of two networks. */
+ * mc-match: the permutation that best matches the weights of two networks; or one permutation per
+ * network to a common order. */
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
+#include "libcommon/base/alloc.h"
+#include "libcommon/base/file.h"
 #include "tools/align/chosen_groups.h"
+#include "tools/align/joint_weights.h"
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
@@ -11,9 +15,10 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char doc[] =
-    "Match the units of two networks by their weights, without data."
+    "Match the units of two or more networks by their weights, without data."
     "\vWrites the permutation of B's units that moves its parameters close to A's (weight "
     "matching, Ainsworth et al. 2023). It visits the groups in random order until nothing changes. "
     "For each group it computes the assignment with the maximum inner product of the parameters "
@@ -28,14 +33,24 @@ static const char doc[] =
     "changed groups. Then it prints one line per group: its units; the value (inner product of the "
     "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
     "the number of units that move; or \"kept\" if --groups did not choose it.\n\n"
+    "With --joint, writes a joint set: one permutation per network to the order of the first, "
+    "found "
+    "by mc-permute by content id. The objective is the sum of all pairs' inner products. The "
+    "search "
+    "starts from each network, to which it matches all others. Then it matches each network to the "
+    "sum of the others until none changes, and keeps the best start. -v prints one line per pass "
+    "and "
+    "the objective.\n\n"
     "Examples:\n"
     "  mc-match a.mcz b.mcz -o p.mcz\n"
     "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz\n"
+    "  mc-match --joint a.mcz b.mcz c.mcz -o joint.mcz\n"
     "  mc-match -v --groups '*.mlp,*.heads' a.mcz b.mcz -o p.mcz";
 
 struct options {
     struct mc_cli cli;
     const char *init, *groups;
+    int joint;
     uint64_t seed;
 };
 
@@ -45,6 +60,8 @@ static const struct mc_option options[] = {
      .help = "start from this permutation; Ainsworth et al. start from the identity"},
     {"groups", 0, MC_OPT_TEXT, MC_AT(groups), .arg = "PATTERN,...",
      .help = MC_HELP_CHOSEN_GROUPS " the identity, or as in --init"},
+    {"joint", 0, MC_OPT_FLAG, MC_AT(joint), .flags = MC_OPT_HISTORY,
+     .help = "match two or more networks to one common order"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTION_THREADS,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
@@ -109,7 +126,7 @@ static int match(struct options *o, const struct mc_weights *a, const struct mc_
     return mc_log_close(w.log, rc, err);
 }
 
-static int run(struct options *o, struct mc_error *err)
+static int match_pair(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_weights a = {0}, b = {0};
@@ -139,9 +156,137 @@ out:
     return rc;
 }
 
-static void check_options(struct options *o)
+/* ---- --joint --------------------------------------------------------------------------------- */
+
+static void report_pass(void *arg, const struct mc_joint_pass *p)
 {
-    mc_cli_operands(&o->cli, "A.mcz B.mcz");
+    struct watch *w = arg;
+    char text[64];
+
+    mc_log_begin(w->log, "pass");
+    mc_log_int(w->log, "reference", (int64_t)p->reference + 1);
+    mc_log_int(w->log, "pass", (int64_t)p->pass);
+    mc_log_int(w->log, "changed", (int64_t)p->changed);
+    if (!p->changed)
+        mc_log_num(w->log, "objective", p->objective);
+    mc_log_end(w->log);
+    snprintf(text, sizeof text, "%zu network%s changed", p->changed, p->changed == 1 ? "" : "s");
+    if (p->changed)
+        mc_detail(w->cli, "reference %zu, pass %zu: %s", p->reference + 1, p->pass, text);
+    else
+        mc_detail(w->cli, "reference %zu, pass %zu: objective %.9g", p->reference + 1, p->pass,
+                  p->objective);
+    mc_progress_update(&w->progress, p->pass, text);
 }
 
-MC_PROGRAM("A.mcz B.mcz", doc, options, .check = check_options, .run = run)
+/* The networks of the operands. */
+struct networks {
+    size_t n;
+    struct mc_weights *w;
+    const float **params;
+    char (*ids)[MC_ID_LEN];
+};
+
+static int read_networks(struct networks *all, const struct options *o, struct mc_error *err)
+{
+    const char **path = o->cli.operands;
+    const size_t n = o->cli.n_operands;
+    int rc = 0;
+
+    if ((rc = mc_new(&all->w, n, err)) || (rc = mc_new(&all->params, n, err)) ||
+        (rc = mc_new(&all->ids, n, err)))
+        return rc;
+    all->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct mc_stream from = {.path = path[i], .declared = 1};
+        if ((rc = mc_weights_read(&all->w[i], from, o->cli.history, err)) ||
+            (rc = mc_expect_same_network(&o->cli, all->w[0].graph, all->w[i].graph, path[0],
+                                         path[i], err)))
+            return rc;
+        all->params[i] = all->w[i].params;
+        memcpy(all->ids[i], all->w[i].id, MC_ID_LEN);
+        for (size_t k = 0; k < i; k++)
+            if (!strcmp(all->ids[i], all->ids[k]))
+                return mc_fail(err, MC_EINPUT, "%s: the same network as %s (each network once)",
+                               mc_file_called(path[i]), mc_file_called(path[k]));
+    }
+    return 0;
+}
+
+static void networks_release(struct networks *all)
+{
+    for (size_t i = 0; i < all->n; i++)
+        mc_weights_release(&all->w[i]);
+    free(all->w);
+    free(all->params);
+    free(all->ids);
+}
+
+static int search(const struct options *o, const struct networks *all, const struct mc_symmetry *s,
+                  const unsigned char *keep, struct mc_joint_perm *j, struct mc_error *err)
+{
+    struct watch w = {.cli = &o->cli};
+    const struct mc_joint_weights_opts opts = {.seed = o->seed,
+                                               .keep = keep,
+                                               .threads = o->cli.backend.threads,
+                                               .passed = report_pass,
+                                               .arg = &w};
+    double objective = 0;
+    int rc = o->cli.log_path ? mc_log_open(&w.log, o->cli.log_path, 0, err) : 0;
+
+    mc_progress_begin(&w.progress, &o->cli, "matching", "passes", 0);
+    if (!rc)
+        rc = mc_joint_weight_match(j, &objective, s, all->w[0].graph, all->params, &opts, err);
+    mc_progress_end(&w.progress);
+    if (!rc)
+        mc_detail(&o->cli, "objective %.9g", objective);
+    return mc_log_close(w.log, rc, err);
+}
+
+static int match_jointly(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    struct networks all = {0};
+    struct mc_symmetry s = {0};
+    struct mc_joint_perm j = {0};
+    unsigned char *keep = NULL;
+    int rc = read_networks(&all, o, err);
+
+    if (rc ||
+        (rc = mc_fail_in(mc_symmetry_derive(&s, all.w[0].graph, err), err, "%s",
+                         o->cli.operands[0])) ||
+        (rc = mc_groups_keep(&keep, s.groups, s.n_groups, o->groups, o->cli.operands[0], err)) ||
+        (rc = mc_joint_perm_init(&j, all.n, s.groups, s.n_groups, err)))
+        goto out;
+    if (o->groups)
+        mc_history_str(h, "groups", o->groups);
+    mc_option_note(&o->cli, &o->joint, h);
+    mc_option_note(&o->cli, &o->seed, h);
+    if ((rc = search(o, &all, &s, keep, &j, err)))
+        goto out;
+    mc_joint_perm_set_ids(&j, (const char(*)[MC_ID_LEN])all.ids);
+    rc = mc_joint_perm_write(&j, o->cli.output, h, err);
+out:
+    free(keep);
+    mc_joint_perm_release(&j);
+    mc_symmetry_release(&s);
+    networks_release(&all);
+    return rc;
+}
+
+static int run(struct options *o, struct mc_error *err)
+{
+    return o->joint ? match_jointly(o, err) : match_pair(o, err);
+}
+
+static void check_options(struct options *o)
+{
+    if (o->joint && o->init)
+        mc_cli_usage("--init and --joint cannot be combined");
+    if (o->joint && o->cli.n_operands > MC_MAX_MEMBERS)
+        mc_cli_usage("at most %d networks", MC_MAX_MEMBERS);
+    if (!o->joint || o->cli.n_operands < 2)
+        mc_cli_operands(&o->cli, "A.mcz B.mcz");
+}
+
+MC_PROGRAM("A.mcz B.mcz\n--joint A.mcz B.mcz...", doc, options, .check = check_options, .run = run)
