@@ -15,12 +15,13 @@ UNROLLED = 128  # maximum size of an atom to unroll
 
 class Atom:
     """`value`: the expression that replaces the atom, or None. `varies`: atoms. `cases`: {unrolled atom: [Atom]}.
-    `dependents`: atoms that vary with this one or have cases of it. `fixed`: the reason, or None."""
+    `dependents`: atoms that vary with this one or have cases of it. `fixed`: the reason, or None. Sets of atoms are keys
+    of dictionaries, whose order is the same in every run."""
     __slots__ = "size", "value", "varies", "cases", "dependents", "fixed", "unrolled"
 
     def __init__(self, size, fixed=None):
         self.size, self.fixed, self.value, self.unrolled = size, fixed, None, False
-        self.varies, self.cases, self.dependents = set(), {}, set()
+        self.varies, self.cases, self.dependents = {}, {}, {}
 
     def __repr__(self):
         return "%s%d" % ("=" if self.fixed else "", self.size)
@@ -118,8 +119,8 @@ def fix(e, reason):
 
 def vary(a, p):
     if not p.unrolled:
-        a.varies.add(p)
-        p.dependents.add(a)
+        a.varies[p] = None
+        p.dependents[a] = None
 
 
 def tie(a, p):
@@ -129,8 +130,8 @@ def tie(a, p):
         for b in list(atoms(a)):
             tie(b, p)
         return
-    a.varies.discard(p)
-    p.dependents.discard(a)
+    a.varies.pop(p, None)
+    p.dependents.pop(a, None)
     for q, cases in list(a.cases.items()):
         for i, c in enumerate(cases if q is not p else ()):
             tie(c, at(p, q, i))
@@ -140,7 +141,7 @@ def tie(a, p):
 
 def outer(a):
     """The atoms that the order of a varies with."""
-    return a.varies | set(a.cases)
+    return {**a.varies, **dict.fromkeys(a.cases)}
 
 
 def like(a, size):
@@ -153,7 +154,7 @@ def like(a, size):
         for i, c in enumerate(new.cases[p]):
             for q in a.varies:
                 vary(c, q)
-        p.dependents.add(new)
+        p.dependents[new] = None
     return new
 
 
@@ -168,13 +169,13 @@ def unroll(p, reason):
         if a.cases or p.size > UNROLLED:
             tie(a, p)
             continue
-        a.varies.discard(p)
+        a.varies.pop(p, None)
         a.cases[p] = [like(a, a.size) for _ in range(p.size)]
     for a in list(p.dependents):
         for i, c in enumerate(a.cases.get(p, ())):
             for q in [q for q in c.varies if p in q.cases]:
-                c.varies.discard(q)
-                q.dependents.discard(c)
+                c.varies.pop(q, None)
+                q.dependents.pop(c, None)
                 vary(c, q.cases[p][i])
     p.unrolled = True
 
@@ -193,7 +194,7 @@ def _merge(a, b):
         unroll(a, b.fixed)
         unroll(b, a.fixed)
     for x, y in ((a, b), (b, a)):
-        for p in outer(x) - outer(y):
+        for p in [p for p in outer(x) if p not in outer(y)]:
             tie(x, p)
     a, b = find(a), find(b)
     if a is b or not (isinstance(a, Atom) and isinstance(b, Atom)):
@@ -204,13 +205,13 @@ def _merge(a, b):
         fix(b, reason)
     b.value = a
     for p in list(b.varies):
-        p.dependents.discard(b)
+        p.dependents.pop(b, None)
     pairs = [(x, y) for p in b.cases for x, y in zip(a.cases.get(p, []), b.cases[p])]
     for d in list(b.dependents):
-        a.dependents.add(d)
+        a.dependents[d] = None
         if b in d.varies:
-            d.varies.discard(b)
-            d.varies.add(a)
+            d.varies.pop(b, None)
+            d.varies[a] = None
         if b in d.cases:
             own = d.cases.pop(b)
             pairs += zip(d.cases.setdefault(a, own), own)
@@ -236,7 +237,7 @@ def _assign(a, e):
     ordered = isinstance(e, Product) and all(isinstance(p, Atom) for p in e.parts)
     for d in list(a.dependents):
         if a in d.varies and ordered:
-            d.varies.discard(a)
+            d.varies.pop(a, None)
             for x in inner:
                 vary(d, x)
         elif a in outer(d):
@@ -245,7 +246,7 @@ def _assign(a, e):
         return unify(a, e)
     a.value = e
     for p in a.varies:
-        p.dependents.discard(a)
+        p.dependents.pop(a, None)
     for p, cases in a.cases.items():
         for i, c in enumerate(cases):
             unify(c, at(e, p, i))
@@ -380,8 +381,8 @@ def unrolled(e, reason):
 def confine(axes):
     """Ties each atom of a tensor that varies with an atom that the tensor lacks."""
     while True:
-        own = {a for e in axes for a in atoms(e)}
-        missing = [(a, p) for a in own for p in outer(a) - own]
+        own = dict.fromkeys(a for e in axes for a in atoms(e))
+        missing = [(a, p) for a in own for p in outer(a) if p not in own]
         if not missing:
             return
         for a, p in missing:

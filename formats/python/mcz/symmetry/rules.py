@@ -66,7 +66,7 @@ class Call:
 def anything(size, axes):
     """A new axis along which all entries are equal, in a tensor with these other axes."""
     new = free(size)
-    for a in {a for e in axes for a in atoms(e)} if new is not ONE else ():
+    for a in dict.fromkeys(a for e in axes for a in atoms(e)) if new is not ONE else ():
         vary(new, a)
     return new
 
