@@ -85,9 +85,10 @@ refused(["batches of (N, 4) expected", "got (N, 2, 4)"], lambda: moments(net, ne
 refused(["the loader must yield tensors (got ndarray)"], lambda: moments(net, net, [x.numpy()], g))
 refused(["a and b are different networks: 6 tensors of another name or shape (a.weight, a.bias, b.weight, ...)"],
         lambda: moments(net, Net(9), [x], g))
-branch = variant(lambda self, x: self.c(self.hidden(x) if len(x) > 1 else self.hidden(x).sigmoid()))
-refused(["other operations for another batch size"], lambda: moments(
-    branch, branch, [x, x[:1]], mcz.torch.groups(branch, x)))
+branch = variant(lambda self, x: self.c(self.hidden(x) if len(x) > 2 else self.hidden(x).sigmoid()))
+for n in 1, 2:
+    refused(["other operations for another batch size"], lambda: moments(
+        branch, branch, [x, x[:n]], mcz.torch.groups(branch, x)))
 # networks
 refused(["the example is an empty batch"], lambda: mcz.torch.groups(net, x[:0]))
 refused(["torch.nn.Module expected, got function"], lambda: mcz.torch.groups(lambda x: x, x))

@@ -225,6 +225,7 @@ def _units(x, size, axis, path):
 
 class _ModuleRecorder:
     """The activations of declared groups, from hooks on modules. taps: {group: [path]}."""
+    copies = 1  # of each input in a batch
 
     def __init__(self, net, taps, sizes, axes):
         self.net, self.sizes, self.axes = net, sizes, axes
@@ -270,6 +271,8 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the streams that
              `mc-convert --groups` makes of the networks with the same rows in the same order.
 
+    A derived group that no activation shows, such as the rank of a product of weights, keeps its order, and mc-corr warns.
+
     Returns the content id. Raises mcz.Error if the networks differ in names or shapes of tensors, or if groups, modules
     or batches do not fit them.
     """
@@ -285,7 +288,7 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     inner = [g for g in sizes if g not in {outer for outer, _ in parents.values()} and not parents.get(g, (0, 0))[1]]
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
-        at = {g: groups.taps[g] for g in inner}
+        at = {g: groups.taps.get(g, []) for g in inner}
 
         def recorder(net):
             return Recorder(net, groups, at)
@@ -295,9 +298,9 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
 
         def recorder(net):
             return _ModuleRecorder(net, at, units, axes)
-    taps = [(g, p) for g in at for p in at[g]]
+    taps = [(g, p) for g in at for p in at[g] or [None]]  # None: no activation shows the group
     ids = _ids((a, b), rows, weights)
-    sums = [{p: 0 for p in PARTS} for _ in taps]
+    sums: list[dict[str, Any]] = [dict.fromkeys(PARTS, 0) for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     with ExitStack() as stack, evaluating(a, b), torch.no_grad():
         recorders = [stack.enter_context(closing(recorder(n))) for n in (a, b)]
@@ -309,12 +312,14 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
             data.update(first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
             images += len(first)
             for i, (g, p) in enumerate(taps):
-                x, y = (r.units(g, p).cpu() for r in recorders)
+                x, y = (torch.zeros(len(first), units[g], dtype=torch.float64) if p is None else r.units(g, p).cpu()
+                        for r in recorders)
+                copies = 1 if p is None else recorders[0].copies
                 for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
-                    sums[i][part] = sums[i][part] + v.numpy()
-                samples[i] += len(x)
+                    sums[i][part] = sums[i][part] + v.numpy() / copies
+                samples[i] += len(x) // copies
     need(images, "the loader yields no images")
-    taps = [(g, str(p)) for g, p in taps]
+    taps = [(g, "unobserved" if p is None else str(p)) for g, p in taps]
     nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
             "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}

@@ -93,7 +93,8 @@ class Interpretation:
             return None
         self.parameters[node.name] = name = self.owners[spec.target]
         if name not in self.axes:
-            self.axes[name] = [free(n) if tensor.is_floating_point() else fixed(n, "integers") for n in sizes]
+            kind = "complex numbers" if tensor.is_complex() else "integers"
+            self.axes[name] = [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in sizes]
             if all(map(_has_blocks, node.users)):
                 for lead in atoms(self.axes[name][0]):
                     for a in [a for e in self.axes[name][1:] for a in atoms(e)]:

@@ -19,7 +19,8 @@ def taps(groups):
             own = seen.setdefault(a, [])
             if all(w.node != v.node for w in own):
                 own.append(v)
-    found, enclosing = {}, {q for atom, unit in groups.names for q, _ in unit if not q.fixed}
+    found, enclosing = {}, {q for (_, unit), name in groups.names.items() if name in groups.sizes
+                           for q, _ in unit if not q.fixed}
     for (atom, unit), name in groups.names.items():
         if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
             continue
@@ -71,9 +72,12 @@ def units(x, value, atom, unit):
     n = next((s * capture.BATCH // e.size for s, e in zip(x.shape, value.axes) if e.size >= capture.BATCH), 1)
     labels = []
     for e in value.axes:
-        outers = [q for q in unit if q in set(atoms(e))]
-        grid, own = _grid(e, atom if atom in set(atoms(e)) or not outers else outers[0], n)
-        k = len(labels)
+        k, inside = len(labels), set(atoms(e))
+        outers = [q for q in unit if q in inside]
+        if atom not in inside and not outers:  # all entries are samples
+            labels.append(None)
+            continue
+        grid, own = _grid(e, atom if atom in inside else outers[0], n)
         x = x.index_select(k, torch.from_numpy(grid.reshape(-1)).to(x.device)).unflatten(k, grid.shape or (1,))
         labels += own or [None]
     for q, i in unit.items():
@@ -86,7 +90,9 @@ def units(x, value, atom, unit):
 
 
 class Recorder:
-    """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch."""
+    """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch.
+
+    A batch of one input runs as two copies, because PyTorch may record other operations for one input."""
 
     def __init__(self, net, groups, taps):
         self.groups, self.taps = groups, taps
@@ -97,9 +103,11 @@ class Recorder:
         form, expected = capture.form(batch), capture.form(self.groups.example)
         need(form == expected, "batches of %s expected, as in the example of the groups, got %s" % (expected, form))
         x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
-        program, nodes = self.groups._program(len(x)), {v.node for own in self.taps.values() for v in own}
+        self.copies = 2 if len(x) == 1 else 1
+        n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
+        program = self.groups._program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
-        runner.run(*capture.inputs(program, self.state, batch, len(x)))
+        runner.run(*capture.inputs(program, self.state, batch, n))
         self.values = runner.values
 
     def close(self):
