@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# mc-repair writes the same bytes twice and from pipes. The order of means does not depend on threads. The history names network, data
-# and ends; -v prints the passes.
+# mc-repair writes the same bytes twice, from pipes, and with any number of threads. The history names network, data and
+# ends; -v prints the passes.
 fixture pair
 mc-merge a.mcz b.mcz -o m.mcz
 repair() { mc-repair --no-progress --data data.mcz "$@"; }
@@ -8,6 +8,7 @@ repair -v -t 1 m.mcz --ends a.mcz b.mcz -o r.mcz 2>errors
 grep -qx 'mc-repair: [0-9]* channels of [0-9]* layers, [0-9]* passes over 400 images' errors || die "$(<errors)"
 mc-info --check -q r.mcz
 repair -t 1 --ends a.mcz b.mcz <m.mcz | same r.mcz -
+repair -t 2 m.mcz --ends a.mcz b.mcz | same_content - r.mcz
 repair -t 1 --images plain m.mcz --ends a.mcz b.mcz | same r.mcz -
 repair -t 1 --images augmented m.mcz --ends a.mcz b.mcz -o augmented.mcz
 different_content r.mcz augmented.mcz
