@@ -236,7 +236,7 @@ struct mc_backend {
     void (*proximal)(struct mc_backend *be, size_t n, struct mc_buf *p, const struct mc_buf *anchor,
                      const struct mc_buf *lrs, double nu, const struct mc_buf *ctl);
 
-    /* -- soft permutations; libcommon/graph/soft_permutation.h lays out `matrices` (M) -- */
+    /* -- soft permutations; libcommon/permutation/soft_permutation.h lays out `matrices` (M) -- */
     /* g and s must outlive it. */
     int (*soft_perm_new)(struct mc_backend *be, const struct mc_graph *g,
                          const struct mc_symmetry *s, struct mc_soft_perm **out,

@@ -10,7 +10,7 @@
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 #include "libcommon/graph/graph.h"
 #include "libcommon/graph/symmetry.h"
 

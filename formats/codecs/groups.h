@@ -8,7 +8,7 @@
 #include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
 #include "libcommon/graph/groups.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 /* The keys "within" and "unit" of a group that is nested in another's unit; other groups have
  * none. */

@@ -13,7 +13,7 @@
 
 #include "formats/codecs/tensors.h"
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/joint_permutation.h"
+#include "libcommon/permutation/joint_permutation.h"
 
 #define MC_MAX_MEMBERS 1024
 

@@ -13,7 +13,7 @@
 #include "kernels/cpu/cpu.h"
 
 #include "libcommon/assign/doubly_stochastic.h"
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 #include <assert.h>
 #include <math.h>

@@ -25,7 +25,7 @@ CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) 
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
 # Objects of libmc.a that the library contains too.
 CUDA_COMMON := $(patsubst %,$(BUILD)/%.o,libcommon/base/alloc libcommon/base/error libcommon/base/precision \
-    libcommon/graph/soft_permutation libcommon/graph/uses kernels/roles kernels/conv_table kernels/backend_facts)
+    libcommon/permutation/soft_permutation libcommon/graph/uses kernels/roles kernels/conv_table kernels/backend_facts)
 
 all: $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn))
 

@@ -4,7 +4,7 @@
  * cpu/soft_permutation.c, but one use at a time. */
 #include "kernels/cuda/cuda.h"
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 #include <assert.h>
 #include <stdlib.h>

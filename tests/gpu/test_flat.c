@@ -9,7 +9,7 @@
  * thousand may differ. */
 #include "tests/gpu/pair.h"
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 #define SUMS 3e-6
 #define DOUBLES 1e-12

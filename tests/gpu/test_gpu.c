@@ -7,7 +7,7 @@
 #include "tests/gpu/pair.h"
 #include "tests/unit/kernels/steps.h"
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 #define NETS                                                                                       \
     "mlp mlp:bn,64 tinyten resnet20 resnet32 resnet44 resnet56 resnet110 vgg vgg:bn googlenet"

@@ -6,7 +6,7 @@
  * Huber's delta = 1. */
 #include "tests/parity/gradients.h"
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 enum { B = 16, SIDE = 11 };
 

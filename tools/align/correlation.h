@@ -32,7 +32,7 @@
 
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 #define MC_CORR_DEAD 1e-10
 #define MC_CORR_ROUNDING 1e-12

@@ -6,7 +6,7 @@
 
 #include "formats/codecs/matrices.h"
 #include "libcommon/assign/joint.h"
-#include "libcommon/graph/joint_permutation.h"
+#include "libcommon/permutation/joint_permutation.h"
 
 /* The matrices of one pair of networks. */
 struct mc_joint_input {

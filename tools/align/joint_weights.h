@@ -7,7 +7,7 @@
 #ifndef MC_JOINT_WEIGHTS_H
 #define MC_JOINT_WEIGHTS_H
 
-#include "libcommon/graph/joint_permutation.h"
+#include "libcommon/permutation/joint_permutation.h"
 
 struct mc_joint_pass {
     size_t reference; /* the network of this start, from 0 */

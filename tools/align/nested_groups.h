@@ -6,7 +6,7 @@
 #define MC_NESTED_GROUPS_H
 
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 #include "libcommon/graph/uses.h"
 
 struct mc_inside {

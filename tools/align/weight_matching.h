@@ -16,7 +16,7 @@
 #define MC_WEIGHT_MATCHING_H
 
 #include "libcommon/assign/assign.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 struct mc_weight_sweep {
     size_t sweep;     /* from 1; 0 is the start */

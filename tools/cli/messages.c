@@ -7,7 +7,7 @@
 #include "libcommon/base/clock.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 #include <math.h>
 #include <stdarg.h>

@@ -14,7 +14,7 @@
 #ifndef MC_PAM_H
 #define MC_PAM_H
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 #include "libcommon/spectral/spectral.h"
 #include "tools/curve/objective.h"
 #include "tools/train/train.h"

@@ -7,7 +7,7 @@
 
 #include "libcommon/base/rng.h"
 #include "libcommon/graph/group_rows.h"
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/kernels/naive.h"
 

@@ -7,7 +7,7 @@
 
 #include "tests/unit/kernels/groups.h"
 
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 #include "tests/unit/kernels/open.h"
 #include "tests/unit/under.h"
 

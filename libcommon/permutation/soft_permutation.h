@@ -12,7 +12,7 @@
 #ifndef MC_SOFT_PERMUTATION_H
 #define MC_SOFT_PERMUTATION_H
 
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 /* Returns M. offset (n_groups; may be NULL): the start of each group's matrix, in floats. */
 size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset);

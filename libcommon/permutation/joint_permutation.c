@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "libcommon/graph/joint_permutation.h"
+#include "libcommon/permutation/joint_permutation.h"
 
 #include "libcommon/base/alloc.h"
 

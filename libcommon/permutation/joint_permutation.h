@@ -4,7 +4,7 @@
 #ifndef MC_JOINT_PERMUTATION_H
 #define MC_JOINT_PERMUTATION_H
 
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 /* Member i brings network i to the common order: entry c is the unit of that network at place c. So
  * the map from the units of network i to those of network j is P_j P_i^-1. All members have the

@@ -2,7 +2,7 @@
  *
  * The layout of the groups' matrices, the matrices of a permutation, and the blocks they
  * multiply. */
-#include "libcommon/graph/soft_permutation.h"
+#include "libcommon/permutation/soft_permutation.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/uses.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"

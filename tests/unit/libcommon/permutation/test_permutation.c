@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The algebra of permutations and their effect on the flat vectors. */
-#include "libcommon/graph/permutation.h"
+#include "libcommon/permutation/permutation.h"
 #include "libcommon/nets/nets.h"
 #include "tests/unit/must.h"
 
