@@ -26,7 +26,7 @@ Name: mcz
 Version: {version}
 Summary: Align and connect trained neural networks: the programs of mc and the Python package mcz
 License: Apache-2.0
-Requires-Python: >=3.9
+Requires-Python: >=3.10
 {requires}
 """
 

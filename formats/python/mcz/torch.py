@@ -286,19 +286,19 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
         need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
     inner = [g for g in sizes if g not in {outer for outer, _ in parents.values()} and not parents.get(g, (0, 0))[1]]
+    seen: dict[str, list] = groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner)
+    seen = {g: seen.get(g, []) for g in inner}
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
-        at = {g: groups.taps.get(g, []) for g in inner}
 
         def recorder(net):
-            return Recorder(net, groups, at)
+            return Recorder(net, groups, seen)
     else:
-        at = _declared_taps(groups, at, sizes, inner)
         axes = {g: v.get("axis") for g, v in groups.items()} if isinstance(groups, dict) else {}
 
         def recorder(net):
-            return _ModuleRecorder(net, at, units, axes)
-    taps = [(g, p) for g in at for p in at[g] or [None]]  # None: no activation shows the group
+            return _ModuleRecorder(net, seen, units, axes)
+    taps = [(g, p) for g in seen for p in seen[g] or [None]]  # None: no activation shows the group
     ids = _ids((a, b), rows, weights)
     sums: list[dict[str, Any]] = [dict.fromkeys(PARTS, 0) for _ in taps]
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()

@@ -101,7 +101,7 @@ class Groups:
                 group = self._name(tensor, atom, unit)
                 self.rows += [Row(name, axis, offset, count, block, group, parts) for name in self.aliases[tensor]]
             for axis, e in enumerate(axes):
-                self.fixed += [(tensor, axis, *f) for f in _fixed(e)]
+                self.fixed += [(tensor, axis, offset, length, reason) for offset, length, reason in _fixed(e)]
         self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
