@@ -9,7 +9,9 @@
 #include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct options {
     struct mc_cli cli;
@@ -121,6 +123,23 @@ static int protect_parts(struct options *o, const struct mc_foreign *f, struct m
     return mc_files_check(&o->cli.files, err);
 }
 
+/* Add to the message of rc if the file is one shard: it lacks the tensors of the others. */
+static int explain_shard(int rc, const struct mc_foreign *f, struct mc_error *err)
+{
+    char text[sizeof err->text], *index = NULL;
+
+    if (rc != MC_EINPUT || f->n_parts)
+        return rc;
+    mc_safetensors_find_index(&index, f->file);
+    if (index) {
+        snprintf(text, sizeof text, "%s", err->text);
+        mc_fail(err, MC_EINPUT, "%s; %s is one shard (give its folder or %s)", text, f->file,
+                index);
+    }
+    free(index);
+    return rc;
+}
+
 static int import(struct options *o, const struct mc_rename *map, struct mc_weights *w,
                   struct mc_error *err)
 {
@@ -138,7 +157,9 @@ static int import(struct options *o, const struct mc_rename *map, struct mc_weig
         rc = protect_parts(o, f, err);
     if (!rc && o->groups)
         rc = mc_convert_declare(&g, f, map, o->groups, err);
-    if (rc || (rc = mc_convert_import(w, g, data.name, f, map, &notes, err)))
+    if (!rc)
+        rc = mc_convert_import(w, g, data.name, f, map, &notes, err);
+    if (rc)
         goto out;
     mc_history_str(o->cli.history, "from", formats[o->from]);
     mc_history_str(o->cli.history, "net", g->net);
@@ -146,6 +167,8 @@ static int import(struct options *o, const struct mc_rename *map, struct mc_weig
     if (o->data)
         mc_data_warn(&o->cli, g, data.name, &data, o->data, MC_DATA_MEASURE);
 out:
+    if (f)
+        rc = explain_shard(rc, f, err);
     mc_foreign_close(f);
     mc_graph_free(g);
     return rc;
@@ -213,6 +236,12 @@ static void check_options(struct options *o)
     if (!mc_option_given(&o->cli, &o->to))
         o->to = format_of(o->cli.output);
     o->cli.foreign = o->to != MC_CONVERT_MCZ;
+    if (o->cli.output && mc_safetensors_is_folder(o->cli.output))
+        mc_cli_usage("--output: '%s' is a folder (use -o %s%smodel.safetensors)", o->cli.output,
+                     o->cli.output, o->cli.output[strlen(o->cli.output) - 1] == '/' ? "" : "/");
+    if (o->from == MC_CONVERT_MCZ && (o->groups || o->net || o->like) && strcmp(input(o), "-") &&
+        access(input(o), F_OK))
+        mc_cli_usage("%s: no such file or folder", input(o));
     if (o->from == MC_CONVERT_MCZ && is_pickle(input(o)))
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
     if (is_pickle(o->cli.output))

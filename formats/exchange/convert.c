@@ -90,16 +90,6 @@ static void list_add(struct list *l, const char *name, const char *detail)
                  detail);
 }
 
-static void shape_text(char out[64], int ndim, const uint64_t *shape)
-{
-    size_t n = (size_t)snprintf(out, 64, "(");
-
-    for (int i = 0; i < ndim && n < 50; i++)
-        n +=
-            (size_t)snprintf(out + n, 64 - n, "%s%llu", i ? "," : "", (unsigned long long)shape[i]);
-    snprintf(out + (n < 60 ? n : 60), 4, ")");
-}
-
 /* Number of axes, without trailing axes of size 1. */
 static int axes_of(int ndim, const uint64_t *shape)
 {
@@ -133,7 +123,7 @@ static void check_tensor(struct list *lists, struct place *p, size_t i,
                          const struct mc_foreign_tensor *t)
 {
     const struct mc_tensor *expected = &p->param->tensor;
-    char got_shape[64], expected_shape[64], detail[160];
+    char got_shape[MC_DIMS_TEXT], expected_shape[MC_DIMS_TEXT], detail[160];
 
     if (p->from >= 0) {
         list_add(&lists[DUPLICATE], t->name, "");
@@ -144,8 +134,8 @@ static void check_tensor(struct list *lists, struct place *p, size_t i,
         snprintf(detail, sizeof detail, " of %s", t->dtype);
         list_add(&lists[DTYPE], t->name, detail);
     } else if (!shape_fits(expected, t)) {
-        shape_text(got_shape, t->ndim, t->shape);
-        shape_text(expected_shape, expected->ndim, expected->shape);
+        mc_dims_text(got_shape, t->ndim, t->shape);
+        mc_dims_text(expected_shape, expected->ndim, expected->shape);
         snprintf(detail, sizeof detail, " %s for %s", got_shape, expected_shape);
         list_add(&lists[SHAPE], t->name, detail);
     }

@@ -48,6 +48,9 @@ MC_USE_RESULT int mc_safetensors_open(struct mc_foreign **out, const char *path,
                                       struct mc_error *err);
 int mc_safetensors_is_folder(const char *path);
 int mc_safetensors_is_index(const char *path); /* by its name: *.safetensors.index.json */
+/* Set *index to the path of an index in the file's folder that names the file, or to NULL. The
+ * caller frees it. */
+void mc_safetensors_find_index(char **index, const char *file);
 MC_USE_RESULT int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err);
 void mc_foreign_close(struct mc_foreign *f); /* f may be NULL */
 

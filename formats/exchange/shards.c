@@ -282,6 +282,42 @@ int mc_safetensors_is_index(const char *path)
     return !fnmatch(INDEX, path, 0);
 }
 
+/* Return 1 if the text of the index at `path` contains the quoted name. */
+static int names_file(const char *path, const char *name)
+{
+    char *text = NULL, *quoted = NULL;
+    size_t n = 0;
+    int found = !mc_file_text(&text, &n, INDEX_BYTES, path, MC_EFAIL, NULL) &&
+                asprintf(&quoted, "\"%s\"", name) >= 0 && memmem(text, n, quoted, strlen(quoted));
+
+    free(text);
+    free(quoted);
+    return found;
+}
+
+void mc_safetensors_find_index(char **index, const char *file)
+{
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    struct dirent **found = NULL;
+    char *folder = NULL, *path = NULL;
+    int n = asprintf(&folder, "%.*s", (int)(name - file), file) < 0
+                ? 0
+                : scandir(slash ? folder : ".", &found, is_index, alphasort);
+
+    *index = NULL;
+    for (int i = 0; i < n; i++) {
+        if (!*index && asprintf(&path, "%s%s", folder, found[i]->d_name) >= 0) {
+            if (names_file(path, name))
+                *index = path;
+            else
+                free(path);
+        }
+        free(found[i]);
+    }
+    free(found);
+    free(folder);
+}
+
 int mc_safetensors_open(struct mc_foreign **out, const char *path, struct mc_error *err)
 {
     char *inside = NULL;

@@ -99,6 +99,16 @@ struct mc_tensor mc_tensor_make(const char *name, enum mc_dtype dtype, int ndim,
     return t;
 }
 
+void mc_dims_text(char out[MC_DIMS_TEXT], int ndim, const uint64_t *shape)
+{
+    size_t n = (size_t)snprintf(out, MC_DIMS_TEXT, "(");
+
+    for (int i = 0; i < ndim && n < 50; i++)
+        n += (size_t)snprintf(out + n, MC_DIMS_TEXT - n, "%s%llu", i ? "," : "",
+                              (unsigned long long)shape[i]);
+    snprintf(out + (n < 60 ? n : 60), 4, ")");
+}
+
 int mc_by_bytes(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);

@@ -42,6 +42,10 @@ int mc_tensor_check(const struct mc_tensor *t);
 struct mc_tensor mc_tensor_make(const char *name, enum mc_dtype dtype, int ndim,
                                 const uint64_t *shape);
 
+/* The shape as text: "(64,32)". Cut if it does not fit. */
+#define MC_DIMS_TEXT 64
+void mc_dims_text(char out[MC_DIMS_TEXT], int ndim, const uint64_t *shape);
+
 /* Comparison of two char * for qsort and bsearch, byte by byte. */
 int mc_by_bytes(const void *a, const void *b);
 /* *duplicate: the first in byte order of the names that occur twice, or NULL. The n names are

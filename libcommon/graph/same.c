@@ -36,10 +36,16 @@ static void find_declared(const struct mc_graph *a, const struct mc_graph *b, ch
     }
     for (size_t i = 0; i < a->n_params && i < b->n_params; i++) {
         const struct mc_tensor *x = &a->params[i].tensor, *y = &b->params[i].tensor;
-        if (strcmp(x->name, y->name) != 0 || x->ndim != y->ndim ||
+        if (strcmp(x->name, y->name) != 0) {
+            snprintf(text, size, "tensor %zu is \"%s\" and \"%s\"", i, x->name, y->name);
+            return;
+        }
+        if (x->ndim != y->ndim ||
             memcmp(x->shape, y->shape, (size_t)x->ndim * sizeof *x->shape) != 0) {
-            snprintf(text, size, "tensor %zu is \"%s\" and \"%s\"%s", i, x->name, y->name,
-                     strcmp(x->name, y->name) ? "" : ", with different shapes");
+            char shape_x[MC_DIMS_TEXT], shape_y[MC_DIMS_TEXT];
+            mc_dims_text(shape_x, x->ndim, x->shape);
+            mc_dims_text(shape_y, y->ndim, y->shape);
+            snprintf(text, size, "tensor \"%s\" has shapes %s and %s", x->name, shape_x, shape_y);
             return;
         }
     }

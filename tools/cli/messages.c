@@ -121,8 +121,10 @@ void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, 
                              const char *a, const char *b)
 {
     if (mc_perm_found_elsewhere(p, a, b))
-        mc_warn(cli, "%s was computed for other networks than %s and %s", mc_file_called(path),
-                mc_file_called(cli->operands[0]), mc_file_called(cli->operands[1]));
+        mc_warn(cli,
+                "warning: %s was computed for other networks than %s and %s, and is applied anyway",
+                mc_file_called(path), mc_file_called(cli->operands[0]),
+                mc_file_called(cli->operands[1]));
 }
 
 int mc_note_dead_units(const struct mc_cli *cli, const struct mc_matrices *m, const char *result)

@@ -7,6 +7,10 @@ fails 2 'one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data
 fails 2 'one of --like WEIGHTS.mcz, --groups FILE.tsv and --net NAME with --data FILE.mcz is required' mc-convert a.npz --like a.mcz --net tinyten -o no.mcz
 fails 2 '--net and --data require each other' mc-convert a.npz --net tinyten -o no.mcz
 fails 2 '--like has no effect: a.mcz contains its network' mc-convert a.mcz --like a.mcz -o no.npz
+fails 2 'nowhere: no such file or folder' mc-convert nowhere --groups g.tsv -o no.mcz
+fails 2 'nowhere: no such file or folder' mc-convert nowhere --like a.mcz -o no.npz
+mkdir folder
+fails 2 "--output: 'folder' is a folder (use -o folder/model.safetensors)" mc-convert a.mcz -o folder
 fails 2 'safetensors' mc-convert a.mcz --to pickle -o no.npz
 fails 2 "unexpected argument 'b.mcz'" mc-convert a.mcz b.mcz -o no.npz
 fails 2 'standard input' mc-convert --from safetensors --like -

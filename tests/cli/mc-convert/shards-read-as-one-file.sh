@@ -73,6 +73,16 @@ fails_unchanged 2 "--output and an input are the same file 'mine/m-2.safetensors
     mc-convert mine/m.safetensors.index.json --like whole.mcz -o mine/m-2.safetensors
 fails_unchanged 2 "'mine/m-2.safetensors' is a file of the input folder 'mine'" mc-convert mine --like whole.mcz -o mine/m-2.safetensors
 
+# one shard alone lacks tensors of the others; a file that no index names is not a shard
+fails_unchanged 3 'h.tsv: line 2: unknown tensor "b.weight"; good/m-1.safetensors is one shard (give its folder or good/m.safetensors.index.json)' \
+    mc-convert good/m-1.safetensors --groups h.tsv -o no.mcz
+(cd good && fails 3 'm-1.safetensors is one shard (give its folder or m.safetensors.index.json)' \
+    mc-convert m-1.safetensors --like ../whole.mcz -o ../no.mcz)
+cp good/m-1.safetensors good/own.safetensors
+mc-convert good/own.safetensors --groups h.tsv -o no.mcz 2>errors && die 'a missing tensor was accepted'
+grep -q shard errors && die "$(cat errors)"
+rm good/own.safetensors
+
 # a folder, and its message
 cat >refused <<'END'
 unlisted unlisted/m.safetensors.index.json: "d" of m-2.safetensors is not in the index

@@ -23,3 +23,11 @@ refuses net.mcz mc-permute --verify data.mcz --random 1 net.mcz -o x.mcz
 refuses net.mcz mc-bound net.mcz net.mcz "$MC_ROOT/formats/samples/good-moments.mcz" -o x.tsv
 fails_unchanged 3 "net.mcz: weights or curve with a graph expected, got weights" mc-info --graph net.mcz
 fails_unchanged 3 "net.mcz and a.mcz: different networks (groups, tinyten): one has no graph" mc-match net.mcz a.mcz -o x.mcz
+for k in 4 5; do
+    py $k <<'END'
+from mcz import safetensors
+safetensors.write("w.safetensors", {"w": np.zeros((int(sys.argv[1]), 3), "f4")})
+END
+    mc-convert w.safetensors --groups none.tsv -o w$k.mcz
+done
+fails_unchanged 3 'w4.mcz and w5.mcz: different networks (groups, groups): tensor "w" has shapes (4,3) and (5,3)' mc-merge w4.mcz w5.mcz -o x.mcz
