@@ -243,13 +243,12 @@ class _ModuleRecorder:
         self.hooks.remove()
 
 
-def _declared_taps(groups, at, sizes, inner):
-    """{group: [path]} of declared groups. inner: the groups that are observed."""
+def _declared_taps(groups, at, sizes, inner, outers):
+    """{group: [path]} of declared groups. inner: the groups that are observed; outers: those that enclose others."""
     options = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
-    outers = [g for g in sizes if g not in inner]
     need(not any(at[g] for g in outers), "unexpected \"at\" of %s: the groups within its units have it" % ", ".join(
-        "\"%s\"" % g for g in outers if at[g]))
+        "\"%s\"" % g for g in sizes if g in outers and at[g]))
     need(all(at[g] for g in inner), "\"at\", the module that shows the units, is missing for %s" % ", ".join(
         "\"%s\"" % g for g in inner if not at[g]))
     return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
@@ -285,8 +284,9 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     for g, (outer, _) in parents.items():
         need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
-    inner = [g for g in sizes if g not in {outer for outer, _ in parents.values()} and not parents.get(g, (0, 0))[1]]
-    seen: dict[str, list] = groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner)
+    outers = {outer for outer, _ in parents.values()}
+    inner = [g for g in sizes if g not in outers and not parents.get(g, (0, 0))[1]]
+    seen: dict[str, list] = groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner, outers)
     seen = {g: seen.get(g, []) for g in inner}
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
