@@ -158,7 +158,10 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
     const struct mc_param *const *at =
         bsearch(field[TENSOR], r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
     if (!at)
-        return mc_fail(err, MC_EINPUT, "unknown tensor \"%.100s\"", field[TENSOR]);
+        return mc_fail(err, MC_EINPUT,
+                       "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its "
+                       "rows or use mcz.torch.save)",
+                       field[TENSOR]);
     const struct mc_tensor *t = &(*at)->tensor;
     if (value[AXIS] >= (size_t)t->ndim)
         return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",

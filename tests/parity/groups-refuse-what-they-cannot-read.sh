@@ -7,6 +7,7 @@ $python -c 'import torch; assert [int(v) for v in torch.__version__.split(".")[:
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 export OMP_NUM_THREADS=1
 $python - 2>errors <<'END'
+import collections
 import copy
 import io
 
@@ -94,6 +95,27 @@ refused(["the example is an empty batch"], lambda: mcz.torch.groups(net, x[:0]))
 refused(["torch.nn.Module expected, got function"], lambda: mcz.torch.groups(lambda x: x, x))
 refused(["on the meta device"], lambda: mcz.torch.groups(Net().to("meta"), x))
 refused(["torch.export cannot record the network: RuntimeError"], lambda: mcz.torch.groups(net, torch.rand(2, 5)))
+refused(["takes 1 argument, but the example has 2 (for a batch (inputs, labels) pass batch[0])"],
+        lambda: mcz.torch.groups(net, (x, torch.zeros(9))))
+pair = variant(lambda self, u, v: self.c(self.hidden(u) - 2 * self.hidden(v)))
+refused(["missing a required argument: 'v' (several arguments: give the example as a tuple or a dictionary)"],
+        lambda: mcz.torch.groups(pair, x))
+refused(["numpy arrays (use torch.from_numpy)"], lambda: mcz.torch.groups(net, x.numpy()))
+refused(["groups reads the first axis of each tensor as the batch; the example has shapes (4,))"],
+        lambda: mcz.torch.groups(net, x[0]))
+exec(compile("def forward(self, x):\n    h = self.hidden(x)\n    return self.c(h if h.sum() > 0 else -h)", "module.py", "exec"))
+branch = variant(forward)
+refused(["depends on data (module.py:3): declare the groups by hand"],
+        lambda: mcz.torch.groups(branch, x))  # without PyTorch's print of the graph
+refused(["the network itself: rand_like draws random numbers"],
+        lambda: mcz.torch.groups(variant(lambda self, x: self.c(self.hidden(x + torch.rand_like(x)))), x))
+lazy = variant(lambda self, x: self.c(self.hidden(x)))
+lazy.a = nn.LazyLinear(8)
+refused(["the network has lazy modules, without parameters: run the network once first"], lambda: mcz.torch.groups(lazy, x))
+words = nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 3))
+refused(["cannot check the groups: the network does not run on the example: IndexError"],
+        lambda: mcz.torch.groups(words, torch.full((2, 3), 9)))
+assert mcz.torch.groups(pair, collections.UserDict(u=u, v=v)).sizes == {"a": 8, "b": 8}
 tied = Net()
 tied.b.weight = nn.Parameter(tied.b.weight.detach())
 tied.d = nn.Linear(8, 8, bias=False)

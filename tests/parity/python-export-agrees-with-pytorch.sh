@@ -202,7 +202,7 @@ expect_error(["the network must return 7 logits (got shape (10,))"], lambda: mt.
 END
 rm -f x.json
 $python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'an unsupported network was exported'
-grep -q '^mcz.torch: nets:Refused: [0-9]* problems (see docs/reference/modules.md):$' err &&
+grep -q '^mcz.torch: nets:Refused: [0-9]* problems (see docs/reference/modules.md, or use mcz.torch.groups):$' err &&
     [ "$(grep -c '^  ' err)" -ge 4 ] || die "$(cat err)"
 [ ! -e x.json ] || die 'an output was written'
 fails 1 'state.pt: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))' $python -c '

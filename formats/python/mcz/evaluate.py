@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
 import math
+from collections.abc import Mapping
 from contextlib import contextmanager
 
 import numpy as np
@@ -19,6 +20,14 @@ def outputs(out):
     if hasattr(out, "logits") and not isinstance(out, torch.Tensor):
         return [out.logits]
     return [next(iter(out.values()))] if isinstance(out, dict) else [out]
+
+
+def arguments(x):
+    """The (args, kwargs) of a network's input: a tensor, a tuple of the arguments, or a dictionary of them, in an order that
+    does not depend on the dictionary's."""
+    if isinstance(x, Mapping):
+        return (), dict(sorted(x.items()))
+    return (tuple(x) if isinstance(x, (tuple, list)) else (x,)), {}
 
 
 @contextmanager

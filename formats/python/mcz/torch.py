@@ -21,6 +21,7 @@ from __future__ import annotations
 import argparse
 import ast
 import importlib
+import itertools
 import json
 import math
 import os
@@ -112,6 +113,8 @@ def groups(net: nn.Module, example: Any) -> Groups:
     need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
          "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
     need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
+    need(not any(map(nn.parameter.is_lazy, itertools.chain(net.parameters(), net.buffers()))),
+         "the network has lazy modules, without parameters: run the network once first")
     need(not any(v.is_meta for v in tensors_of(net).values()), "the network is on the meta device, without numbers")
     found = Groups(net, example)
 

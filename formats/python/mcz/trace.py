@@ -14,7 +14,7 @@ from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
 from .traced_tensor import BATCH, Result, Traced, Unsupported, Value, flat, require, stand_in, whole_value
 
-HELP = "see docs/reference/modules.md"
+HELP = "see docs/reference/modules.md, or use mcz.torch.groups"
 AUXILIARY_WEIGHT = .3  # of an auxiliary loss, as in GoogLeNet
 
 

@@ -4,12 +4,21 @@
 Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A + B * n at batch size n. Linear layers,
 norms and attention remain whole. Operations in place become operations that return new tensors."""
 import contextlib
+import inspect
+import io
 import itertools
 import logging
+import os
+import sys
+import traceback
 
+import numpy as np
 import torch
 
+import mcz
+
 from ..errors import Error, need
+from ..evaluate import arguments
 
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
@@ -29,13 +38,6 @@ def size_at(size, n):
     return sum(part * n ** k for k, part in enumerate((size % BATCH, size // BATCH % BATCH, size // BATCH ** 2)))
 
 
-def arguments(example):
-    """The (args, kwargs) of an example, in an order that does not depend on a dictionary's."""
-    if isinstance(example, dict):
-        return (), dict(sorted(example.items()))
-    return (tuple(example) if isinstance(example, (tuple, list)) else (example,)), {}
-
-
 def resized(example, n, device):
     """The example with n inputs on a device: the first ones, repeated if there are fewer."""
     def one(x):
@@ -44,6 +46,8 @@ def resized(example, n, device):
             x = x.detach()[torch.arange(n, device=x.device) % len(x)]
         return x.to(device) if isinstance(x, torch.Tensor) else x
     args, kwargs = arguments(example)
+    arrays = [x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, np.ndarray)]
+    need(not arrays, "tensors expected, got numpy arrays (use torch.from_numpy)")
     return tuple(map(one, args)), {k: one(v) for k, v in kwargs.items()}
 
 
@@ -80,15 +84,61 @@ def _whole_operations(net):
 def export(net, example, n):
     """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails."""
     args, kwargs = resized(example, n, device_of(net.state_dict()))
+    _fit(net, args, kwargs)
+    printed = io.StringIO()
+    try:
+        with _whole_operations(net), contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
+            program = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
+    except Exception as e:
+        if "DataDependent" in type(e).__name__:
+            raise Error("torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand" %
+                        _line(e)) from None
+        raise Error("torch.export cannot record the network: %s%s" % (brief(e), _hint(net, example, args, kwargs, e))) from None
+    sys.stderr.write(printed.getvalue())
+    return program
+
+
+def brief(e):
+    """An exception's type and first line, shortened."""
+    text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
+    return "%s: %s" % (type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200])
+
+
+def _fit(net, args, kwargs):
+    """Raises Error if the arguments do not fit the network's forward."""
+    try:
+        signature = inspect.signature(net.forward)
+    except (TypeError, ValueError):  # not known
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as e:
+        n = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
+        more = len(args) > n
+        raise Error("the network takes %d argument%s, but the example has %d (for a batch (inputs, labels) pass batch[0])" % (
+            n, "s" * (n != 1), len(args)) if more else "the example does not fit the network: %s (several arguments: give the "
+            "example as a tuple or a dictionary)" % e) from None
+
+
+def _line(e):
+    """" (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or ""."""
+    libraries = tuple(os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (torch, mcz))
+    own = [f for f in traceback.extract_tb(e.__traceback__)
+           if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)]
+    return " (%s:%d)" % (os.path.basename(own[-1].filename), own[-1].lineno) if own else ""
+
+
+def _hint(net, example, args, kwargs, e):
+    """The advice after torch.export failed, or ""."""
+    if "Cache'>" in str(e):
+        return " (set net.config.use_cache = False)"
     try:
         with _whole_operations(net):
-            return torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
-    except Exception as e:
-        text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
-        if "DataDependent" in type(e).__name__:
-            raise Error("torch.export cannot record a branch or a size that depends on data: declare the groups by hand") from None
-        text = text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200]
-        raise Error("torch.export cannot record the network: %s: %s" % (type(e).__name__, text)) from None
+            net(*args, **kwargs)
+    except Exception:  # the network itself does not run
+        return " (groups reads the first axis of each tensor as the batch; the example has shapes %s)" % ", ".join(
+            str(tuple(x.shape)) for x in torch.utils._pytree.tree_leaves(arguments(example)) if isinstance(x, torch.Tensor))
+    return ""
 
 
 def inputs(program, state, example, n):
@@ -141,6 +191,11 @@ def place(node):
     """The path of the module that a node is part of."""
     stack = list((node.meta.get("nn_module_stack") or {}).values())
     return stack[-1][0] if stack else ""
+
+
+def named(node):
+    """The module that a node is part of, for a message."""
+    return "module \"%s\"" % place(node) if place(node) else "the network itself"
 
 
 def pairs(programs):

@@ -49,6 +49,15 @@ def _outputs(program, values):
             if mine and isinstance(v, torch.Tensor) and v.numel()]
 
 
+def _run(program, state, example, n):
+    """The outputs for n inputs. Raises Error if the program fails, for example at token ids outside an embedding."""
+    try:
+        with torch.no_grad():
+            return _outputs(program, capture.Runner(program, double=True).run(*capture.inputs(program, state, example, n)))
+    except (IndexError, RuntimeError, ValueError) as e:
+        raise Error("cannot check the groups: the network does not run on the example: %s" % capture.brief(e)) from None
+
+
 def _apart(x, y):
     """The largest difference relative to the largest finite number. Equal infinities differ by 0."""
     scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(1e-300)
@@ -66,9 +75,7 @@ def difference(groups, permute):
         moved = permute(state, permutation, groups.rows)
         example = _wide(groups.example, seed)
         for program, n in zip(run.programs, capture.SIZES):
-            with torch.no_grad():
-                before, after = (_outputs(program, capture.Runner(program, double=True).run(
-                    *capture.inputs(program, s, example, n))) for s in (state, moved))
+            before, after = (_run(program, s, example, n) for s in (state, moved))
             need(not any(x.isnan().any() for x in before),
                  "cannot check the groups: outputs are not numbers for random parameters")
             apart = [_apart(x, y) for x, y in zip(before, after)]
@@ -98,5 +105,5 @@ def _first_different(groups, state, moved, permutation, example):
                 x = x.index_select(k, torch.from_numpy(groups._order(e, permutation)).to(x.device))
         else:
             if not _apart(x.double(), y.double()) <= TOLERANCE:
-                return "module \"%s\" (%s)" % (capture.place(node), getattr(node.target, "_opname", node.name))
+                return "%s (%s)" % (capture.named(node), getattr(node.target, "_opname", node.name))
     return "an unknown module"

@@ -2,6 +2,7 @@
 """Derive the permutation groups of any module: list the axes of its parameters as rows of groups."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Iterator, Optional
 
 from torch import nn
@@ -83,6 +84,7 @@ class Groups:
     It refers to the network, whose graph it records again for other numbers of inputs."""
 
     def __init__(self, net: nn.Module, example: Any) -> None:
+        example = dict(example) if isinstance(example, Mapping) else example
         self.run, self.net, self.example = Interpretation(net, example), net, example
         self.difference: Optional[float] = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}

@@ -118,7 +118,7 @@ class Interpretation:
                 try:
                     self.values[n.name] = self._call(n, other)
                 except AssertionError as e:
-                    raise Error("module \"%s\": %s: %s" % (capture.place(n), _operation(n), e)) from e
+                    raise Error("%s: %s: %s" % (capture.named(n), _operation(n), e)) from e
             elif n.op == "output":
                 return [self.values.get(a.name) if isinstance(a, torch.fx.Node) else None for a in
                         torch.utils._pytree.tree_leaves(n.args)]
@@ -135,7 +135,7 @@ class Interpretation:
             return self._nested(n, other, module, args)
         op = n.target
         if _draws(n):
-            raise Error("module \"%s\": %s draws random numbers" % (capture.place(n), _operation(n)))
+            raise Error("%s: %s draws random numbers" % (capture.named(n), _operation(n)))
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
         inputs = [x for x in torch.utils._pytree.tree_leaves((n.args, n.kwargs)) if isinstance(x, torch.fx.Node)]
         if all(x.name in self.constants for x in inputs) and isinstance(n.meta.get("val"), torch.Tensor):
