@@ -18,13 +18,14 @@ axis     for mcz.torch.moments: the axis of that output on which the units are.
 
 A Row says the same of one axis. All rows of a group have the same count. Two rows of one axis must not overlap, except that
 one may be within a unit of the other. Then the smaller blocks move first, and the larger blocks move with their contents.
-A group with rows at the same places in all units of a row is not within these units.
+In grouped-query attention, query heads share the order of the value channels. So the value group appears in every query head,
+and counts as outside them, as does any group with rows at the same places in all units of a row.
 
 The weight of a convolution in G groups has shape (out, in / G, ...). With parts=G, axis 1 is counted over the G equal parts of
 axis 0: index e is index e % (in / G) in the rows of part e // (in / G). In a group file this axis is 1/G.
 
-If each unit of a group contains such a group (head0, head1, ...), only the one in unit 0 has "at". Its module shows the
-units of all of them, one unit after the other."""
+If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves all heads: its module shows
+their units, one head after the other."""
 import fnmatch
 import os
 from collections import namedtuple
