@@ -123,19 +123,16 @@ static int protect_parts(struct options *o, const struct mc_foreign *f, struct m
     return mc_files_check(&o->cli.files, err);
 }
 
-/* Add to the message of rc if the file is one shard: it lacks the tensors of the others. */
+/* Say in the message of rc if the file is one shard: it lacks the tensors of the others. */
 static int explain_shard(int rc, const struct mc_foreign *f, struct mc_error *err)
 {
-    char text[sizeof err->text], *index = NULL;
+    char *index = NULL;
 
     if (rc != MC_EINPUT || f->n_parts)
         return rc;
     mc_safetensors_find_index(&index, f->file);
-    if (index) {
-        snprintf(text, sizeof text, "%s", err->text);
-        mc_fail(err, MC_EINPUT, "%s; %s is one shard (give its folder or %s)", text, f->file,
-                index);
-    }
+    if (index)
+        mc_fail_in(rc, err, "%s is one shard (give its folder or %s)", f->file, index);
     free(index);
     return rc;
 }

@@ -74,7 +74,7 @@ fails_unchanged 2 "--output and an input are the same file 'mine/m-2.safetensors
 fails_unchanged 2 "'mine/m-2.safetensors' is a file of the input folder 'mine'" mc-convert mine --like whole.mcz -o mine/m-2.safetensors
 
 # one shard alone lacks tensors of the others; a file that no index names is not a shard
-fails_unchanged 3 'h.tsv: line 2: unknown tensor "b.weight"; good/m-1.safetensors is one shard (give its folder or good/m.safetensors.index.json)' \
+fails_unchanged 3 'mc-convert: good/m-1.safetensors is one shard (give its folder or good/m.safetensors.index.json): h.tsv: line 2: unknown tensor "b.weight"' \
     mc-convert good/m-1.safetensors --groups h.tsv -o no.mcz
 (cd good && fails 3 'm-1.safetensors is one shard (give its folder or m.safetensors.index.json)' \
     mc-convert m-1.safetensors --like ../whole.mcz -o ../no.mcz)
