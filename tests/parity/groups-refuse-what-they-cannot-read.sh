@@ -79,9 +79,21 @@ one, two = (moments(net, net, [batch], g).tensors for batch in ({"u": u, "v": v}
 assert all(np.array_equal(one[k], two[k]) for k in one)
 refused(["batches of u (N, 4), v (N, 4) expected", "got v (N, 4)"], lambda: moments(net, net, [{"v": v}], g))
 refused(["u (N, 4), v (N, 4) expected", "v (N, 7)"], lambda: moments(net, net, [{"u": u, "v": torch.rand(3, 7)}], g))
+# a tuple of arguments, with labels or without
+tuples = mcz.torch.groups(net, (u, v))
+for batch in (u, v), ((u, v), torch.zeros(3)):
+    assert all(np.array_equal(s, t) for s, t in zip(one.values(), moments(net, net, [batch], tuples).tensors.values()))
+refused(["(N, 4), (N, 4) expected", "(give batches as the example, or ((x, x), labels))"],
+        lambda: moments(net, net, [(u, v, torch.zeros(3))], tuples))
+refused(["(give the example as a dictionary)"], lambda: moments(net, net, [{"u": u, "v": v}], tuples))
+refused(["(give batches as a dictionary, or (dictionary, labels))"], lambda: moments(net, net, [(u, v)], g))
 # batches
 net = Net()
 g = mcz.torch.groups(net, x)
+refused(["at is for declared groups"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", at={"a": "b:in"}))
+refused(["stage must be \"post\" or \"pre\" (got 'mid')"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", stage="mid"))
+refused(["the groups are of a network with other shapes (a.weight: (8, 4) expected, got (9, 4)"],
+        lambda: moments(Net(9), Net(9), [x], g))
 refused(["batches of (N, 4) expected", "got (N, 2, 4)"], lambda: moments(net, net, [x[:8].view(4, 2, 4)], g))
 refused(["the loader must yield tensors (got ndarray)"], lambda: moments(net, net, [x.numpy()], g))
 refused(["a and b are different networks: 6 tensors of another name or shape (a.weight, a.bias, b.weight, ...)"],
@@ -95,10 +107,10 @@ refused(["the example is an empty batch"], lambda: mcz.torch.groups(net, x[:0]))
 refused(["torch.nn.Module expected, got function"], lambda: mcz.torch.groups(lambda x: x, x))
 refused(["on the meta device"], lambda: mcz.torch.groups(Net().to("meta"), x))
 refused(["torch.export cannot record the network: RuntimeError"], lambda: mcz.torch.groups(net, torch.rand(2, 5)))
-refused(["takes 1 argument, but the example has 2 (for a batch (inputs, labels) pass batch[0])"],
+refused(["takes 1 argument, but the input has 2 (for a batch (inputs, labels) pass batch[0])"],
         lambda: mcz.torch.groups(net, (x, torch.zeros(9))))
 pair = variant(lambda self, u, v: self.c(self.hidden(u) - 2 * self.hidden(v)))
-refused(["missing a required argument: 'v' (several arguments: give the example as a tuple or a dictionary)"],
+refused(["missing a required argument: 'v' (several arguments: give them as a dictionary"],
         lambda: mcz.torch.groups(pair, x))
 refused(["numpy arrays (use torch.from_numpy)"], lambda: mcz.torch.groups(net, x.numpy()))
 refused(["groups reads the first axis of each tensor as the batch; the example has shapes (4,))"],

@@ -7,6 +7,7 @@ $python -c 'import torch; torch.func' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 export OMP_NUM_THREADS=1
 $python - <<'END'
+import copy, os, warnings
 import mcz, mcz.torch, torch
 from refusal import expect_error as refused
 from torch import nn
@@ -50,7 +51,7 @@ for images in x.split(10), [(x,)], [(x, None)]:
     expect(["test: batches (x, y) of images and labels expected"], lambda: c.evaluate({"test": images}))
 assert isinstance(c.point(.5, x.split(10)), nn.Module)  # statistics need no labels
 expect(["test: labels (40,) of integers expected, got (40, 3) of int64"], lambda: c.evaluate(
-    {"test": [(x, y[:, None].repeat(1, 3))]}, loss=lambda o, y: o.sum()))
+    {"test": [(x, y[:, None].repeat(1, 3))]}))
 expect(["no loaders"], lambda: c.evaluate({}))
 # losses
 start = {k: v.clone() for k, v in c.points[1].items()}
@@ -65,9 +66,39 @@ for call in (lambda g: mcz.torch.permute(net(2), p, g), lambda g: mcz.torch.merg
     expect(["the permutation does not match the groups: \"hidden\" is only in the permutation; \"other\" is only in the groups"],
            lambda: call(other))
 expect(["the groups of the permutation are missing (groups=)"], lambda: mcz.torch.Curve(a, b, "p.mcz"))
-expect(["p must be a permutation stream (got dict)"], lambda: mcz.torch.merge(a, b, p.tensors, groups=GROUPS))
+expect(["p must be a permutation stream (got dict)"], lambda: mcz.torch.Curve(a, b, p.tensors, groups=GROUPS))
 expect(["unknown tensor \"2.weight\""], lambda: mcz.torch.save(a, "w.mcz", [("2.weight", 0, 0, 6, 1, "g")]))
+assert all(torch.equal(u, v) for u, v in zip(mcz.torch.merge(a, b, p.tensors, groups=GROUPS).parameters(),
+                                            mcz.torch.merge(a, b, p).parameters()))
+expect(["the path of a group file expected, got its text"], lambda: mcz.torch.align(a, b, data, "tensor\taxis\n"))
+# a permutation of other networks
+moved = mcz.torch.permute(net(2), p, GROUPS)
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    for q in p, "p.mcz":
+        for call in (lambda n: mcz.torch.merge(a, n, q, groups=GROUPS), lambda n: mcz.torch.Curve(a, n, q, groups=GROUPS),
+                     lambda n: mcz.torch.permute(copy.deepcopy(n), q, GROUPS)):
+            call(b)
+            assert not found, found[0].message
+            call(moved)
+            assert str(found.pop().message) == "the permutation was computed for other networks (not this b)" and not found
+    mcz.torch.Curve(b, moved, p)
+    assert str(found.pop().message).endswith("(not this a and b)")
+    mcz.torch.permute(copy.deepcopy(moved), p, dict(GROUPS))  # other groups
+    assert not found
+# losses of the caller: any labels, and no accuracy
+free = mcz.torch.Curve(a, b, p)
+for labels, loss in (torch.rand(40, 3), nn.functional.mse_loss), ({"to": x}, lambda o, y: (o.sum(1) - y["to"].sum(1)).square().mean()):
+    free.train([(x, labels)], epochs=1, loss=loss, progress=False)
+    rows = free.evaluate([(x, labels)], points=2, loss=loss, progress=False)
+    assert list(rows[0]) == ["t", "data.loss"] and [s["quantity"] for s in rows.summary()] == ["loss"], rows
+assert "data.accuracy" in free.evaluate(data, points=2, loss=nn.CrossEntropyLoss(), progress=False)[0]
+expect(["labels (40,) of integers expected", "float32 (other labels need your own loss=)"], lambda: free.train([(x, x)], epochs=1))
+expect(["the network takes 1 argument, but the input has 2"], lambda: free.train([((x, x), y)], epochs=1))
 # arguments
+for swapped in GROUPS, "p.mcz":
+    expect(["a loader of batches expected", "(the order is a, b, loader, groups)"], lambda: mcz.torch.align(a, b, swapped, data))
+expect(["a loader of batches expected, got a tensor (one batch x: [x])"], lambda: mcz.torch.align(a, b, x, GROUPS))
 expect(["by must be \"activations\" or \"weights\" (got 'data')"], lambda: mcz.torch.align(a, b, data, GROUPS, by="data"))
 expect(["kind must be"], lambda: mcz.torch.Curve(a, b, kind="spline"))
 expect(["control_points must be from 0 to 62 (got 63)"], lambda: mcz.torch.Curve(a, b, control_points=63))
@@ -76,6 +107,16 @@ expect(["points must be at least 2 (got 1)"], lambda: c.evaluate({"test": data},
 expect(["epochs must be at least 1 (got 0)"], lambda: c.train(data, epochs=0))
 expect(["a straight line has no control points to train"], lambda: mcz.torch.Curve(a, b, control_points=0).train(data))
 # files
+for call in lambda: mcz.torch.Curve.load("c.mcz", nn.Identity), lambda: mcz.torch.load(nn.Identity, "w.mcz"):
+    c.save("c.mcz")
+    mcz.torch.save(a, "w.mcz", GROUPS)
+    expect(["a module expected, not its class (Identity)"], call)
+try:
+    mcz.torch.load(a, "c.mcz")
+    assert False
+except mcz.Error as e:
+    assert str(e).count("c.mcz") == 1, e
+os.remove("w.mcz")
 expect(["curve expected, got permutation"], lambda: mcz.torch.Curve.load("p.mcz", a))
 c.save("c.mcz")
 expect(["c.mcz: tensors do not match the network"], lambda: mcz.torch.Curve.load("c.mcz", wide))

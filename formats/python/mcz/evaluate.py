@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
+import inspect
 import math
 from collections.abc import Mapping
 from contextlib import contextmanager
@@ -8,6 +9,7 @@ import numpy as np
 import torch
 from torch.nn import functional as F
 
+from .errors import Error
 from .graph import constant
 from .torch_functions import LOG_SOFTMAX
 
@@ -28,6 +30,21 @@ def arguments(x):
     if isinstance(x, Mapping):
         return (), dict(sorted(x.items()))
     return (tuple(x) if isinstance(x, (tuple, list)) else (x,)), {}
+
+
+def fit(net, args, kwargs):
+    """Raises Error if the arguments do not fit the network's forward."""
+    try:
+        signature = inspect.signature(net.forward)
+    except (TypeError, ValueError):  # unknown
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as e:
+        n = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
+        raise Error("the network takes %d argument%s, but the input has %d (for a batch (inputs, labels) pass batch[0])" % (
+            n, "s" * (n != 1), len(args)) if len(args) > n else "the input does not fit the network: %s (several arguments: give "
+            "them as a dictionary, or as a tuple: ((x1, x2), y))" % e) from None
 
 
 @contextmanager

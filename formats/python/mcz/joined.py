@@ -25,7 +25,7 @@ import mcz
 from . import groups as _groups
 from . import state as _state
 from .errors import inside, need
-from .evaluate import outputs
+from .evaluate import arguments, fit, outputs
 from .files import Path, replacing
 from .programs import pipe
 from .state import tensors_of
@@ -35,6 +35,7 @@ Batches = Iterable[Any]
 Loss = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 Tensors = dict[str, torch.Tensor]
 STATISTICS = "running_mean", "running_var"
+BATCHES = "batches (x, y) of images and labels expected (several inputs: ((x1, x2), y) or ({argument: x}, y))"
 
 
 def _door() -> Any:
@@ -79,11 +80,11 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     Returns the stream as mcz.read() does; its `groups` are those used. Raises mcz.Error if networks or groups do not
     fit or the loader is empty, and OSError if a program is not on PATH."""
     need(by in ("activations", "weights"), "by must be \"activations\" or \"weights\" (got %r)" % (by,))
-    images: Iterator[Any] = (batch[0] if isinstance(batch, (tuple, list)) else batch for batch in (() if loader is None else loader))
+    images: Iterator[Any] = iter(() if loader is None else _door()._batches(loader))
     if groups is None:
         first = next(images, None)
         need(first is not None, "the loader yields no images")
-        groups, images = _door().groups(a, first), itertools.chain([first], images)
+        groups, images = _door().groups(a, _door()._input(first)), itertools.chain([first], images)
     if by == "weights":
         with tempfile.TemporaryDirectory() as folder:
             names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
@@ -104,9 +105,11 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
 
 # ---- batches ---------------------------------------------------------------------------------------------------------
 
-def _batches(loader: Batches, device: torch.device, text: str = "", labels: bool = True) -> Iterator[Any]:
-    """The batches (x, y) on a device; y is None if labels are not required. If `text`, shows progress with tqdm."""
+def _batches(loader: Batches, device: torch.device, text: str = "", labels: Optional[Loss] = None) -> Iterator[Any]:
+    """The batches (x, y) on a device. labels: the loss that needs them; if None, y is None. If `text`, shows progress with
+    tqdm."""
     batch = None
+    loader = _door()._batches(loader)
     try:
         with warnings.catch_warnings():  # in a notebook without ipywidgets
             warnings.simplefilter("ignore")
@@ -117,18 +120,33 @@ def _batches(loader: Batches, device: torch.device, text: str = "", labels: bool
     for batch in loader:
         batch = _door()._to(batch, device)
         x, *y = batch if isinstance(batch, (tuple, list)) else [batch]
-        need(not labels or len(y) == 1 and isinstance(y[0], torch.Tensor),
-             "batches (x, y) of images and labels expected")
+        need(not labels or len(y) == 1 and (isinstance(y[0], torch.Tensor) or labels is not F.cross_entropy), BATCHES)
         yield x, y[0] if labels else None
     need(batch is not None, "the loader yields no images")
 
 
-def _correct(output: torch.Tensor, y: torch.Tensor) -> int:
-    """The number of correct labels (N, ...) of logits (N, K, ...)."""
-    best = output.argmax(1)
-    need(not y.is_floating_point() and best.shape == y.shape, "labels %s of integers expected, got %s of %s" % (
-        tuple(best.shape), tuple(y.shape), str(y.dtype)[len("torch."):]))
-    return int((best == y).sum())
+def _labelled(output: torch.Tensor, y: Any, loss: Loss) -> bool:
+    """True if y are labels (N, ...), integers, of logits (N, K, ...). Raises Error if they are not and the loss is the default."""
+    shape = output.shape[:1] + output.shape[2:]
+    found = isinstance(y, torch.Tensor) and not (y.is_floating_point() or y.is_complex()) and output.dim() > 1 and y.shape == shape
+    need(found or loss is not F.cross_entropy, "labels %s of integers expected, got %s of %s (other labels need your own loss=)" % (
+        tuple(shape), tuple(y.shape), str(y.dtype)[len("torch."):]) if isinstance(y, torch.Tensor) else BATCHES)
+    return found
+
+
+def _correct(output: torch.Tensor, y: Any, loss: Loss) -> float:
+    """The number of correct labels, or nan if y are not labels (_labelled)."""
+    return int((output.argmax(1) == y).sum()) if _labelled(output, y, loss) else math.nan
+
+
+def _size(*batch: Any) -> int:
+    """The number of inputs in a batch."""
+    return next(len(v) for v in torch.utils._pytree.tree_leaves(batch) if isinstance(v, torch.Tensor) and v.dim())
+
+
+def _count(y: Any) -> int:
+    """The number of labels."""
+    return y.numel() if isinstance(y, torch.Tensor) else 1
 
 
 def _norms(net: nn.Module) -> dict[str, nn.Module]:
@@ -193,7 +211,11 @@ class Curve:
         self.net, b = copy.deepcopy(a), copy.deepcopy(b)
         if p is not None:
             need(groups is not None, "the groups of the permutation are missing (groups=)")
-            _door().permute(b, p, groups)
+            expected = _door()._expected(p, groups) or self.ids
+            other = [n for n, x, y in zip("ab", expected, self.ids) if x != y]
+            _door()._apply(b, p, groups)
+            if other:
+                warnings.warn(_door().OTHERS % " and ".join(other), stacklevel=2)
             self.ids.append(p.id)
         self.owners, first, state = {}, {}, tensors_of(self.net)  # type: dict[str, str], dict[Any, str], Tensors
         for k, v in state.items():  # a tied tensor has one entry, under its first name
@@ -237,19 +259,22 @@ class Curve:
                 for k in (self.names + self.buffers if names is None else names)}
 
     def _run(self, tensors: Tensors, x: Any) -> torch.Tensor:
-        """The logits with these tensors, cast to the network's dtypes. x: its input, or {argument: value}."""
+        """The logits with these tensors, cast to the network's dtypes. x: its input, a tuple of arguments, or {argument: value}."""
         state = {**dict(self.net.named_parameters()), **dict(self.net.named_buffers())}
         tensors = {k: v.to(state[k].dtype) for k, v in tensors.items()}
-        return outputs(torch.func.functional_call(self.net, tensors, *(((), x) if isinstance(x, dict) else ((x,),))))[0]
+        args, kwargs = arguments(x)
+        fit(self.net, args, kwargs)
+        return outputs(torch.func.functional_call(self.net, tensors, args, kwargs))[0]
 
     @torch.enable_grad()
-    def _gradient(self, t: float, x: Any, y: torch.Tensor, loss: Loss
+    def _gradient(self, t: float, x: Any, y: Any, loss: Loss
                   ) -> tuple[torch.Tensor, torch.Tensor, Tensors, Tensors]:
         """(loss, logits, parameters at t, the loss's gradient there), in training mode: batch norm uses the batch's
         statistics, and dropout is active."""
         point = {k: v.requires_grad_() for k, v in self._at(t, self.names).items()}
         self.net.train()
         output = self._run({**self._at(t, self.others), **point}, x)
+        _labelled(output, y, loss)
         value = loss(output, y)
         found = torch.autograd.grad(value, list(point.values()), allow_unused=True)
         return value.detach(), output.detach(), {k: v.detach() for k, v in point.items()}, {
@@ -263,11 +288,11 @@ class Curve:
             c.train(loader, epochs=20, log="curve.log.json")
             c.train(loader, epochs=5, optimizer=lambda p: torch.optim.AdamW(p, 1e-3, weight_decay=0))
 
-        loader     batches (x, y): the network's input, a tensor or {argument: value}, and labels (N).
+        loader     batches (x, y): the network's input, a tensor, a tuple of arguments or {argument: value}, and labels (N).
         lr, momentum, decay  of SGD with Nesterov's momentum. decay multiplies half the squared norm of the point at t.
         schedule   the factor of the learning rate in an epoch, counted from 0.
         optimizer  makes an optimizer of the control points, instead of SGD.
-        loss       of logits (N, K) and labels. Auxiliary outputs are ignored.
+        loss       of the output and y, as in evaluate(). Auxiliary outputs are ignored.
         seed       of t, dropout, and a loader that uses PyTorch's global generator, which is restored.
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
@@ -290,7 +315,7 @@ class Curve:
                     for group, rate in zip(opt.param_groups, rates):
                         group["lr"] = rate * schedule(epoch - 1)
                     text = "epoch %d/%d" % (epoch, epochs)
-                    batches = _batches(loader, self.device, text if progress else "")
+                    batches = _batches(loader, self.device, text if progress else "", loss)
                     means: dict[str, Any] = {"event": "epoch", "epoch": epoch, "epochs": epochs}
                     means.update(self._epoch(batches, opt, decay, loss, draws))
                     need(math.isfinite(means["objective"]),
@@ -308,8 +333,8 @@ class Curve:
 
     def _epoch(self, batches: Batches, opt: Any, decay: float, loss: Loss, draws: torch.Generator) -> dict[str, float]:
         """Trains an epoch. Returns its means for the log."""
-        images = labels = correct = steps = 0
-        total, norms, start = 0., 0., time.monotonic()
+        images = labels = steps = 0
+        total, norms, correct, start = 0., 0., 0., time.monotonic()
         for x, y in batches:
             t = float(torch.rand((), generator=draws))
             value, output, point, gradient = self._gradient(t, x, y, loss)
@@ -317,13 +342,15 @@ class Curve:
                 for k in self.names:
                     p[k].grad = c * (gradient[k] + decay * point[k])
             opt.step()
-            images, labels, steps = images + len(y), labels + y.numel(), steps + 1
-            total, correct = total + float(value) * len(y), correct + _correct(output, y)
+            n = _size(y, x)
+            images, labels, steps = images + n, labels + _count(y), steps + 1
+            total, correct = total + float(value) * n, correct + _correct(output, y, loss)
             norms += .5 * decay * float(sum((v * v).sum() for v in point.values()))
             if not math.isfinite(total + norms):
                 break
         opt.zero_grad()
-        return {"loss": total / images, "accuracy": 100 * correct / labels, "decay": norms / steps,
+        accuracy = {} if math.isnan(correct) else {"accuracy": 100 * correct / labels}
+        return {"loss": total / images, **accuracy, "decay": norms / steps,
                 "objective": total / images + norms / steps, "lr": opt.param_groups[0]["lr"],
                 "images_per_second": images / max(time.monotonic() - start, 1e-9)}
 
@@ -338,7 +365,7 @@ class Curve:
 
         hooks = [m.train().register_forward_pre_hook(lambda m, x, k=k: add(k, x[0])) for k, m in norms.items()]
         try:
-            for x, _ in _batches(loader, self.device, "batch norm" if progress else "", labels=False):
+            for x, _ in _batches(loader, self.device, "batch norm" if progress else ""):
                 for i, t in enumerate(ts):
                     self._run(self._at(t, self.names + self.others), x)
         finally:
@@ -365,20 +392,22 @@ class Curve:
         return net
 
     @torch.no_grad()
-    def evaluate(self, loaders: Mapping[str, Batches], points: int = 65, bn: Optional[Batches] = None,
+    def evaluate(self, loaders: Mapping[str, Batches] | Batches, points: int = 65, bn: Optional[Batches] = None,
                  loss: Loss = F.cross_entropy, progress: bool = True) -> Points:
         """Measures loss and accuracy along the curve, as mc-eval does, in one pass over each loader.
 
             rows = c.evaluate({"train": loader, "test": test}, points=33)
             rows.write("curve.tsv", summary="curve.summary.tsv")
 
-        loaders  {name: batches (x, y)}, without augmentation.
+        loaders  {name: batches (x, y)}, without augmentation; or the batches, for the name "data".
         points   their number, at evenly spaced t from 0 to 1.
         bn       batches that re-estimate batch norm's statistics at each point; default: the first of the loaders.
-        loss     of logits (N, K) and labels (N): the mean over a batch.
+        loss     of the output and y: the mean over a batch. With your own loss y may be anything. The accuracy is left out
+                 unless y are integers of the output's shape without axis 1.
 
         Returns the rows. Raises mcz.Error if a loss is not finite or a loader does not fit."""
         need(points >= 2, "points must be at least 2 (got %r)" % (points,))
+        loaders = loaders if isinstance(loaders, Mapping) else {"data": loaders}
         need(loaders, "no loaders")
         ts = [i / (points - 1) for i in range(points)]
         rows, statistics = [{"t": t} for t in ts], [{} for _ in ts]  # type: list[dict[str, float]], list[Tensors]
@@ -388,14 +417,18 @@ class Curve:
         for name, loader in loaders.items():
             sums, images, labels = [[0., 0] for _ in ts], 0, 0
             with inside(name):
-                for x, y in _batches(loader, self.device, name if progress else ""):
-                    images, labels = images + len(y), labels + y.numel()
+                for x, y in _batches(loader, self.device, name if progress else "", loss):
+                    n = _size(y, x)
+                    images, labels = images + n, labels + _count(y)
                     for t, own, s in zip(ts, statistics, sums):
                         output = self._run({**self._at(t), **own}, x)
-                        s[:] = s[0] + float(loss(output, y)) * len(y), s[1] + _correct(output, y)
+                        right = _correct(output, y, loss)
+                        s[:] = s[0] + float(loss(output, y)) * n, s[1] + right
             for row, (total, correct) in zip(rows, sums):
                 need(math.isfinite(total), "the loss on %s is not finite at t = %.9g" % (name, row["t"]))
-                row[name + ".loss"], row[name + ".accuracy"] = total / images, 100 * correct / labels
+                row[name + ".loss"] = total / images
+                if not math.isnan(correct):
+                    row[name + ".accuracy"] = 100 * correct / labels
         return Points(rows, [math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
                              for u, v in itertools.pairwise(self._at(t, self.names) for t in ts)])
 
@@ -447,8 +480,11 @@ def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Opti
 
         merged = mcz.torch.merge(a, b, mcz.torch.align(a, b, loader), loader=loader)
 
-    p, groups  a permutation for b, as for Curve; None if b is aligned.
+    p, groups  a permutation for b, as for Curve, or {group: integers (K)}; None if b is aligned.
     loader     batches (x, y) or x that re-estimate batch norm's statistics; without it they are interpolated.
 
     Raises mcz.Error if networks or permutation do not fit."""
+    if isinstance(p, Mapping):
+        need(groups is not None, "the groups of the permutation are missing (groups=)")
+        b, p = _door().permute(copy.deepcopy(b), p, groups), None
     return Curve(a, b, p, control_points=0, groups=groups).point(t, loader)

@@ -19,6 +19,8 @@ SHOWN = 3  # names per kind of mismatch in a message
 
 def tensors_of(net):
     """{name: tensor} of a network's state_dict, without num_batches_tracked."""
+    need(isinstance(net, torch.nn.Module), "a module expected, not its class (%s)" % net.__name__ if isinstance(net, type) else
+         "a module expected, got %s" % type(net).__name__)
     return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
 
 
@@ -147,8 +149,9 @@ def read(weights):
          "net.load_state_dict(torch.load(PATH))" % path)
     if safetensors.is_safetensors(path):
         return safetensors.read(path)
+    s = mcz.read(path, "weights")
     with inside(path):
-        return _tensors(mcz.read(path, "weights"))
+        return _tensors(s)
 
 
 def load(net, weights, strict=True):

@@ -28,6 +28,7 @@ import os
 import re
 import sys
 import traceback
+import warnings
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Mapping, Optional, Sequence, Union
 
@@ -47,7 +48,7 @@ from mcz import groups as _groups
 from mcz import keys, safetensors
 from mcz import state as _state
 from mcz.errors import Error, inside, need
-from mcz.evaluate import evaluating
+from mcz.evaluate import arguments, evaluating, fit
 from mcz.files import Path, replacing
 from mcz.graph import constant
 from mcz.joined import Curve, align, merge, save
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from mcz.symmetry import Groups
 
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
+OTHERS = "the permutation was computed for other networks (not this %s)"
 
 
 # ---- networks with a graph -------------------------------------------------------------------------------------------
@@ -156,18 +158,30 @@ def _ids(nets, rows, streams):
     return [s.id for s in found]
 
 
-def _input(batch):
-    """The network's input in a batch, which may have labels: a tensor, or a dictionary of its arguments."""
-    return batch[0] if isinstance(batch, (tuple, list)) else batch
+def _batches(loader):
+    """The loader, unless it is something else in its place."""
+    order = "(the order is a, b, loader, groups)"
+    need(not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
+         "a loader of batches expected, got %s %s" % (type(loader).__name__, order))
+    need(not isinstance(loader, torch.Tensor), "a loader of batches expected, got a tensor (one batch x: [x])")
+    return loader
+
+
+def _input(batch, example=None):
+    """The network's input in a batch, which may have labels: a tensor, or a tuple or dictionary of its arguments. example: that
+    of derived groups. A batch as long as a tuple of arguments is the input, unless its first entry holds several."""
+    several = isinstance(example, (tuple, list)) and isinstance(batch, (tuple, list)) and len(batch) == len(example)
+    return batch[0] if isinstance(batch, (tuple, list)) and not (
+        several and not isinstance(batch[0], (tuple, list, Mapping))) else batch
 
 
 def _first(x):
     """The first tensor of an input."""
-    return next(iter(x.values())) if isinstance(x, dict) else x
+    return next(iter(x.values())) if isinstance(x, Mapping) else x[0] if isinstance(x, (tuple, list)) else x
 
 
 def _to(batch, device):
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {k: _to(v, device) for k, v in batch.items()}
     if isinstance(batch, (tuple, list)):
         return [_to(v, device) for v in batch]
@@ -236,7 +250,9 @@ class _ModuleRecorder:
 
     def run(self, batch):
         self.hooks.outputs.clear()
-        self.net(**batch) if isinstance(batch, dict) else self.net(batch)
+        args, kwargs = arguments(batch)
+        fit(self.net, args, kwargs)
+        self.net(*args, **kwargs)
 
     def units(self, group, path):
         need(path in self.hooks.outputs, "module \"%s\" does not run" % path)
@@ -264,8 +280,8 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
         mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")     # mc-corr m.mcz | mc-hungarian -o p.mcz
 
     a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
-    loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...) or a dictionary of
-             arguments.
+    loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...), or a tuple or a
+             dictionary of arguments, as the example of mcz.torch.groups is.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
     at       {group: module, or list of modules}, for groups without "at".
@@ -278,6 +294,9 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     Returns the content id. Raises mcz.Error if the networks differ in names or shapes of tensors, or if groups, modules
     or batches do not fit them.
     """
+    need(stage in ("post", "pre"), "stage must be \"post\" or \"pre\" (got %r)" % (stage,))
+    need(at is None or not hasattr(groups, "taps"), "at is for declared groups (derived groups have their own places)")
+    loader = _batches(loader)
     shapes, other = ({k: v.shape for k, v in tensors_of(n).items()} for n in (a, b))
     different = [k for k in {**shapes, **other} if shapes.get(k) != other.get(k)]
     need(not different, "a and b are different networks: %d tensors of another name or shape (%s)" % (
@@ -307,7 +326,7 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
     with ExitStack() as stack, evaluating(a, b), torch.no_grad():
         recorders = [stack.enter_context(closing(recorder(n))) for n in (a, b)]
-        for batch in map(_input, loader):
+        for batch in (_input(batch, getattr(groups, "example", None)) for batch in loader):
             first = _first(batch)
             need(isinstance(first, torch.Tensor), "the loader must yield tensors (got %s)" % type(first).__name__)
             for n, r in zip((a, b), recorders):
@@ -329,7 +348,20 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
                      for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
     tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in PARTS}
     return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
-                     history=mcz.history("mcz.torch.moments", {"a": ids[0], "b": ids[1]}))
+                     history=mcz.history("mcz.torch.moments", {
+                         "a": ids[0], "b": ids[1], **({} if weights is None else {"streams": True})}))
+
+
+def _expected(p, groups):
+    """The ids of the networks (a, b) that a permutation stream was computed for. None if they are unknown, or if they may be ids
+    with other groups than these."""
+    made = getattr(p, "history", None) or []
+    sources = [e for e in made if e["tool"] in ("mcz.torch.moments", "mc-match")]
+    if len(sources) != 1 or made[-1]["tool"] not in ("mc-hungarian", "mc-match"):
+        return None
+    own = dict(sources[0]["args"])
+    same = p.groups is groups if hasattr(p, "groups") else sources[0]["tool"] == "mcz.torch.moments"
+    return (own.get("a"), own.get("b")) if same and not own.get("streams") else None
 
 
 def _split(shape, axis, parts):
@@ -362,10 +394,20 @@ def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
                  new unit i is the old unit p[i].
     groups       as mcz.groups describes.
 
-    Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit.
+    Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit. Warns if align computed the
+    permutation for another network, such as one that is permuted already.
     """
-    if isinstance(permutation, (str, os.PathLike)):
-        permutation = mcz.read(permutation, "permutation")
+    p = mcz.read(permutation, "permutation") if isinstance(permutation, (str, os.PathLike)) else permutation
+    expected = _expected(p, groups)
+    before = expected and _ids([net], _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})[0], None)
+    _apply(net, p, groups)
+    if expected and before != [expected[1]]:
+        warnings.warn(OTHERS % "b", stacklevel=2)
+    return net
+
+
+def _apply(net, permutation, groups):
+    """permute() without its warning."""
     need("members" not in getattr(permutation, "meta", {}),
          "one permutation expected, got a joint set (mcz.member selects one)")
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
@@ -383,7 +425,6 @@ def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
     with torch.no_grad():
         for name, new in list(_permuted(state, permutation, rows)):
             state[name].copy_(new)
-    return net
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A + B * n at batch size n. Linear layers,
 norms and attention remain whole. Operations in place become operations that return new tensors."""
 import contextlib
-import inspect
 import io
 import itertools
 import logging
@@ -18,7 +17,7 @@ import torch
 import mcz
 
 from ..errors import Error, need
-from ..evaluate import arguments
+from ..evaluate import arguments, fit
 
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
@@ -84,7 +83,7 @@ def _whole_operations(net):
 def export(net, example, n):
     """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails."""
     args, kwargs = resized(example, n, device_of(net.state_dict()))
-    _fit(net, args, kwargs)
+    fit(net, args, kwargs)
     printed = io.StringIO()
     try:
         with _whole_operations(net), contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
@@ -102,22 +101,6 @@ def brief(e):
     """An exception's type and first line, shortened."""
     text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
     return "%s: %s" % (type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200])
-
-
-def _fit(net, args, kwargs):
-    """Raises Error if the arguments do not fit the network's forward."""
-    try:
-        signature = inspect.signature(net.forward)
-    except (TypeError, ValueError):  # not known
-        return
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as e:
-        n = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
-        more = len(args) > n
-        raise Error("the network takes %d argument%s, but the example has %d (for a batch (inputs, labels) pass batch[0])" % (
-            n, "s" * (n != 1), len(args)) if more else "the example does not fit the network: %s (several arguments: give the "
-            "example as a tuple or a dictionary)" % e) from None
 
 
 def _line(e):

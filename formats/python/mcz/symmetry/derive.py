@@ -77,6 +77,7 @@ class Groups:
 
     rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
     sizes       {group: units}
+    shapes      {tensor: shape} of the network
     fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in place
     taps        {group: values that show its units}, for mcz.torch.moments. At most eight per group
     difference  the largest relative difference of outputs when the check permuted random networks
@@ -86,6 +87,7 @@ class Groups:
     def __init__(self, net: nn.Module, example: Any) -> None:
         example = dict(example) if isinstance(example, Mapping) else example
         self.run, self.net, self.example = Interpretation(net, example), net, example
+        self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: Optional[float] = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
         self.rows: list[Row] = []

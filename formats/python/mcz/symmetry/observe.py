@@ -89,6 +89,15 @@ def units(x, value, atom, unit):
     return x.reshape(-1, x.shape[-1]).double()
 
 
+def _advice(example, batch):
+    """How to write batches like the example of the groups, if the batch has another form, or ""."""
+    several = isinstance(example, (tuple, list)) and len(example) > 1
+    return (" (give batches as a dictionary, or (dictionary, labels))" if isinstance(example, dict) and not isinstance(
+        batch, dict) else " (give batches as the example, or ((%s), labels))" % ", ".join("x" * len(example))
+        if several and not isinstance(batch, dict) and len(capture.arguments(batch)[0]) != len(example) else
+        " (give the example as a dictionary)" if isinstance(batch, dict) and not isinstance(example, dict) else "")
+
+
 class Recorder:
     """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch.
 
@@ -101,7 +110,8 @@ class Recorder:
 
     def run(self, batch):
         form, expected = capture.form(batch), capture.form(self.groups.example)
-        need(form == expected, "batches of %s expected, as in the example of the groups, got %s" % (expected, form))
+        need(form == expected, "batches of %s expected, as in the example of the groups, got %s%s" % (
+            expected, form, _advice(self.groups.example, batch)))
         x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
         self.copies = 2 if len(x) == 1 else 1
         n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
