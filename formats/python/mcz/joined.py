@@ -126,9 +126,10 @@ def _batches(loader: Batches, device: torch.device, text: str = "", labels: Opti
 
 
 def _labelled(output: torch.Tensor, y: Any, loss: Loss) -> bool:
-    """True if y are labels (N, ...), integers, of logits (N, K, ...). Raises Error if they are not and the loss is the default."""
+    """True if y are labels (N, ...), integers, of logits (N, K, ...). Raises Error if not, and the loss is the default."""
     shape = output.shape[:1] + output.shape[2:]
-    found = isinstance(y, torch.Tensor) and not (y.is_floating_point() or y.is_complex()) and output.dim() > 1 and y.shape == shape
+    found = isinstance(y, torch.Tensor) and not (y.is_floating_point() or y.is_complex())
+    found = found and output.dim() > 1 and y.shape == shape
     need(found or loss is not F.cross_entropy, "labels %s of integers expected, got %s of %s (other labels need your own loss=)" % (
         tuple(shape), tuple(y.shape), str(y.dtype)[len("torch."):]) if isinstance(y, torch.Tensor) else BATCHES)
     return found
