@@ -21,8 +21,8 @@ one may be within a unit of the other. Then the smaller blocks move first, and t
 In grouped-query attention, query heads share the order of the value channels. So the value group appears in every query head,
 and counts as outside them, as does any group with rows at the same places in all units of a row.
 
-The weight of a convolution in G groups has shape (out, in / G, ...). With parts=G, axis 1 is counted over the G equal parts of
-axis 0: index e is index e % (in / G) in the rows of part e // (in / G). In a group file this axis is 1/G.
+The weight of a convolution in G groups has shape (out, in / G, ...). Axis 0 has G equal parts, one per group. With parts=G,
+axis 1 has G * (in / G) indices: those of the first part, then those of the second, and so on. Group files write 1/G.
 
 If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves all heads: its module shows
 their units, one head after the other."""

@@ -5,9 +5,9 @@ An axis is an expression: an Atom, a Product (row-major, as after a flatten) or 
 concatenation). An Atom is a set of entries whose order may be free or fixed. Orders that must be equal are unified. If an
 operation cuts an atom, an expression replaces it everywhere.
 
-The order of an atom may vary with another atom: the order of the channels within a head varies with the head. If an
-operation distinguishes the units of the other atom, such as queries from keys, that atom is unrolled: it is fixed, and
-each atom that varies with it has one case per unit."""
+The order of an atom may vary with another atom: each head has an order of its channels. An operation may distinguish the
+units of the other atom, as when it separates queries from keys. Then that atom is unrolled. It is fixed, and each atom that
+varies with it has one case per unit."""
 from math import prod
 
 UNROLLED = 128  # maximum size of an atom to unroll

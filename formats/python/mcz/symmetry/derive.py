@@ -127,8 +127,7 @@ class Groups:
         return self.names[key]
 
     def _drop_unseen(self):
-        """Drops groups that no activation shows in a distinct order: those of entries that are read as equal, such as
-        repeated channels, and of entries that are not read."""
+        """Drops groups whose order no activation shows: equal entries, such as repeated channels, and unused entries."""
         alias = {k: v for v, own in self.aliases.items() for k in own}
         seen = {a for v in self.run.activations() for e in v.axes for a in atoms(e)}
         axes = {}

@@ -31,7 +31,7 @@ def taps(groups):
 
 
 def _foreign(v, atom):
-    """True if a value has units of other groups as samples, which two networks may have in different orders."""
+    """True if the samples of a value are units of another group, whose order may differ between two networks."""
     own = {atom, *atom.varies}
     for e in v.axes:
         with_atom = [t for t in terms(e) if atom in set(atoms(t))]
