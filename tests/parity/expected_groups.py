@@ -104,9 +104,10 @@ def swin_small():
 def swin_v2_t():
     # as swin_t; the merging norm is after the reduction (2 C); heads also move in logit_scale and in the outputs of
     # cpb_mlp, whose 512 hidden units are a group in each of 12 blocks. F.normalize has no parameters: each head keeps
-    # its own order.
+    # its own order. relative_coords_table is a buffer of the state_dict, so its 2 coordinates can change places with the
+    # inputs of cpb_mlp.
     return *torchvision("swin_v2_t"), total(
-        flat(96, 192, 384, 768), Counter({(384, 0): 2, (768, 0): 2, (1536, 0): 6, (3072, 0): 2, (512, 0): 12}),
+        flat(96, 192, 384, 768), Counter({(384, 0): 2, (768, 0): 2, (1536, 0): 6, (3072, 0): 2, (512, 0): 12, (2, 0): 12}),
         attention(3, 32, 2), attention(6, 32, 2), attention(12, 32, 6), attention(24, 32, 2))
 
 
