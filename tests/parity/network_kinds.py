@@ -2,15 +2,13 @@
 """81 kinds of networks that public reports name: torchvision, transformers, repositories for CIFAR-10, and the small
 modules that people write themselves. Each function of KINDS returns (net, example) as in expected_groups. TIMM and
 TORCHVISION name further models, which `derived_groups.py timm` and `derived_groups.py torchvision` try."""
-import math
-
 import torch
 from torch import nn
 from torch.nn import functional as F
 
 import expected_groups
 import small_image_nets
-from expected_groups import VOCAB, Only, images, sequences, tokens, transformer
+from expected_groups import VOCAB, images, sequences, tokens, transformer
 from hostile_modules import Apply, parameter
 
 KINDS = {}

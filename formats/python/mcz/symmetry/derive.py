@@ -10,7 +10,7 @@ from torch import nn
 from ..files import Path
 from ..groups import Row, gather, nesting, write
 from . import capture, observe
-from .axes import ONE, Atom, Product, Sum, at, atoms, elements, outer, terms, tie
+from .axes import ONE, Product, Sum, at, atoms, elements, outer, terms, tie
 from .interpret import Interpretation
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
@@ -172,8 +172,8 @@ class Groups:
         for g, n in self.sizes.items():
             found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
         lines = [("groups", "units", "first group")]
-        for (n, outer), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
-            lines.append((str(len(names)), "%d in each of %d" % (n, outer) if outer else str(n), names[0]))
+        for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
+            lines.append((str(len(names)), "%d in each of %d" % (n, around) if around else str(n), names[0]))
         reasons: dict[str, list[str]] = {}
         for tensor, axis, _, _, reason in self.fixed:
             operation = reason if reason == UNUSED else reason.split(" in ")[0]

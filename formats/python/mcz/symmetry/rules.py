@@ -392,11 +392,11 @@ def similarity(c):
 
 @rule("batch_norm", "_native_batch_norm_legit_no_training", "_native_batch_norm_legit", "instance_norm", "prelu")
 def channels(c):
-    for v in list(c.values())[1:]:
+    x, *vectors = c.values()
+    for v in vectors:
         if v.axes[0].size > 1:
-            c.unify((c.values().__next__().axes[1], v.axes[0]))
-    axes = next(c.values()).axes
-    return [axes, *map(c.fixed, c.sizes[1:])] if c.name.startswith("_native") else axes
+            c.unify((x.axes[1], v.axes[0]))
+    return [x.axes, *map(c.fixed, c.sizes[1:])] if c.name.startswith("_native") else x.axes
 
 
 @rule("group_norm", "native_group_norm")
