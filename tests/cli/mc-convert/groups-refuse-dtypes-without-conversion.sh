@@ -30,7 +30,7 @@ for n in F8_E4M3:F8_E4M3.safetensors F8_E5M2:F8_E5M2.safetensors F8_E8M0:F8_E8M0
         mc-convert $file --groups g.tsv -o x.mcz
     mc-convert $file --groups g.tsv --map without.map -o out-$file.mcz
     mc-convert out-$file.mcz -o out.npz
-    expect_equal "$(unzip -Z1 out.npz)" w.npy
+    expect_equal "$(py <<<'print(*np.load("out.npz"))')" w
 done
 # also for the network of another stream without a graph
 fails_unchanged 3 'F8_E4M3.safetensors: tensors do not match the network: unexpected x' mc-convert F8_E4M3.safetensors --like out-big.npz.mcz -o x.mcz
