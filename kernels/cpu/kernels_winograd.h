@@ -57,6 +57,64 @@ static inline __attribute__((always_inline)) void wino_spread(const vf *x, size_
     y[5 * to] = x3;
 }
 
+/* The pixels of tile rows [row, end) of an activation, in the order of memory. While products are
+ * computed, they prefetch the pixels that the next transforms read or write. The hardware's
+ * prefetcher stops at each 4 KiB: a step of resnet32 takes a sixth longer without ours. */
+struct wino_ahead {
+    const float *base;
+    size_t blocks, tiles_h, height, width; /* of the activation */
+    size_t row, end, cb;
+    const float *at;
+    size_t left; /* floats */
+};
+
+static struct wino_ahead wino_ahead(const struct cpu_wino *c, int output, const float *base,
+                                    size_t row, size_t end)
+{
+    return (struct wino_ahead){.base = base,
+                               .blocks = output ? c->ocb : c->icb,
+                               .tiles_h = c->tiles_h,
+                               .height = (size_t)(output ? c->oh : c->ih),
+                               .width = (size_t)(output ? c->ow : c->iw),
+                               .row = row,
+                               .end = end < c->n * c->tiles_h ? end : c->n * c->tiles_h};
+}
+
+/* Cache lines to prefetch per product: 16 pixels of `blocks` channel blocks for each of `tiles`
+ * tiles, spread over 36 times `products` calls. */
+static size_t wino_lines(size_t tiles, size_t blocks, size_t products)
+{
+    return tiles * blocks * BLOCK / (36 * products) + 1;
+}
+
+/* Prefetch the next `lines` cache lines, to be read or written. */
+static inline __attribute__((always_inline)) void wino_prefetch(struct wino_ahead *a, size_t lines,
+                                                                const int write)
+{
+    enum { LINE = 16 };
+
+    while (lines) {
+        if (!a->left) {
+            if (a->row >= a->end)
+                return;
+            const size_t n = a->row / a->tiles_h, h = a->row % a->tiles_h * 4;
+            const size_t rows = h < a->height ? a->height - h : 0;
+            a->at = a->base + ((n * a->blocks + a->cb) * a->height + h) * a->width * BLOCK;
+            a->left = (rows < 4 ? rows : 4) * a->width * BLOCK;
+            a->cb = a->cb + 1 == a->blocks ? 0 : a->cb + 1;
+            a->row += a->cb == 0;
+            continue;
+        }
+        if (write)
+            __builtin_prefetch(a->at, 1, 3);
+        else
+            __builtin_prefetch(a->at, 0, 2);
+        a->at += LINE;
+        a->left -= LINE < a->left ? LINE : a->left;
+        lines--;
+    }
+}
+
 /* Transforms the input of tile rows [r0, r0 + rows) to v[36][cb][tile][b], planes CPU_WINO_PLANE
  * blocks apart. First down the columns of a whole row of tiles, whose pixels are contiguous, then
  * along the rows. */
@@ -169,6 +227,8 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 {
     const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
+    const size_t in_lines = wino_lines(16, c->icb, c->ocb);
+    const size_t out_lines = wino_lines(16, c->ocb, c->ocb);
 
 #pragma omp parallel num_threads(c->threads)
     {
@@ -177,13 +237,18 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
+            struct wino_ahead in = wino_ahead(c, 0, x, r0 + rows, r0 + rows + c->rows);
+            struct wino_ahead out = wino_ahead(c, 1, y, r0, r0 + rows);
             wino_load(c, x, r0, rows, v, strip);
             for (size_t k = 0; k < 36; k++)
                 for (size_t ob = 0; ob < c->ocb; ob++)
-                    for (size_t t = 0; t < c->group; t += 16)
+                    for (size_t t = 0; t < c->group; t += 16) {
+                        wino_prefetch(&in, in_lines, 0);
+                        wino_prefetch(&out, out_lines, 1);
                         wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
                                      (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
                                      (vf *)m + k * mfar + ob * c->group + t);
+                    }
             wino_store(c, m, r0, rows, y, strip);
         }
     }
@@ -191,9 +256,12 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 
 /* du[36][icb][ocb][ic][b] += sum over the group's tiles of v[36][icb][tile][ic]
  * dm[36][ocb][tile]. */
-static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du)
+static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du,
+                       struct wino_ahead *x, struct wino_ahead *dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
+    const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
+    const size_t dy_lines = wino_lines(c->group, c->ocb, c->icb * c->ocb);
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
 
     for (size_t k = 0; k < 36; k++)
@@ -203,6 +271,8 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                 const vf *b = (const vf *)dm + k * mfar + ob * c->group;
                 vf *to = (vf *)du + ((k * c->icb + ib) * c->ocb + ob) * BLOCK;
                 vf acc[R];
+                wino_prefetch(x, x_lines, 0);
+                wino_prefetch(dy, dy_lines, 0);
 #pragma GCC unroll 16
                 for (size_t i = 0; i < R; i++)
                     acc[i] = to[i];
@@ -276,9 +346,11 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
+            struct wino_ahead in = wino_ahead(c, 0, x, r0 + rows, r0 + rows + c->rows);
+            struct wino_ahead out = wino_ahead(c, 1, dy, r0 + rows, r0 + rows + c->rows);
             wino_load(c, x, r0, rows, v, strip);
             wino_load_dy(c, dy, r0, rows, m, strip);
-            wino_outer(c, v, m, sum);
+            wino_outer(c, v, m, sum, &in, &out);
         }
     }
 }
