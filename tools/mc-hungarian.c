@@ -4,6 +4,7 @@
  * one permutation per network to a common order. */
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/permutation.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/align/chosen_groups.h"
 #include "libcommon/base/json.h"
@@ -47,17 +48,22 @@ static const char doc[] =
     "local maximum, never worse than any reference. -v prints one line per group and one for "
     "the total; --table writes them: the objective; the objective with each network as "
     "reference; the sum of the pairs' own maxima (pairs). No common order exceeds that sum, "
-    "and usually none reaches it.\n\n"
+    "and usually none reaches it. With --groups, choose a group and the groups within its units "
+    "together.\n\n"
+    "With --joint --score, searches nothing. Prints a table with the objective of a joint set, "
+    "which mc-match --joint or mc-permute --join wrote: one row per group and one for the total. "
+    "So orders from different methods can be compared.\n\n"
     "Examples:\n"
     "  mc-hungarian matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --groups '*.mlp,*.heads' matrices.mcz -o p.mcz\n"
     "  mc-hungarian -v --constraint pre.mcz post.mcz -o p.mcz\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -v -o p.mcz\n"
-    "  mc-hungarian --joint m12.mcz m13.mcz m23.mcz -o joint.mcz";
+    "  mc-hungarian --joint m12.mcz m13.mcz m23.mcz -o joint.mcz\n"
+    "  mc-hungarian --joint --score joint.mcz m12.mcz m13.mcz m23.mcz";
 
 struct options {
     struct mc_cli cli;
-    const char *matrices, *constraint, *groups;
+    const char *matrices, *constraint, *groups, *score;
     int joint;
     struct mc_joint_opts search;
     const char *table;
@@ -74,6 +80,8 @@ static const struct mc_option options[] = {
     {"starts", 0, MC_OPT_U64, MC_AT(search.starts), .arg = "N", .max = 1000000, .def = "50",
      .flags = MC_OPT_HISTORY, .needs = {"joint"},
      .help = "random starts of --joint, after one from each network"},
+    {"score", 0, MC_OPT_INPUT, MC_AT(score), .arg = "JOINT.mcz", .needs = {"joint"},
+     .help = "print the objective of this joint set instead of a search"},
     {"table", 0, MC_OPT_RESULT, MC_AT(table), .arg = "FILE.tsv", .needs = {"joint"},
      .help = "write a table of the objective of each group and the total"},
     MC_OPTION_OUTPUT,
@@ -248,9 +256,50 @@ static int print_table(const struct options *o, const struct mc_joint_set *set,
     return mc_text_close(&text, o->table, rc, err);
 }
 
-static void report_joint(const struct mc_cli *cli, const struct mc_joint_set *set,
+static int print_score(const struct options *o, const struct mc_joint_set *set,
+                       const double *values, struct mc_error *err)
+{
+    const struct mc_matrices *m = &set->inputs[0].m;
+    struct mc_text text = {0};
+    size_t units = 0;
+    double sum = 0;
+    int rc = mc_text_open(&text, err);
+
+    if (!rc) {
+        fputs("group\tunits\tobjective\n", text.f);
+        for (size_t k = 0; k < m->n_groups; k++)
+            if (!m->groups[k].within) {
+                units += m->groups[k].size;
+                sum += values[k];
+                mc_plain(text.f, m->groups[k].name);
+                fprintf(text.f, "\t%zu\t%.9g\n", m->groups[k].size, values[k]);
+            }
+        fprintf(text.f, "total\t%zu\t%.9g\n", units, sum);
+    }
+    return mc_text_close(&text, o->cli.output, rc, err);
+}
+
+static int score(const struct options *o, const struct mc_joint_set *set, struct mc_error *err)
+{
+    const char *file = mc_file_called(o->score);
+    struct mc_joint_perm orders = {0};
+    double *values = NULL;
+    int rc = mc_joint_perm_read(&orders, (struct mc_stream){.path = o->score}, NULL, err);
+
+    if (!rc && orders.n_members == 1)
+        rc = mc_fail(err, MC_EINPUT, "%s: a joint set expected, got one permutation", file);
+    if (!rc && !(rc = mc_new(&values, set->inputs[0].m.n_groups, err)) &&
+        !(rc = mc_joint_score(values, set, &orders, file, err)))
+        rc = print_score(o, set, values, err);
+    free(values);
+    mc_joint_perm_release(&orders);
+    return rc;
+}
+
+static void report_joint(const struct options *o, const struct mc_joint_set *set,
                          const struct mc_joint_result *results)
 {
+    const struct mc_cli *cli = &o->cli;
     const struct mc_matrices *m = &set->inputs[0].m;
     const struct mc_joint_result sum = total(results, m->n_groups);
     const size_t K = set->n_networks;
@@ -258,7 +307,9 @@ static void report_joint(const struct mc_cli *cli, const struct mc_joint_set *se
     for (size_t i = 0; i < K; i++)
         mc_detail(cli, "member %zu is %s", i + 1, set->ids[i]);
     for (size_t k = 0; k < m->n_groups; k++)
-        if (!m->groups[k].within)
+        if (o->search.keep[k] && !m->groups[k].within)
+            mc_detail(cli, "%s: %zu units, kept", m->groups[k].name, m->groups[k].size);
+        else if (!m->groups[k].within)
             mc_detail(cli, "%s: %zu units, objective %.9g, best reference %.9g, pairs %.9g",
                       m->groups[k].name, m->groups[k].size, results[k].value,
                       best_reference(&results[k], K), results[k].pairs);
@@ -273,21 +324,33 @@ static int match_jointly(struct options *o, struct mc_error *err)
     struct mc_joint_set set = {0};
     struct mc_joint_perm joint = {0};
     struct mc_joint_result *results = NULL;
+    unsigned char *keep = NULL;
     int rc = mc_joint_set_read(&set, o->cli.operands, o->cli.n_operands, h, err);
 
     if (rc)
         goto out;
+    if (o->score) {
+        rc = score(o, &set, err);
+        goto out;
+    }
+    if ((rc = mc_groups_keep(&keep, set.inputs[0].m.groups, set.inputs[0].m.n_groups, o->groups,
+                             mc_file_called(set.inputs[0].path), err)))
+        goto out;
     mc_options_note(&o->cli, o, h);
+    if (o->groups)
+        mc_history_str(h, "groups", o->groups);
+    o->search.keep = keep;
     o->search.threads = o->cli.backend.threads;
     results = calloc(set.inputs[0].m.n_groups + 1, sizeof *results);
     rc = results ? mc_joint_match(&joint, results, &set, &o->search, err) : mc_no_memory(err);
     if (rc)
         goto out;
-    report_joint(&o->cli, &set, results);
+    report_joint(o, &set, results);
     if ((o->table && (rc = print_table(o, &set, results, err))))
         goto out;
     rc = mc_joint_perm_write(&joint, o->cli.output, h, err);
 out:
+    free(keep);
     free(results);
     mc_joint_perm_release(&joint);
     mc_joint_set_release(&set);
@@ -301,9 +364,16 @@ static int run(struct options *o, struct mc_error *err)
 
 static void check_options(struct options *o)
 {
-    if (o->joint && (o->constraint || o->groups))
-        mc_cli_usage("--%s and --joint cannot be combined",
-                     o->constraint ? "constraint" : "groups");
+    const void *const searches[] = {&o->search.starts, &o->search.seed, &o->groups, &o->table};
+
+    if (o->joint && o->constraint)
+        mc_cli_usage("--constraint and --joint cannot be combined");
+    for (size_t i = 0; o->score && i < sizeof searches / sizeof *searches; i++) {
+        const char *given = mc_option_given(&o->cli, searches[i]);
+        if (given)
+            mc_cli_usage("--%s has no effect with --score, which searches nothing", given);
+    }
+    o->cli.text = o->score != NULL;
     if (o->joint && !o->cli.n_operands)
         mc_cli_operands(&o->cli, "MATRICES.mcz");
     if (o->joint)

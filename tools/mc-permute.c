@@ -4,6 +4,7 @@
 #include "formats/codecs/permutation.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/file.h"
+#include "tools/align/joining.h"
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/data_warnings.h"
@@ -14,7 +15,7 @@
 
 struct options {
     struct mc_cli cli;
-    int inverse, compose, identity;
+    int inverse, compose, identity, join;
     uint64_t random;     /* a seed */
     uint64_t member, to; /* from 1; 0: not given */
     const char *verify, *perm_out;
@@ -29,6 +30,8 @@ static const struct mc_option options[] = {
      .help = "write the permutation that applies P and then Q"},
     {"identity", 0, MC_OPT_FLAG, MC_AT(identity), .group = 1, .flags = MC_OPT_HISTORY,
      .help = "write the identity permutation of WEIGHTS' groups"},
+    {"join", 0, MC_OPT_FLAG, MC_AT(join), .group = 1, .flags = MC_OPT_HISTORY,
+     .help = "write a joint set of permutations to one order, and of networks that keep theirs (see below)"},
     {"random", 0, MC_OPT_U64, MC_AT(random), .arg = "SEED", .max = INT64_MAX, .group = 1, .flags = MC_OPT_HISTORY,
      .help = "permute WEIGHTS at random"},
     {"member", 0, MC_OPT_U64, MC_AT(member), .arg = "N", .min = 1, .max = MC_MAX_MEMBERS, .group = 2,
@@ -47,7 +50,9 @@ static const struct mc_option options[] = {
 
 static const char operands[] =
     "PERM.mcz WEIGHTS.mcz\n--random SEED WEIGHTS.mcz\n--verify DATASET.mcz PERM.mcz WEIGHTS.mcz\n"
-    "--inverse PERM.mcz\n--compose P.mcz Q.mcz\n--identity WEIGHTS.mcz\n--member N JOINT.mcz";
+    "--inverse PERM.mcz\n--compose P.mcz Q.mcz\n--identity WEIGHTS.mcz\n--join FILE.mcz "
+    "FILE.mcz...\n"
+    "--member N JOINT.mcz";
 static const char doc[] =
     "Permute a network's units without changing its function."
     "\vEntry i of a permutation is the unit that moves to position i. PERM may also be a curve "
@@ -57,10 +62,14 @@ static const char doc[] =
     "of "
     "WEIGHTS is found by its content id. --compose accepts a joint set as P: Q then follows every "
     "member.\n\n"
+    "--join writes a joint set of one member per FILE. A network keeps its order. A permutation "
+    "brings its second network to the common order. If the first FILE is a network A, a "
+    "permutation of A to the order of a network B is inverted, so B comes to the order of A.\n\n"
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
     "  mc-permute joint.mcz net-3.mcz -o p3.mcz\n"
+    "  mc-permute --join net-1.mcz p12.mcz p13.mcz -o to-1.mcz\n"
     "  mc-permute --member 3 --to 2 joint.mcz -o map-3-to-2.mcz";
 
 static int is_random(const struct options *o)
@@ -164,6 +173,19 @@ static int compose(struct options *o, struct mc_error *err)
 out:
     mc_joint_perm_release(&p);
     mc_perm_release(&q);
+    return rc;
+}
+
+static int join(struct options *o, struct mc_error *err)
+{
+    struct mc_history *h = o->cli.history;
+    struct mc_joint_perm j = {0};
+    int rc = mc_joint_perm_join(&j, o->cli.operands, o->cli.n_operands, h, err);
+
+    mc_option_note(&o->cli, &o->join, h);
+    if (!rc)
+        rc = mc_joint_perm_write(&j, o->cli.output, h, err);
+    mc_joint_perm_release(&j);
     return rc;
 }
 
@@ -293,19 +315,20 @@ out:
 static void check_uses(const struct options *o)
 {
     const size_t n = o->cli.n_operands;
-    const int writes_perm = o->compose || o->identity;
+    const int writes_perm = o->compose || o->identity || o->join;
+    const char *use = o->compose ? "compose" : o->identity ? "identity" : "join";
     const int alone = (o->inverse || o->member) && n == 1 && !o->verify && !o->perm_out;
 
-    if (o->compose + o->identity + is_random(o) > 1)
-        mc_cli_usage("only one of --compose, --identity and --random can be given");
+    if (o->compose + o->identity + o->join + is_random(o) > 1)
+        mc_cli_usage("only one of --compose, --identity, --join and --random can be given");
+    if (o->join && o->inverse)
+        mc_cli_usage("--inverse has no effect with --join");
     if ((o->member || o->to) && (writes_perm || is_random(o)))
         mc_cli_usage("--%s has no effect with --%s", o->member ? "member" : "to",
-                     o->compose    ? "compose"
-                     : o->identity ? "identity"
-                                   : "random");
+                     writes_perm ? use : "random");
     if (writes_perm && (o->verify || o->perm_out))
         mc_cli_usage("--%s has no effect with --%s, which writes a permutation",
-                     o->verify ? "verify" : "perm-out", o->compose ? "compose" : "identity");
+                     o->verify ? "verify" : "perm-out", use);
     if (o->verify && o->cli.output && !strcmp(o->cli.output, "-"))
         mc_cli_usage("--verify prints its table to standard output: -o requires a file");
     if (o->verify && o->cli.backend.precision != MC_PRECISION_F32)
@@ -318,7 +341,12 @@ static void check_uses(const struct options *o)
         mc_cli_usage("--verify reads a data set, then PERM and WEIGHTS follow: mc-permute --verify "
                      "DATASET.mcz %s %s",
                      o->verify, o->cli.operands[0]);
-    mc_cli_operands(&o->cli, o->compose                    ? "P.mcz Q.mcz"
+    if (o->join && o->cli.n_operands > MC_MAX_MEMBERS)
+        mc_cli_usage("at most %d files", MC_MAX_MEMBERS);
+    if (o->join && o->cli.n_operands > 1)
+        return;
+    mc_cli_operands(&o->cli, o->join                       ? "FILE.mcz FILE.mcz"
+                             : o->compose                  ? "P.mcz Q.mcz"
                              : o->identity || is_random(o) ? "WEIGHTS.mcz"
                              : alone                       ? "PERM.mcz"
                                                            : "PERM.mcz WEIGHTS.mcz");
@@ -332,7 +360,8 @@ static void check_options(struct options *o)
     o->cli.own_operands = 1;
     for (size_t i = 0; i < n; i++) {
         /* -o may replace the network that is permuted */
-        const int replaced = !o->identity && !o->compose && i == n - 1 && (i || is_random(o));
+        const int replaced =
+            !o->identity && !o->compose && !o->join && i == n - 1 && (i || is_random(o));
         mc_files_add(&o->cli.files, replaced ? MC_FILE_REPLACED : MC_FILE_INPUT, NULL,
                      o->cli.operands[i]);
     }
@@ -343,8 +372,8 @@ static void check_options(struct options *o)
 
 static int run(struct options *o, struct mc_error *err)
 {
-    if (o->compose)
-        return compose(o, err);
+    if (o->compose || o->join)
+        return o->join ? join(o, err) : compose(o, err);
     return !o->identity && !is_random(o) && o->cli.n_operands == 1 ? write_perm(o, err)
                                                                    : permute(o, err);
 }

@@ -16,14 +16,15 @@
 #define MAX_FITTED 32 /* by --fit */
 
 /* in the order of enum mc_picture */
-static const char *const modes[] = {"path", "signature", "log", "plane", NULL};
+static const char *const modes[] = {"path", "signature", "log", "dots", "plane", NULL};
 
 struct options {
     struct mc_cli cli;
     struct mc_figure figure;
-    int format;      /* enum mc_image */
-    char names[600]; /* figure.names point into it */
-    char data[200];  /* "" without --data, until the first table is read */
+    int format;          /* enum mc_image */
+    char names[600];     /* figure.names point into it */
+    char data[200];      /* "" without --data, until the first table is read */
+    const char *columns; /* drawn as dots */
     double width, height;
     int in_cm;
     struct {
@@ -116,9 +117,15 @@ static const struct mc_option options[] = {
     {"log-loss", 0, MC_OPT_FLAG, MC_AT(figure.log_loss), .group = 15, .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG,
      .help = "path, log: draw losses on a logarithmic axis; losses of 0 are on a dotted line below it"},
     {"y-range", 0, MC_OPT_OTHER, MC_AT(figure.range), .arg = "FROM:TO[,FROM:TO]", .parse = parse_y_range, .group = 15,
-     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG | 1 << MC_PICTURE_SIGNATURE,
-     .help = "path, log: ranges of the loss and the accuracy axis (,80:100 sets only the latter); signature: range of "
-     "the correlation axis (default: chosen, see below)"},
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG | 1 << MC_PICTURE_SIGNATURE | 1 << MC_PICTURE_DOTS,
+     .help = "path, log: ranges of the loss and the accuracy axis (,80:100 sets only the latter); signature, dots: range "
+     "of the axis (default: chosen, see below)"},
+    {"columns", 0, MC_OPT_TEXT, MC_AT(columns), .arg = "NAME[,NAME...]", .group = 15, .only = 1 << MC_PICTURE_DOTS,
+     .help = "dots: draw these columns; a column NAME_sd has the deviations"},
+    {"label", 0, MC_OPT_TEXT, MC_AT(figure.rows), .arg = "NAME[,NAME...]", .group = 15, .only = 1 << MC_PICTURE_DOTS,
+     .help = "dots: columns that name a row (default: the first)"},
+    {"y-name", 0, MC_OPT_TEXT, MC_AT(figure.y_name), .arg = "TEXT", .group = 15, .only = 1 << MC_PICTURE_DOTS,
+     .help = "dots: name of the axis (default: the column, if there is one)"},
     {"names", 0, MC_OPT_OTHER, 0, .arg = "A,B,C", .parse = parse_names, .group = 15, .only = 1 << MC_PICTURE_PLANE,
      .help = "plane: names of the three networks"},
     {"loss-range", 0, MC_OPT_RANGE, MC_AT(figure.range[0]), .arg = "FROM:TO", .max = 1e30L, .group = 15,
@@ -126,6 +133,7 @@ static const struct mc_option options[] = {
     {"accuracy-range", 0, MC_OPT_RANGE, MC_AT(figure.range[1]), .arg = "FROM:TO", .max = 100, .group = 15,
      .only = 1 << MC_PICTURE_PLANE, .help = "plane: range of the accuracy colours, in percent"},
     {"fit", 0, MC_OPT_OTHER, 0, .arg = "TABLE.tsv[,TABLE.tsv...]", .parse = parse_fit, .group = 16,
+     .only = 1 << MC_PICTURE_PATH | 1 << MC_PICTURE_LOG | 1 << MC_PICTURE_SIGNATURE | 1 << MC_PICTURE_PLANE,
      .help = "include this line or plane in the ranges without drawing it, to give several pictures the same scale; "
      "repeatable"},
     {"fit-data", 0, MC_OPT_OTHER, MC_AT(fit.data), .arg = "NAME", .parse = parse_data, .group = 16,
@@ -141,12 +149,15 @@ static const struct mc_option options[] = {
 
 static const char operands[] =
     "path [LABEL=]TABLE.tsv[,TABLE.tsv...]...\nsignature [LABEL=]TABLE.tsv[,TABLE.tsv...]...\n"
-    "log [LABEL=]LOG[,LOG...]...\nplane TABLE.tsv [MARKS.tsv]";
+    "log [LABEL=]LOG[,LOG...]...\ndots --columns NAME[,NAME...] TABLE.tsv\nplane TABLE.tsv "
+    "[MARKS.tsv]";
 static const char doc[] =
-    "Draw curves, planes, correlation signatures and training logs."
+    "Draw curves, planes, correlation signatures, training logs and columns of tables."
     "\vpath draws the loss and accuracy that mc-eval measured along curves. signature draws the "
     "correlation by layer from mc-corr --signature. log draws the loss and accuracy by epoch from "
-    "--log-json. plane draws the table of mc-eval --plane with the networks and the path from its "
+    "--log-json. dots draws columns of any table, such as OUT/methods.tsv of methods.mk: one place "
+    "per row, one colour per column. Empty cells have no dot. plane draws the table of mc-eval "
+    "--plane with the networks and the path from its "
     "--marks. Pictures are SVG, PNG or PDF.\n\n"
     "Several tables of the same kind, separated by commas, are drawn as one line: their mean, in a "
     "band of their standard deviation (n - 1). An isolated point has a bar instead. An empty or "
@@ -158,6 +169,7 @@ static const char doc[] =
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
+    "  mc-plot dots --label matching,order --columns averaged,repaired methods.tsv -o methods.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
 /* Read the tables of one line; data: for a path, the name of its data set. */
@@ -186,17 +198,22 @@ static int pick_format(const struct options *o)
                  path);
 }
 
-/* Register the files of [LABEL=]FILE[,FILE...]; a plane's operand is one file. */
+/* An operand is one file, without a label. */
+static int is_table(const struct options *o)
+{
+    return o->mode == MC_PICTURE_PLANE || o->mode == MC_PICTURE_DOTS;
+}
+
+/* Register the files of an operand. */
 static void add_inputs(struct options *o, const char *operand)
 {
     char label[sizeof((struct mc_series *)0)->label];
-    const char *files =
-        o->mode == MC_PICTURE_PLANE ? operand : mc_series_label(operand, label, sizeof label);
+    const char *files = is_table(o) ? operand : mc_series_label(operand, label, sizeof label);
     char *list = strdup(files), *rest = list;
 
     o->cli.files.alloc_failed |= !list;
     while (rest) {
-        const char *file = strsep(&rest, o->mode == MC_PICTURE_PLANE ? "" : ",");
+        const char *file = strsep(&rest, is_table(o) ? "" : ",");
         if (!strcmp(file, "-") && isatty(STDIN_FILENO))
             mc_cli_usage("a table is required: a file or a pipe, not a terminal (see --help)");
         mc_files_add(&o->cli.files, MC_FILE_INPUT, NULL, file);
@@ -259,6 +276,21 @@ static int draw_lines(struct options *o, struct mc_gnuplot *g, struct mc_error *
     return rc;
 }
 
+static int draw_dots(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
+{
+    struct mc_series s[MC_SERIES_COLUMNS] = {0};
+    size_t n = 0;
+    int rc = mc_series_columns(s, &n, o->cli.operands[1], o->columns, err);
+
+    if (!rc)
+        rc = mc_figure_lines(g, &o->figure, s, n, n, err);
+    if (!rc)
+        rc = mc_gnuplot_draw(g, "lines.gp", o->cli.output, err);
+    for (size_t i = 0; i < MC_SERIES_COLUMNS; i++)
+        mc_series_release(&s[i]);
+    return rc;
+}
+
 static int draw_plane(struct options *o, struct mc_gnuplot *g, struct mc_error *err)
 {
     const size_t each = 1 + o->fit.n, fitted = *o->fit.data ? 2 * each : each;
@@ -289,7 +321,9 @@ static int run(struct options *o, struct mc_error *err)
     int rc = mc_gnuplot_open(&g, (enum mc_image)o->format, o->width, o->height, o->in_cm, err);
 
     if (!rc)
-        rc = o->mode == MC_PICTURE_PLANE ? draw_plane(o, &g, err) : draw_lines(o, &g, err);
+        rc = o->mode == MC_PICTURE_PLANE  ? draw_plane(o, &g, err)
+             : o->mode == MC_PICTURE_DOTS ? draw_dots(o, &g, err)
+                                          : draw_lines(o, &g, err);
     mc_gnuplot_release(&g);
     return rc;
 }
@@ -298,7 +332,8 @@ static void check_options(struct options *o)
 {
     o->figure.data = o->data;
     if (!o->cli.n_operands)
-        mc_cli_usage("missing: operand path, signature, log or plane, and tables (see --help)");
+        mc_cli_usage(
+            "missing: operand path, signature, log, dots or plane, and tables (see --help)");
     o->mode = (enum mc_picture)mc_parse_choice("picture", o->cli.operands[0], modes);
     o->figure.kind = o->mode;
     const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
@@ -310,10 +345,14 @@ static void check_options(struct options *o)
     }
     if (o->cli.n_operands == 1)
         o->cli.operands[o->cli.n_operands++] = "-";
-    const size_t max = o->mode == MC_PICTURE_PLANE ? 2 : MAX_TABLES;
+    const size_t max = o->mode == MC_PICTURE_PLANE  ? 2
+                       : o->mode == MC_PICTURE_DOTS ? 1
+                                                    : MAX_TABLES;
     if (o->cli.n_operands > max + 1)
-        mc_cli_usage("%s: at most %zu tables expected, got %zu", modes[o->mode], max,
-                     o->cli.n_operands - 1);
+        mc_cli_usage("%s: at most %zu table%s expected, got %zu", modes[o->mode], max,
+                     max == 1 ? "" : "s", o->cli.n_operands - 1);
+    if (o->mode == MC_PICTURE_DOTS && !o->columns)
+        mc_cli_usage("dots: --columns NAME[,NAME...] is required");
     const char *option = o->mode == MC_PICTURE_PLANE ? "loss-range, --accuracy-range" : "y-range";
     for (int k = 0; k < 2; k++) {
         const double *r = o->figure.range[k], size = fmax(fabs(r[0]), fabs(r[1]));
@@ -324,8 +363,9 @@ static void check_options(struct options *o)
     const double *range = o->figure.range[0];
     if (o->figure.log_loss && range[0] != range[1] && range[0] <= 0)
         mc_cli_usage("--y-range: with --log-loss it must start above 0 (got %g)", range[0]);
-    if (o->mode == MC_PICTURE_SIGNATURE && o->figure.range[1][0] != o->figure.range[1][1])
-        mc_cli_usage("--y-range: one range expected for signature, got two");
+    if ((o->mode == MC_PICTURE_SIGNATURE || o->mode == MC_PICTURE_DOTS) &&
+        o->figure.range[1][0] != o->figure.range[1][1])
+        mc_cli_usage("--y-range: one range expected for %s, got two", modes[o->mode]);
     o->format = pick_format(o);
     o->cli.text = o->format == MC_SVG;
     o->cli.own_operands = 1;

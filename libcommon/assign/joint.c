@@ -167,9 +167,8 @@ static int improve(const struct search *s, unsigned side, int *improved, struct 
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-static double objective(const struct search *s)
+double mc_joint_value(const struct mc_joint *j, const int32_t *const *order)
 {
-    const struct mc_joint *j = s->j;
     const size_t S = j->slots, K = j->networks;
     double sum = 0;
 
@@ -179,10 +178,15 @@ static double objective(const struct search *s)
                 const size_t n = channels(j, slot);
                 const double *value = j->value[mc_joint_pair(K, a, b) * S + slot];
                 for (size_t c = 0; c < n; c++)
-                    sum += value[(size_t)s->order[a * S + slot][c] * n +
-                                 (size_t)s->order[b * S + slot][c]];
+                    sum +=
+                        value[(size_t)order[a * S + slot][c] * n + (size_t)order[b * S + slot][c]];
             }
     return sum;
+}
+
+static double objective(const struct search *s)
+{
+    return mc_joint_value(s->j, (const int32_t *const *)s->order);
 }
 
 static void set_identity(const struct search *s)

@@ -64,5 +64,7 @@ static inline size_t mc_joint_pair(size_t K, size_t i, size_t j)
  * as mc_assign_max. */
 MC_USE_RESULT int mc_joint_max(const struct mc_joint *joint, int32_t *const *order,
                                struct mc_joint_result *result, struct mc_error *err);
+/* The objective of given orders, as mc_joint_max returns them. */
+double mc_joint_value(const struct mc_joint *joint, const int32_t *const *order);
 
 #endif

@@ -35,7 +35,8 @@ $(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(train-deps
 	$(finish-training)
 
 # ---- alignment -------------------------------------------------------------------------------------
-acts = $(RUN) $(ACTS) --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
+collect = $(ACTS) --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
+acts = $(RUN) $(collect)
 acts-deps := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS ACTS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)

@@ -255,6 +255,40 @@ static void set_member(struct mc_perm *member, const struct problem *p, size_t k
         }
 }
 
+/* Set the orders of a member's channels from its permutations. */
+static void get_member(const struct mc_perm *member, const struct problem *p, size_t k,
+                       const struct mc_nesting *nesting, size_t group)
+{
+    const size_t S = p->joint.slots;
+
+    if (!nesting->slots[group]) {
+        memcpy(p->order[k], member->perm[group], p->size[0] * sizeof **p->order);
+        return;
+    }
+    for (size_t h = 0; h < p->joint.units; h++)
+        for (size_t s = 0; s < S; s++) {
+            const size_t n = p->size[s], u = (size_t)member->perm[group][h];
+            const int32_t *inside = member->perm[mc_nesting_child(nesting, group, u, s)];
+            for (size_t i = 0; i < n; i++)
+                p->order[k * S + s][h * n + i] = (int32_t)(u * n) + inside[i];
+        }
+}
+
+/* MC_EUSAGE if a group is kept without the groups within its units, or the reverse. */
+static int expect_whole_units(const struct mc_matrices *m, const unsigned char *keep,
+                              struct mc_error *err)
+{
+    for (size_t k = 0; k < m->n_groups; k++) {
+        const size_t outer = m->groups[k].within ? m->groups[k].within - 1 : k;
+        if (keep[k] != keep[outer])
+            return mc_fail(err, MC_EUSAGE,
+                           "--groups: with --joint, choose %s and the groups within its units "
+                           "together",
+                           m->groups[outer].name);
+    }
+    return 0;
+}
+
 static int match_group(struct mc_joint_perm *out, struct mc_joint_result *result,
                        const struct mc_joint_set *set, const struct mc_nesting *nesting,
                        size_t group, const struct mc_joint_opts *opts, struct mc_error *err)
@@ -281,13 +315,14 @@ int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
     struct mc_nesting nesting;
     int rc = mc_joint_perm_init(out, set->n_networks, m->groups, m->n_groups, err);
 
-    if (rc || (rc = mc_nesting_find(&nesting, m->groups, m->n_groups, err)))
+    if (rc || (rc = expect_whole_units(m, opts->keep, err)) ||
+        (rc = mc_nesting_find(&nesting, m->groups, m->n_groups, err)))
         return rc;
 #pragma omp parallel for schedule(dynamic, 1)                                                      \
     num_threads(opts->threads ? opts->threads : omp_get_max_threads())
     for (size_t k = 0; k < m->n_groups; k++) {
         struct mc_error local_err = {0};
-        if (m->groups[k].within ||
+        if (m->groups[k].within || opts->keep[k] ||
             !match_group(out, &results[k], set, &nesting, k, opts, &local_err))
             continue;
 #pragma omp critical
@@ -301,4 +336,47 @@ int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
         return mc_fail_in(err->code, err, "%s", m->groups[failed].name);
     mc_joint_perm_set_ids(out, (const char(*)[MC_ID_LEN])set->ids);
     return 0;
+}
+
+/* The member of each network of the set. */
+static int find_members(const struct mc_perm **member, const struct mc_joint_set *set,
+                        const struct mc_joint_perm *orders, const char *file, struct mc_error *err)
+{
+    const struct mc_matrices *m = &set->inputs[0].m;
+    const struct mc_symmetry groups = {.groups = m->groups, .n_groups = m->n_groups};
+
+    for (size_t k = 0; k < set->n_networks; k++) {
+        const size_t i = mc_joint_perm_find(orders, set->ids[k]);
+        if (i == orders->n_members)
+            return mc_fail(err, MC_EINPUT, "%s: no member for network %.8s of the matrices", file,
+                           set->ids[k]);
+        member[k] = &orders->members[i];
+    }
+    return mc_fail_in(mc_perm_fits(member[0], &groups, err), err, "%s", file);
+}
+
+int mc_joint_score(double *values, const struct mc_joint_set *set,
+                   const struct mc_joint_perm *orders, const char *file, struct mc_error *err)
+{
+    const struct mc_matrices *m = &set->inputs[0].m;
+    const struct mc_perm *member[MC_JOINT_MAX] = {0};
+    const struct mc_joint_opts none = {0};
+    struct mc_nesting nesting;
+    int rc = find_members(member, set, orders, file, err);
+
+    if (rc || (rc = mc_nesting_find(&nesting, m->groups, m->n_groups, err)))
+        return rc;
+    for (size_t g = 0; g < m->n_groups && !rc; g++) {
+        struct problem p = {0};
+        if (m->groups[g].within)
+            continue;
+        if (!(rc = problem_init(&p, set, &nesting, g, &none, err))) {
+            for (size_t k = 0; k < set->n_networks; k++)
+                get_member(member[k], &p, k, &nesting, g);
+            values[g] = mc_joint_value(&p.joint, (const int32_t *const *)p.order);
+        }
+        problem_free(&p);
+    }
+    mc_nesting_release(&nesting);
+    return rc;
 }

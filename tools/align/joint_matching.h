@@ -36,13 +36,21 @@ const struct mc_matrices *mc_joint_set_pair(const struct mc_joint_set *set, size
 
 struct mc_joint_opts {
     uint64_t starts, seed;
-    int threads; /* groups matched in parallel, 0 for all cores */
+    const unsigned char *keep; /* (n_groups) 1 for groups that stay the identity */
+    int threads;               /* groups matched in parallel, 0 for all cores */
 };
 /* Match all groups with mc_joint_max; groups nested in units follow their units. results:
- * (n_groups), those of nested groups are 0. An error is that of the first failing group. Release
- * out also after an error. */
+ * (n_groups), those of nested and kept groups are 0. An error is that of the first failing group.
+ * MC_EUSAGE: a group is kept, but not a group within its units, or the reverse. Release out also
+ * after an error. */
 MC_USE_RESULT int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
                                  const struct mc_joint_set *set, const struct mc_joint_opts *opts,
+                                 struct mc_error *err);
+/* The objective of a joint set of these networks (it may have more), group by group. values:
+ * (n_groups), those of nested groups are 0. file: the set's name for messages. MC_EINPUT: it has
+ * other groups, or lacks a network. */
+MC_USE_RESULT int mc_joint_score(double *values, const struct mc_joint_set *set,
+                                 const struct mc_joint_perm *orders, const char *file,
                                  struct mc_error *err);
 
 #endif

@@ -10,7 +10,13 @@
 #include "tools/plot/grid.h"
 #include "tools/plot/series.h"
 
-enum mc_picture { MC_PICTURE_PATH, MC_PICTURE_SIGNATURE, MC_PICTURE_LOG, MC_PICTURE_PLANE };
+enum mc_picture {
+    MC_PICTURE_PATH,
+    MC_PICTURE_SIGNATURE,
+    MC_PICTURE_LOG,
+    MC_PICTURE_DOTS,
+    MC_PICTURE_PLANE
+};
 
 struct mc_figure {
     enum mc_picture kind;
@@ -18,6 +24,8 @@ struct mc_figure {
     const char *data;     /* name of the data set, or "" */
     int log_loss;         /* path, log: logarithmic axis for the loss */
     const char *names[3]; /* plane: names of the networks; NULL uses the marks' names */
+    const char *rows;     /* dots: columns "A,B" that name a row; NULL: the first */
+    const char *y_name;   /* dots: may be NULL */
     double range[2][2];   /* panels' axes or plane's colours; both 0: automatic */
 };
 

@@ -28,7 +28,7 @@ struct layout {
     struct mc_legend legend;
     char header[2][300], spread[100];
     int spread_apart;       /* it needs its own line */
-    struct mc_stage *names; /* (n_names) stages of a signature */
+    struct mc_stage *names; /* (n_names) stages of a signature, rows of dots */
     size_t n_names;
     int slanted;
 };
@@ -40,7 +40,15 @@ static void choose_headers(struct layout *o, const struct mc_series *s, size_t n
 
     for (size_t i = 0; i < n; i++) {
         alike &= s[i].tables == s[0].tables;
-        spread |= s[i].tables > 1;
+        spread |= s[i].spread;
+    }
+    if (o->p->kind == MC_PICTURE_DOTS) {
+        snprintf(o->header[0], sizeof o->header[0], "%s",
+                 o->p->y_name ? o->p->y_name
+                 : n == 1     ? s[0].label
+                              : "");
+        strcpy(o->spread, spread ? "± sd" : "");
+        return;
     }
     mc_figure_data_name(o->p, data, sizeof data);
     if (o->lines.panels == 1)
@@ -90,9 +98,20 @@ static void key_text(const struct layout *o, const struct mc_series *s, size_t n
         }
 }
 
+static int is_signature(const struct layout *o)
+{
+    return o->p->kind == MC_PICTURE_SIGNATURE;
+}
+
+/* Names along x instead of numbers. */
+static int is_named(const struct layout *o)
+{
+    return is_signature(o) || o->p->kind == MC_PICTURE_DOTS;
+}
+
 static size_t count_keys(const struct layout *o, size_t n)
 {
-    return o->lines.panels == 1 && n == 1 ? 2 : n;
+    return is_signature(o) && n == 1 ? 2 : n;
 }
 
 /* Write the legend's texts and lay them out. */
@@ -124,13 +143,7 @@ static double write_keys(struct layout *o, const struct mc_series *s, size_t n)
 
 /* ---- the layout ------------------------------------------------------------------------------ */
 
-static int is_signature(const struct layout *o)
-{
-    return o->p->kind == MC_PICTURE_SIGNATURE;
-}
-
-/* Reserve space around a panel for a signature's names: in one row if they fit, otherwise
- * slanted. */
+/* Reserve space around a panel for the names along x: in one row if they fit, otherwise slanted. */
 static void reserve_names(struct layout *o)
 {
     struct mc_page *page = &o->page;
@@ -208,7 +221,7 @@ static int lay_out(struct layout *o, double title, double keys, struct mc_error 
                              .above = MC_PAGE_HEADER,
                              .min_width = 6,
                              .min_height = 4.5};
-    if (is_signature(o))
+    if (is_named(o))
         reserve_names(o);
     else
         reserve_numbers(o);
@@ -222,7 +235,7 @@ static int lay_out(struct layout *o, double title, double keys, struct mc_error 
     const struct mc_box b = mc_page_panel(page, 0);
     for (size_t k = 0; k < o->lines.panels; k++)
         mc_scale_number(&o->lines.y[k], (size_t)fmax((b.bottom - b.top) / NUMBERS_APART, 2));
-    if (!is_signature(o))
+    if (!is_named(o))
         mc_scale_number(&o->x, (size_t)fmax((b.right - b.left) / (o->x.widest + APART_X), 2));
     return 0;
 }
@@ -360,7 +373,7 @@ static void write_lines(struct layout *o, const struct mc_series *s)
         for (size_t i = 0; i < o->lines.drawn; i++) {
             const struct mc_line *l = &o->lines.line[k][i];
             for (size_t r = 0; r < l->rows; r++)
-                write_row(o, &o->lines.y[k], l, r, s[l->series].tables > 1);
+                write_row(o, &o->lines.y[k], l, r, s[l->series].spread);
             fputs("\n\n", f);
         }
     fputs("END_OF_DATA\n", f);
@@ -384,6 +397,8 @@ static int draw(struct layout *o, const struct mc_series *s, size_t n, size_t fi
 
     if (!rc && is_signature(o))
         rc = mc_layers_name(&o->names, &o->n_names, &s[0].table, err);
+    else if (!rc && is_named(o))
+        rc = mc_rows_name(&o->names, &o->n_names, &s[0].table, o->p->rows, err);
     if (rc)
         return rc;
     choose_headers(o, s, n);

@@ -31,6 +31,8 @@ static struct span span_of(const struct mc_line *l, const struct mc_frame *f)
 
     for (size_t r = 0; r < l->rows; r++) {
         const double low = l->y[r] - l->sd[r], high = l->y[r] + l->sd[r];
+        if (isnan(l->y[r]))
+            continue;
         if (!f->logarithmic)
             widen(&s, fmax(low, f->min), fmin(high, f->max));
         else if (l->y[r] > 0)

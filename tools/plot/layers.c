@@ -96,3 +96,38 @@ int mc_layers_name(struct mc_stage **out, size_t *n, const struct mc_table *t, s
     }
     return 0;
 }
+
+/* Append the texts of a column to the rows' names. */
+static int append_column(struct mc_stage *rows, const struct mc_table *t, const char *name,
+                         struct mc_error *err)
+{
+    size_t col = 0;
+    int rc = mc_table_column(t, name, &col, err);
+
+    for (size_t r = 0; !rc && r < t->rows; r++) {
+        const size_t used = strlen(rows[r].name);
+        const char *cell = t->cells[r * t->cols + col];
+        snprintf(rows[r].name + used, sizeof rows[r].name - used, "%s%s", used && *cell ? " " : "",
+                 cell);
+    }
+    return rc;
+}
+
+int mc_rows_name(struct mc_stage **out, size_t *n, const struct mc_table *t, const char *columns,
+                 struct mc_error *err)
+{
+    char *list = columns ? strdup(columns) : NULL, *rest = list;
+    int rc = columns && !list ? mc_no_memory(err) : 0;
+
+    *n = t->rows;
+    if (!rc && !(*out = calloc(t->rows, sizeof **out)))
+        rc = mc_no_memory(err);
+    for (size_t r = 0; !rc && r < t->rows; r++)
+        (*out)[r] = (struct mc_stage){.first = r, .end = r + 1};
+    if (!rc && !columns)
+        rc = append_column(*out, t, t->names[0], err);
+    while (!rc && rest)
+        rc = append_column(*out, t, strsep(&rest, ","), err);
+    free(list);
+    return rc;
+}

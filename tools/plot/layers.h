@@ -22,5 +22,9 @@ int mc_layers_joined(const char *before, const char *layer);
 /* Name a signature's layers or, if there are many, stages. *out (*n): the caller frees it. */
 MC_USE_RESULT int mc_layers_name(struct mc_stage **out, size_t *n, const struct mc_table *t,
                                  struct mc_error *err);
+/* Name the rows of a table by the texts of the columns "A,B,...", or of the first column if NULL.
+ * MC_EINPUT: a column is missing. *out (*n): the caller frees it, also after an error. */
+MC_USE_RESULT int mc_rows_name(struct mc_stage **out, size_t *n, const struct mc_table *t,
+                               const char *columns, struct mc_error *err);
 
 #endif

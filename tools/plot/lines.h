@@ -11,7 +11,7 @@ struct mc_lines {
     size_t panels;           /* 1 or 2 */
     size_t drawn, all;       /* lines per panel; the drawn ones come first */
     struct mc_line *line[2]; /* (all) */
-    double *ranks;           /* x of a signature: 1, 2, ... */
+    double *ranks;           /* (series, rows) x of a signature: 1, 2, ...; dots: side by side */
     char *joined;            /* (rows of all series) */
     struct mc_scale y[2];
     double x_from, x_to;

@@ -125,6 +125,7 @@ static int read_all(struct mc_series *s, const struct kind *k, const char *opera
             rc = mc_fail(err, MC_EUSAGE, "'%s': table is missing", operand);
     for (size_t i = 0; !rc && s->tables > 1 && i < s->cols * s->rows; i++)
         s->sd[i] = sqrt(s->sd[i] / (double)(s->tables - 1));
+    s->spread = s->tables > 1;
     free(list);
     return rc;
 }
@@ -256,6 +257,53 @@ int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err
     const struct kind k = {read_log, check_log, names, 3, NULL, 0, "epoch", "epochs"};
 
     return read_all(s, &k, operand, err);
+}
+
+/* Read one column, and its deviations if the table has them. */
+static int read_column(struct mc_series *s, const struct mc_table *t, struct mc_error *err)
+{
+    char sd[sizeof s->label + 4];
+
+    s->rows = t->rows;
+    s->cols = s->tables = 1;
+    if (!(s->mean = calloc(2 * t->rows, sizeof *s->mean)))
+        return mc_no_memory(err);
+    s->sd = s->mean + t->rows;
+    snprintf(sd, sizeof sd, "%s_sd", s->label);
+    s->spread = mc_table_find(t, sd) >= 0;
+    int rc = mc_table_numbers_or_nan(t, s->label, s->mean, err);
+    if (!rc && s->spread)
+        rc = mc_table_numbers_or_nan(t, sd, s->sd, err);
+    for (size_t r = 0; r < t->rows; r++)
+        s->sd[r] = isnan(s->sd[r]) ? 0 : s->sd[r];
+    return rc;
+}
+
+int mc_series_columns(struct mc_series *s, size_t *n, const char *path, const char *columns,
+                      struct mc_error *err)
+{
+    char *list = strdup(columns), *rest = list;
+    int rc = list ? mc_table_read(&s->table, path, err) : mc_no_memory(err);
+
+    *n = 0;
+    for (char *name; !rc && (name = strsep(&rest, ","));) {
+        for (size_t i = 0; i < *n; i++)
+            if (!strcmp(s[i].label, name))
+                rc = mc_fail(err, MC_EUSAGE, "--columns: '%s' occurs twice", name);
+        if (!rc && *n == MC_SERIES_COLUMNS)
+            rc = mc_fail(err, MC_EUSAGE, "--columns: at most %d columns", MC_SERIES_COLUMNS);
+        if (rc)
+            break;
+        snprintf(s[*n].label, sizeof s->label, "%s", name);
+        rc = read_column(&s[(*n)++], &s->table, err);
+    }
+    free(list);
+    for (size_t i = 0; !rc && i < *n; i++)
+        for (size_t r = 0; r < s->table.rows; r++)
+            if (!isnan(s[i].mean[r]))
+                return 0;
+    return rc ? rc
+              : mc_fail(err, MC_EINPUT, "%s: no numbers in the columns %s", s->table.name, columns);
 }
 
 void mc_series_release(struct mc_series *s)

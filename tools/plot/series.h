@@ -11,9 +11,10 @@ struct mc_series {
     char label[200];
     struct mc_table table; /* the first table, for its names */
     size_t tables;         /* number of tables */
-    size_t rows, cols;     /* cols: 3 for paths and logs (x first), 2 for signatures */
+    int spread;            /* sd is drawn */
+    size_t rows, cols;     /* cols: 3 for paths and logs (x first), 2 for signatures, 1 for dots */
     double *mean;          /* (cols, rows); owns the memory of sd */
-    double *sd;            /* (cols, rows) with n - 1; 0 for one table */
+    double *sd;            /* (cols, rows) with n - 1; 0 for one table; dots: as NAME_sd */
 };
 
 /* An operand is [LABEL=]FILE[,FILE...]. LABEL has no slash, FILE no comma. The default label is the
@@ -30,6 +31,14 @@ MC_USE_RESULT int mc_series_signature(struct mc_series *s, const char *operand,
                                       const struct mc_series *first, struct mc_error *err);
 /* Read epoch, loss and accuracy of a training's --log-json. */
 MC_USE_RESULT int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err);
+
+#define MC_SERIES_COLUMNS 16
+/* Read columns "A,B,..." of one table, at most MC_SERIES_COLUMNS: a series each, labelled with the
+ * column. Empty cells are NaN. sd: the column NAME_sd; 0 if it is missing or its cell is empty. The
+ * first series has the table. *n: the number of series, which the caller releases also after an
+ * error. MC_EUSAGE: too many columns, or one twice. MC_EINPUT: no numbers. */
+MC_USE_RESULT int mc_series_columns(struct mc_series *s, size_t *n, const char *path,
+                                    const char *columns, struct mc_error *err);
 
 /* Read DATA.loss and DATA.accuracy of mc-eval's table. data, size: as above; out: (2, rows). */
 MC_USE_RESULT int mc_series_measures(const struct mc_table *t, char *data, size_t size, double *out,

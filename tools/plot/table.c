@@ -208,25 +208,46 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
                    mc_near_text(&near, hint), list);
 }
 
+/* Read the cell of a row as a number. */
+static int number(const struct mc_table *t, size_t r, size_t col, double *out, struct mc_error *err)
+{
+    const char *cell = t->cells[r * t->cols + col], *name = t->names[col];
+    size_t n = cell ? strspn(cell, "0123456789+-.eE") : 0;
+    char *end = NULL;
+
+    errno = 0;
+    *out = n ? strtod(cell, &end) : 0;
+    if (!n || cell[n] || *end || !isfinite(*out))
+        return mc_fail(err, MC_EINPUT, "%s: line %zu, column '%s': '%.40s' is not a number",
+                       t->name, t->lines[r], name, cell ? cell : "");
+    if (fabs(*out) > MC_TABLE_LARGEST)
+        return mc_fail(err, MC_EINPUT,
+                       "%s: line %zu, column '%s': %.3g is too large to draw (at most %g)", t->name,
+                       t->lines[r], name, *out, MC_TABLE_LARGEST);
+    return 0;
+}
+
 int mc_table_numbers(const struct mc_table *t, const char *name, double *out, struct mc_error *err)
+{
+    size_t col = 0;
+    int rc = mc_table_column(t, name, &col, err);
+
+    for (size_t r = 0; !rc && r < t->rows; r++)
+        rc = number(t, r, col, &out[r], err);
+    return rc;
+}
+
+int mc_table_numbers_or_nan(const struct mc_table *t, const char *name, double *out,
+                            struct mc_error *err)
 {
     size_t col = 0;
     int rc = mc_table_column(t, name, &col, err);
 
     for (size_t r = 0; !rc && r < t->rows; r++) {
         const char *cell = t->cells[r * t->cols + col];
-        size_t n = cell ? strspn(cell, "0123456789+-.eE") : 0;
-        char *end = NULL;
-        errno = 0;
-        double v = n ? strtod(cell, &end) : 0;
-        if (!n || cell[n] || *end || !isfinite(v))
-            return mc_fail(err, MC_EINPUT, "%s: line %zu, column '%s': '%.40s' is not a number",
-                           t->name, t->lines[r], name, cell ? cell : "");
-        if (fabs(v) > MC_TABLE_LARGEST)
-            return mc_fail(err, MC_EINPUT,
-                           "%s: line %zu, column '%s': %.3g is too large to draw (at most %g)",
-                           t->name, t->lines[r], name, v, MC_TABLE_LARGEST);
-        out[r] = v;
+        out[r] = NAN;
+        if (cell && *cell)
+            rc = number(t, r, col, &out[r], err);
     }
     return rc;
 }

@@ -52,6 +52,9 @@ MC_USE_RESULT int mc_table_column(const struct mc_table *t, const char *name, si
  * else. MC_EINPUT names line and column of the first other cell. */
 MC_USE_RESULT int mc_table_numbers(const struct mc_table *t, const char *name, double *out,
                                    struct mc_error *err);
+/* The same, with NaN for empty cells. */
+MC_USE_RESULT int mc_table_numbers_or_nan(const struct mc_table *t, const char *name, double *out,
+                                          struct mc_error *err);
 
 /* ---- shared by both readers ---- */
 

@@ -10,6 +10,7 @@ programs() {
     [ -e pre.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 2 plain.mcz plain.mcz -o pre.mcz
     [ -e other.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --seed 2 --data "$d" -o other.mcz
     [ -e pair.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 3 plain.mcz other.mcz | mc-corr -q -o pair.mcz
+    [ -e pair-set.mcz ] || mc-permute --join plain.mcz other.mcz -o pair-set.mcz
     $f mc-train -q --net mlp:3 --no-augment --epochs 1 --data "$d"
     $f mc-acts -q --data "$d" "$w" "$w"
     $f mc-acts -q --raw --data "$d" "$w"
@@ -21,12 +22,14 @@ programs() {
     $f mc-bound -q plain.mcz plain.mcz pre.mcz "$s-permutation.mcz"
     $f mc-hungarian -q "$s-matrices.mcz"
     $f mc-hungarian -q --joint pair.mcz
+    $f mc-hungarian -q --joint --score pair-set.mcz pair.mcz
     $f mc-match -q "$w" "$w"
     $f mc-match -q --joint plain.mcz other.mcz
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute "$s-permutation-joint.mcz" "$w"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
+    $f mc-permute --join plain.mcz other.mcz
     $f mc-merge "$w" "$w"
     $f mc-bezier -q --epochs 0 "$w" "$w"
     $f mc-bezier -q --epochs 1 --data "$d" "$w" "$w"
@@ -43,6 +46,7 @@ programs() {
     $f mc-convert -q --to safetensors "$w"
     $f mc-convert -q --from npz --like "$w" w.npz
     $f mc-plot path --format svg table.tsv
+    $f mc-plot dots --columns test.loss --format svg table.tsv
     $f mc-data synth --samples 20
     $f mc-info "$w"
 }

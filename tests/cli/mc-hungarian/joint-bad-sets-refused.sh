@@ -46,7 +46,6 @@ fails 3 "fewer.mcz: 2 groups expected as in m12.mcz, got 1" joint m12.mcz fewer.
 fails 3 "expected, got weights" joint m12.mcz 1.mcz
 [ ! -e x.mcz ] || die "an output is left"
 usage_error "--constraint and --joint cannot be combined" mc-hungarian --joint --constraint m12.mcz m13.mcz
-usage_error "--groups and --joint cannot be combined" mc-hungarian --joint --groups '*' m12.mcz
 usage_error "missing: operand MATRICES.mcz" mc-hungarian --joint
 for option in "--starts 3" "--seed 2" "--table t.tsv"; do
     usage_error "has no effect without --joint" mc-hungarian $option m12.mcz

@@ -2,8 +2,8 @@
 # mc-plot refuses wrong options, truncated and other tables, and a gnuplot that fails; an old picture stays.
 fixture tables
 
-fails 2 "missing: operand path, signature, log or plane, and tables" mc-plot
-fails 2 "unknown value 'map' (one of: path, signature, log, plane)" mc-plot map line.tsv
+fails 2 "missing: operand path, signature, log, dots or plane, and tables" mc-plot
+fails 2 "unknown value 'map' (one of: path, signature, log, dots, plane)" mc-plot map line.tsv
 fails 2 "--output: name ending in .svg, .png or .pdf expected, got 'line.jpg'" mc-plot path line.tsv -o line.jpg
 fails 2 "unknown value 'gif'" mc-plot path line.tsv --format gif
 for size in 960 x 960x 0x0 9x9 960x480x1 -960x480 99999x99999; do

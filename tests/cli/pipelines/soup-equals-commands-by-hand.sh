@@ -4,7 +4,7 @@
 graph soup -n
 [ ! -e out ] || die 'make -n made a file'
 graph soup report
-expect_equal "$(count_programs)" 'mc-acts3 mc-corr3 mc-data2 mc-eval1 mc-hungarian1 mc-merge2 mc-permute3 mc-repair2 mc-train3 '
+expect_equal "$(count_programs)" 'mc-acts3 mc-corr3 mc-data2 mc-eval1 mc-hungarian1 mc-merge2 mc-permute3 mc-plot2 mc-repair2 mc-train3 '
 graph soup
 expect_equal "$(count_programs)" ''
 by_hand() {
@@ -36,15 +36,20 @@ py <<'END'
 from page import Page
 page = Page("out/report.html")
 assert mcz.read("out/joint.mcz").id in page.cells and "mean-joint-repaired" in page.cells, page.cells
+import picture
+soup = picture.Picture("out/soup.svg")
+soup.check_texts()
+assert {"net-1", "mean-joint-repaired", "test accuracy (%)", "mlp:bn,16 on synth, seeds 1, 2, 3"} <= set(soup.all_texts()), soup.all_texts()
+assert len(soup.markers(picture.FIRST, 0)) == 9
 END
 
-expect_programs 'mc-eval1 mc-merge2 mc-repair2 ' soup MERGE='mc-merge --weights 3,1,1'
+expect_programs 'mc-eval1 mc-merge2 mc-plot2 mc-repair2 ' soup MERGE='mc-merge --weights 3,1,1'
 mc-merge --weights 3,1,1 p[123].mcz | same_content - out/mean-joint.mcz
-expect_programs 'mc-eval1 mc-merge2 mc-repair2 ' soup
-expect_programs 'mc-eval1 mc-repair2 ' soup REPAIR='mc-repair --samples 100'
+expect_programs 'mc-eval1 mc-merge2 mc-plot2 mc-repair2 ' soup
+expect_programs 'mc-eval1 mc-plot2 mc-repair2 ' soup REPAIR='mc-repair --samples 100'
 printf '#!/bin/sh\necho replaced >>calls\nexec mc-hungarian --joint --starts 1 "$@"\n' >my_align
 chmod +x my_align
-graph soup ALIGN=./my_align SEEDS='1 2'
+graph soup JOINT=./my_align SEEDS='1 2'
 expect_equal "$(cat calls) $(cut -f 3 out/soup.tsv | grep -c net-)" 'replaced 2'
 
 # networks of another folder; a network without batch norm has the mean itself as re-estimated mean

@@ -45,10 +45,12 @@ files mc-bound "" in: in: in: in: out:--path out:--output
 files mc-bootstrap "" in: in: out:--output
 files mc-hungarian "" in:--constraint in: out:--output
 files mc-hungarian --joint in: in: out:--table out:--output
+files mc-hungarian --joint in:--score in: in: out:--output
 files mc-match "" in:--init in: in: out:--log-json out:--output
 files mc-match --joint in: in: in: out:--log-json out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output
 files mc-permute --identity in: out:--output
+files mc-permute --join in: in: out:--output
 files mc-merge "" in: in: in: out:--output
 files mc-repair "" in:--data in: out:--output
 files mc-pgd "" in:--data in: out:--log-json out:--output
@@ -61,6 +63,7 @@ files mc-convert "--from npz" in: in:--net in:--data out:--output
 files mc-convert "--from npz" in: in:--like out:--output
 files mc-convert "--from npz" in: in:--groups out:--output
 files mc-plot "log --format svg" in: in: out:--output
+files mc-plot "dots --columns x --format svg" in: out:--output
 files mc-plot "plane --format svg" in: in: out:--output
 files mc-data synth out:--output
 files mc-data npz in: out:--output

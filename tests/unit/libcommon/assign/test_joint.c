@@ -106,6 +106,8 @@ static void must_be_sound(struct trial *t)
             assert_int_equal(seen, (1u << channels(t, s)) - 1);
         }
     assert_true(fabs(objective(t) - r->value) < 1e-12);
+    assert_true(fabs(mc_joint_value(&t->joint, (const int32_t *const *)t->order) - r->value) <
+                1e-12);
     assert_true(r->value <= r->pairs + 1e-12);
     for (size_t k = 0; k < t->joint.networks; k++)
         assert_true(r->reference[k] <= r->value + 1e-12);

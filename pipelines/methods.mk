@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+#
+# Ways to bring several networks to one order, compared by the accuracy of their mean. The units are matched by
+# activations, by weights (mc-match), or by PAM's permutation step (mc-pam), which starts from the activations.
+#
+#   make -f pipelines/methods.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2 3" EPOCHS=20 OUT=out
+#
+#   pairwise      every network to one reference; each network is the reference once
+#   running mean  each network to the re-estimated mean of those before it; by weights, each to the mean of all
+#                 others until nothing changes (git re-basin's MergeMany)
+#   joint         all networks to each other at once; PAM has no such form
+#
+# With the same settings and OUT it uses the results of soup.mk. OUT/orders.tsv has a row per order: the accuracy of
+# its mean, averaged, re-estimated and repaired; its objective, the sum of all pairs' matched correlations; processor
+# time and peak memory (MB) of finding it, empty if another graph did a part. OUT/methods.tsv and its picture have the
+# mean and deviation over the references, and the `best reference`, that of the highest objective. Goals for clusters:
+# shared, net-SEED, and pair, which makes only the matrices and permutations of PAIRS.
+MATCHINGS ?= activations weights pam# ways to match units
+PERMUTATION_EPOCHS ?= 20#         epochs of mc-pam's permutation step
+PAM_FLAGS ?=#                     more options for mc-pam: --samples 5000
+joint-activations := joint
+joint-weights     := weights-joint
+orders   = unaligned $(foreach m,$(MATCHINGS),$(seeds:%=$(m)-to-%) $(m)-running $(joint-$(m)))
+picture := methods
+include $(dir $(lastword $(MAKEFILE_LIST)))include/means.mk
+# measure the time and memory of every job
+own-run   := $(RUN)
+own-light := $(RUN_LIGHT)
+override RUN       = $(own-run) $(here)include/measured $@
+override RUN_LIGHT = $(own-light) $(here)include/measured $@
+
+permutations := $(MATCHINGS:%=permutation-%.mcz)
+permutations := $(permutations:permutation-activations.mcz=permutation.mcz)
+all: $(if $(unit),$(call each,matrices.mcz $(permutations)),$(foreach x,methods.tsv methods.svg methods.png orders.tsv,$(OUT)/$(x)))
+
+# ---- each pair -------------------------------------------------------------------------------------
+match-weights = mc-match --threads "$$THREADS"
+match-pam     = mc-pam --stage permutation --data $(OUT)/train.mcz --permutation-epochs $$PERMUTATION_EPOCHS \
+                    --schedule $$CURVE_SCHEDULE --batch $$CURVE_BATCH $(PAM_FLAGS) $(device) -q
+$(call each,permutation-weights.mcz): $$(a) $$(b)
+	$(RUN) $(match-weights) $(a) $(b) -o $@
+pam-deps := $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS CURVE_SCHEDULE CURVE_BATCH $(compute))
+$(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps) | $(OUT)/train.mcz
+	$(begin)
+	$(RUN) $(match-pam) --perm $< $(a) $(b) -o $@
+	$(finish)
+
+# ---- the orders of all networks --------------------------------------------------------------------
+matching = $(firstword $(subst -, ,$(basename $(@F))))
+suffix   = $(patsubst %,-%,$(filter-out activations,$(matching)))
+own      = $(foreach p,$(pairs),$(if $(filter $(last),$(subst -, ,$(notdir $(p)))),$(p)/permutation$(suffix).mcz))
+$(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).mcz $$(own)
+	$(RUN_LIGHT) mc-permute --join $^ -o $@
+$(OUT)/unaligned.mcz: $(nets)
+	$(RUN_LIGHT) mc-permute --join $^ -o $@
+$(OUT)/weights-joint.mcz: $(nets)
+	$(RUN) mc-match --joint --threads "$$THREADS" $^ -o $@
+
+# ---- the running means -----------------------------------------------------------------------------
+running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" -o "$$p.moments" && \
+    $(MEASURE) $(CORR_FLAGS) "$$p.moments" > "$$p.matrices" && $(ALIGN) $(HUNGARIAN_FLAGS) "$$p.matrices" > "$$p"
+running-pam     = $(subst "$$p","$$p.start",$(running-activations)) && $(match-pam) --perm "$$p.start" "$$a" "$$b" -o "$$p"
+running-weights = $(match-weights) $$init "$$a" "$$b" -o "$$p"
+reestimate = if $(call has-statistics,"$$a"); then $(repairs) "$$a" -o "$$a.part" && mv "$$a.part" "$$a"; fi
+running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS REPAIR)
+$(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
+	$(begin)
+	MATCH=$(call quote,$(running-$(matching))) REESTIMATE=$(if $(filter-out weights,$(matching)),$(call quote,$(reestimate))) \
+	    $(RUN) $(here)include/running-mean $(if $(filter weights,$(matching)),all,before) $@ $(nets)
+	$(finish)
+
+# ---- tables and the picture ------------------------------------------------------------------------
+objectives := $(orders:%=$(OUT)/objective-%.tsv)
+$(objectives): $(OUT)/objective-%.tsv: $(OUT)/%.mcz $(call each,matrices.mcz)
+	$(RUN_LIGHT) mc-hungarian --joint --score $< $(filter-out $<,$^) -o $@
+$(OUT)/orders.tsv: $(OUT)/accuracy-methods.tsv $(objectives)
+	$(call table,orders) $^ $(whole)
+$(OUT)/methods.tsv: $(OUT)/orders.tsv
+	$(call table,methods) $< $(whole)
+$(OUT)/methods.svg $(OUT)/methods.png: $(OUT)/methods.tsv
+	$(draw) --label matching,order --columns averaged,reestimated,repaired $< -o $@

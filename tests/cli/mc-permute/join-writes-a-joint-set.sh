@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+# mc-permute --join writes a joint set from permutations, which it inverts if they lead from the first network, and from
+# networks, which keep their order. Wrong sets are refused.
+fixture joint
+for m in 12 13 23; do mc-hungarian -q m$m.mcz -o p$m.mcz; done
+
+mc-permute --join 2.mcz p12.mcz p23.mcz -o j.mcz
+expect_equal "$(mc-info --json j.mcz | grep -o '"members":[^]]*')" "\"members\":[\"$(id 2.mcz)\",\"$(id 1.mcz)\",\"$(id 3.mcz)\""
+same_content <(mc-permute j.mcz 2.mcz) 2.mcz
+same_content <(mc-permute j.mcz 1.mcz) <(mc-permute --inverse p12.mcz 1.mcz 2>/dev/null)
+same_content <(mc-permute j.mcz 3.mcz) <(mc-permute p23.mcz 3.mcz)
+# without a network first, every permutation is unchanged
+mc-permute --join p12.mcz 3.mcz -o k.mcz
+same_content <(mc-permute k.mcz 2.mcz) <(mc-permute p12.mcz 2.mcz)
+same_content <(mc-permute k.mcz 3.mcz) 3.mcz
+# the permutation of a curve, standard input, and the set as an input of --compose
+mc-bezier -q --epochs 0 --perm p12.mcz 1.mcz 2.mcz -o curve.mcz
+mc-permute --join 1.mcz curve.mcz - <p13.mcz | same_content - <(mc-permute --join 1.mcz p12.mcz p13.mcz)
+mc-permute --compose k.mcz p12.mcz | mc-info --check - >/dev/null
+
+fails 3 "p23.mcz: the same network as 3.mcz (each network once)" mc-permute --join 1.mcz 3.mcz p23.mcz
+fails 3 "1.mcz: the same network as 1.mcz (each network once)" mc-permute --join 1.mcz 1.mcz
+mc-permute --no-history p12.mcz 2.mcz -o pb.mcz
+mc-permute --no-history --compose p12.mcz p12.mcz -o bare.mcz
+fails 3 "bare.mcz: does not record its networks (its history is missing)" mc-permute --join 1.mcz bare.mcz
+mc-train -q -t 1 --net mlp:bn,12,8 --data data.mcz --samples 32 --batch 16 --epochs 1 -o other.mcz
+fails 3 "other.mcz: other groups of units than 1.mcz" mc-permute --join 1.mcz other.mcz
+fails 3 "j.mcz: one permutation expected, got a joint set of 3" mc-permute --join 1.mcz j.mcz
+fails 3 "expected, got matrices" mc-permute --join 1.mcz m12.mcz
+usage_error "missing: operand FILE.mcz" mc-permute --join 1.mcz
+usage_error "only one of --compose, --identity, --join and --random can be given" mc-permute --join --compose p12.mcz p13.mcz
+usage_error "--member has no effect with --join" mc-permute --join --member 1 1.mcz p12.mcz
+usage_error "--inverse has no effect with --join" mc-permute --join --inverse 1.mcz p12.mcz
+usage_error "--verify has no effect with --join, which writes a permutation" mc-permute --join --verify data.mcz 1.mcz p12.mcz
