@@ -28,7 +28,8 @@ define newline
 endef
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
-ifeq ($(filter help,$(MAKECMDGOALS)),)
+# CHECKED is OUT if paper.mk has checked the settings
+ifeq ($(filter help,$(MAKECMDGOALS))$(filter $(OUT),$(CHECKED)),)
 $(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- \
     $(from-command-line) $(dry-run:n=-n))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of $(firstword $(files-read))))
@@ -65,7 +66,12 @@ $(OUT)/.settings/%: always
 else
 # in a dry run, files of FROM that another graph has yet to make
 $(copied:$(OUT)/%=$(FROM)/%): ;
-settings = $(shell $(call values,$(2)) $(here)include/settings -n $(call quote,$(OUT)/.settings/$(1)) $(2))
+# include/settings runs only if a file exists and has other settings
+settings = $(call prerequisite,$(OUT)/.settings/$(1),$(2))
+prerequisite = $(if $(wildcard $(1) $(1)~),$(or $(call if-same,$(1),$(call lines,$(2))),$(shell \
+    $(call values,$(2)) $(here)include/settings -n $(call quote,$(1)) $(2))),always)
+lines   = $(subst $(newline)$(space),$(newline),$(foreach n,$(1),$(n)=$($(n))$(newline)))
+if-same = $(if $(subst $(2),,$(file <$(1))$(newline))$(subst $(file <$(1))$(newline),,$(2)),,$(1))
 # print the settings, so that the printed commands can be run
 $(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
 endif

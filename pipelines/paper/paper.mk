@@ -104,9 +104,10 @@ unless   = $(if $(filter command environment,$(firstword $(origin $(1)))),,$(2))
 epochs-plain  := EPOCHS=$(call scaled,EPOCHS) CURVE_EPOCHS=$(call scaled,CURVE_EPOCHS)
 epochs-robust := EPOCHS=$(call scaled,ROBUST_EPOCHS) CURVE_EPOCHS=$(call scaled,ROBUST_EPOCHS)
 epochs-bound  := EPOCHS=$(call scaled,BOUND_EPOCHS) CURVE_EPOCHS=$(call scaled,BOUND_EPOCHS)
+permutation-epochs := $(call scaled,PERMUTATION_EPOCHS)
 rates-plain    = $(call unless,SCHEDULE,$(schedule))
 rates-bound    = $(call unless,SCHEDULE,SCHEDULE=onecycle) $(call unless,LR,LR=0.02)
-early-stop     = $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(call scaled,STOP_AFTER))
+early-stop    := $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(call scaled,STOP_AFTER))
 rates-robust   = $(if $(filter robust-googlenet-%,$(1)),CURVE_FLAGS="$$CURVE_FLAGS $(early-stop)")
 same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
 settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
@@ -116,7 +117,7 @@ settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
     $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))
 lower    = $(subst CURVE_,curve_,$(subst EPOCHS,epochs,$(1)))
 length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
-    permutation_epochs=$(call scaled,PERMUTATION_EPOCHS) points=$(or $(POINTS),65) \
+    permutation_epochs=$(permutation-epochs) points=$(or $(POINTS),65) \
     pam=$(if $(filter --as-paper,$(PAM_FLAGS)),as-paper,default) train_images=$(or $(TRAIN_IMAGES),all))
 
 # ---- making them -----------------------------------------------------------------------------------
@@ -127,14 +128,17 @@ start:
 	    echo '$(no-data)' >&2; exit 2))
 no-data = paper.mk: no data for $(lacking): set CIFAR10_DIR, CIFAR100_DIR or \
     TINY_IMAGENET_DIR, select experiments with PART, or set MISSING=skip
-graph = PERMUTATION_EPOCHS=$(call scaled,PERMUTATION_EPOCHS) \
+graph = PERMUTATION_EPOCHS=$(permutation-epochs) \
     $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
-# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one.
+# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one; if it has
+# results, the first compares them with the settings.
 keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
         { echo "$$f: the tables have other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
     echo "$$new" > $$f
-run = true $(foreach g,$(2),&& $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
+run = true $(foreach g,$(2),&& $(if $(filter $(call unchecked,$(1),$(2)),$(g)),,CHECKED=$(call folder,$(1)) )$\
+    $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
+unchecked = $(if $(wildcard $(foreach e,$(1) $(call ends,$(1)),$(call folder,$(e)))),$(firstword $(2)))
 $(plain:%=%/connect): %/connect: | start
 	@$(call keep-length,$*)
 	+@$(call run,$*,connect)

@@ -21,6 +21,9 @@ refuses 'PUBLISHED must not contain' 'PUBLISHED=a$$(touch run)'
 refuses "NETS must be different names of letters and digits (got 'mlp:8')" NETS=mlp:8
 refuses "DEVICE must be one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
 refuses "THREADS must be a whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
+refuses "NET: unknown network 'resnet33'" NETS='mlp resnet33'
+refuses 'SCHEDULE: --schedule: unknown value' SCHEDULE=foo
+refuses "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
 for root in / // /. /tmp/..; do refuses "OUT must not" OUT=$root; done
 [ ! -e run ] || die 'a part of a name was run'
 refuses "MISSING: 'no' is not one of: stop skip" MISSING=no
