@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define MAPPED ((size_t)64 << 20) /* bytes; larger buffers are mappings */
+#define MAPPED ((size_t)8 << 20) /* bytes; larger buffers are mappings */
 
 /* Add a margin: vectors are read whole, past the end. */
 static size_t with_margin(size_t bytes)
