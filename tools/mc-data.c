@@ -37,7 +37,7 @@ static const struct mc_option options[] = {
      .help = "npz and idx: position of the channels, if the shape is ambiguous"},
     {"classes", 0, MC_OPT_INT, MC_AT(source.classes), .arg = "N", .min = 1, .max = MC_DATASET_MAX_CLASSES, .group = 3,
      .help = "npz and idx: number of classes (default: largest label plus 1)"},
-    MC_OPTION_OUTPUT, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
+    MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char operands[] =
@@ -122,7 +122,8 @@ static int run(struct options *o, struct mc_error *err)
     note_options(o, &set->info, shuffle);
     mc_progress_begin(&progress, &o->cli, "writing", "images",
                       o->samples ? o->samples : set->info.n);
-    const struct mc_image_choice choice = {o->samples, shuffle, mc_progress_count, &progress};
+    const struct mc_image_choice choice = {o->samples, shuffle, o->cli.backend.threads,
+                                           mc_progress_count, &progress};
     rc = mc_image_source_write(set, o->cli.output, &choice, o->cli.history, err);
     mc_progress_end(&progress);
     if (!rc && *set->note)

@@ -87,11 +87,12 @@ static int add_class(struct mc_image_set *s, const char *folder, const char *nam
 static int size_of_first(struct mc_image_set *s, struct mc_error *err)
 {
     char *path = mc_image_set_path(s, 0);
-    s->picture.max_pixels = MC_DATASET_MAX_IMAGE / 3;
-    int rc = path ? mc_picture_read(&s->picture, path, err) : mc_no_memory(err);
+    struct mc_picture *p = &s->pictures[0];
+    p->max_pixels = s->max_pixels = MC_DATASET_MAX_IMAGE / 3;
+    int rc = path ? mc_picture_read(p, path, err) : mc_no_memory(err);
 
-    s->source.info.spec.height = s->picture.height;
-    s->source.info.spec.width = s->picture.width;
+    s->source.info.spec.height = p->height;
+    s->source.info.spec.width = p->width;
     free(path);
     return rc;
 }

@@ -6,6 +6,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -130,7 +131,8 @@ static void image_set_close(struct mc_image_source *source)
     struct mc_image_set *s = (struct mc_image_set *)source;
 
     mc_dataset_info_release(&s->source.info);
-    mc_picture_release(&s->picture);
+    for (int i = 0; i < MC_IMAGE_THREADS; i++)
+        mc_picture_release(&s->pictures[i]);
     mc_names_free(s->folders, s->n_folders);
     for (size_t i = 0; i < s->n_files; i++)
         free(s->files[i].name);
@@ -150,10 +152,11 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
 {
     struct mc_image_set *s = (struct mc_image_set *)source;
     const struct mc_net_spec *spec = &s->source.info.spec;
-    struct mc_picture *p = &s->picture;
+    struct mc_picture *p = &s->pictures[omp_get_thread_num()];
     char *path = mc_image_set_path(s, (size_t)index);
     int rc = path ? 0 : mc_no_memory(err);
 
+    p->max_pixels = s->max_pixels;
     if (!rc)
         rc = mc_picture_read(p, path, err);
     if (!rc && s->size)
@@ -187,6 +190,7 @@ int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes,
     s->source.info.spec = (struct mc_net_spec){
         3, size, size, (int)classes, {.485f, .456f, .406f}, {.229f, .224f, .225f}};
     s->source.sorted = 1;
+    s->source.parallel = 1;
     s->source.get = image_set_get;
     s->source.close = image_set_close;
     *out = s;

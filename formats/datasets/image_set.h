@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Functions shared by sets of image files: the list of files and classes, and reading and fitting
- * one image at a time. Memory grows only with the file names. Used by formats/ only. */
+ * one image per thread. Memory grows only with the file names. Used by formats/ only. */
 #ifndef MC_IMAGE_SET_H
 #define MC_IMAGE_SET_H
 
@@ -9,9 +9,10 @@
 #include "formats/datasets/source.h"
 
 struct mc_image_set {
-    struct mc_image_source source; /* first: close() frees the whole set */
-    int size;                      /* 0: all images have the size in info */
-    struct mc_picture picture;
+    struct mc_image_source source;                /* first: close() frees the whole set */
+    int size;                                     /* 0: all images have the size in info */
+    size_t max_pixels;                            /* picture's limit; 0: the decoder's */
+    struct mc_picture pictures[MC_IMAGE_THREADS]; /* a decoder per thread */
     char **folders;
     size_t n_folders;
     struct mc_image_file {

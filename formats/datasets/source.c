@@ -9,6 +9,7 @@
 #include "libcommon/base/rng.h"
 
 #include <errno.h>
+#include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,6 +97,8 @@ void mc_image_source_close(struct mc_image_source *s)
 
 /* ---- writing in order ---- */
 
+#define BATCH ((size_t)1 << 20) /* bytes of the images that threads share */
+
 static uint32_t *shuffled(uint64_t n, uint64_t seed)
 {
     uint32_t *order = malloc(n * sizeof *order);
@@ -109,15 +112,72 @@ static uint32_t *shuffled(uint64_t n, uint64_t seed)
     return order;
 }
 
+/* Images index[0] to index[n - 1] of a set, or from to from + n - 1 if index is NULL. */
+struct batch {
+    struct mc_image_source *set;
+    const uint32_t *index;
+    uint64_t from;
+    size_t n, bytes; /* bytes: of an image */
+    unsigned char *images;
+    int32_t *labels;
+    size_t failed; /* the first image that failed; n: none */
+    int rc;        /* its error */
+    struct mc_error *err;
+};
+
+static void get_image(struct batch *b, size_t i)
+{
+    struct mc_error err = {0};
+    size_t failed = 0;
+
+#pragma omp atomic read
+    failed = b->failed;
+    if (i > failed)
+        return;
+    const int rc = b->set->get(b->set, b->index ? b->index[i] : b->from + i,
+                               b->images + i * b->bytes, &b->labels[i], &err);
+    if (!rc)
+        return;
+#pragma omp critical(mc_image_failed)
+    if (i < b->failed) {
+#pragma omp atomic write
+        b->failed = i;
+        b->rc = rc;
+        *b->err = err;
+    }
+}
+
+static int get_images(struct batch *b, int threads)
+{
+    b->failed = b->n;
+    if (threads == 1) /* OpenMP would allocate memory, and exit if it cannot */
+        for (size_t i = 0; i < b->n; i++)
+            get_image(b, i);
+    else
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+        for (size_t i = 0; i < b->n; i++)
+            get_image(b, i);
+    return b->rc;
+}
+
+/* Threads that may get images at once. */
+static int thread_count(const struct mc_image_source *s, int threads)
+{
+    threads = threads ? threads : omp_get_max_threads();
+    return !s->parallel ? 1 : threads < MC_IMAGE_THREADS ? threads : MC_IMAGE_THREADS;
+}
+
 int mc_image_source_write(struct mc_image_source *s, const char *path,
                           const struct mc_image_choice *c, const struct mc_history *h,
                           struct mc_error *err)
 {
     const uint64_t *shuffle = c->shuffle, samples = c->samples;
     struct mc_dataset_info info = s->info;
+    const int threads = thread_count(s, c->threads);
+    struct batch b = {.set = s, .bytes = mc_dataset_image_bytes(&info), .err = err};
+    const size_t most = BATCH / b.bytes > (size_t)threads ? BATCH / b.bytes : (size_t)threads;
     struct mc_dataset_writer *w = NULL;
     uint32_t *order = NULL;
-    void *image = NULL;
     int rc = 0;
 
     if (samples > info.n)
@@ -128,27 +188,29 @@ int mc_image_source_write(struct mc_image_source *s, const char *path,
         snprintf(info.order, sizeof info.order, "shuffled with seed %llu",
                  (unsigned long long)*shuffle);
     info.n = samples ? samples : info.n;
-    if (!(image = malloc(mc_dataset_image_bytes(&info))) ||
+    if (!(b.images = malloc(most * b.bytes)) || !(b.labels = malloc(most * sizeof *b.labels)) ||
         (shuffle && !(order = shuffled(s->info.n, *shuffle)))) {
         rc = mc_no_memory(err);
         goto out;
     }
     if ((rc = mc_dataset_create(&w, path, &info, h, err)))
         goto out;
-    for (uint64_t i = 0; i < info.n; i++) {
-        int32_t label = 0;
-        if ((rc = s->get(s, order ? order[i] : i, image, &label, err)) ||
-            (rc = mc_dataset_write(w, 1, image, &label, err)))
+    for (; b.from < info.n; b.from += b.n) {
+        b.n = info.n - b.from < most ? (size_t)(info.n - b.from) : most;
+        b.index = order ? order + b.from : NULL;
+        if ((rc = get_images(&b, threads)) ||
+            (rc = mc_dataset_write(w, b.n, b.images, b.labels, err)))
             goto out;
         if (c->progress)
-            c->progress(c->arg, i + 1);
+            c->progress(c->arg, b.from + b.n);
     }
     rc = mc_dataset_commit(w, NULL, err);
     w = NULL;
 out:
     mc_dataset_abandon(w);
     free(order);
-    free(image);
+    free(b.images);
+    free(b.labels);
     return rc;
 }
 
@@ -199,6 +261,7 @@ int mc_synth_open(struct mc_image_source **out, const struct mc_image_source_opt
     memcpy(info->spec.std, mc_synth_std, sizeof mc_synth_std);
     info->augment = (struct mc_augment){.rotate = 0, .flip = 1, .pad = 4};
     info->class_names = (char **)mc_synth_class_names; /* read only: never released */
+    y->source.parallel = 1;
     y->source.get = synth_get;
     y->source.close = synth_close;
     *out = &y->source;

@@ -22,11 +22,14 @@ struct mc_image_source_opts {
     int classes;        /* sets of arrays; 0: from the largest label */
 };
 
+#define MC_IMAGE_THREADS 64
+
 /* An open set. */
 struct mc_image_source {
     struct mc_dataset_info info; /* n: all images of the split; order: of their numbers */
     int sorted;                  /* sorted by class: shuffle unless the user decides otherwise */
     char note[400];              /* message for the user about how the set was read, or "" */
+    int parallel; /* up to MC_IMAGE_THREADS threads, of one team of OpenMP, may call get at once */
     int (*get)(struct mc_image_source *s, uint64_t index, void *image, int32_t *label,
                struct mc_error *err);
     void (*close)(struct mc_image_source *s);
@@ -45,10 +48,12 @@ MC_USE_RESULT int mc_image_source_folder(const char *dir, struct mc_error *err);
 struct mc_image_choice {
     uint64_t samples;        /* the first N; 0: all */
     const uint64_t *shuffle; /* NULL, or the seed of a shuffle (Philox, purpose MC_RNG_DATA) */
+    int threads;             /* 0: all cores; the stream does not depend on it */
     void (*progress)(void *arg, uint64_t done); /* or NULL: called with the images done */
     void *arg;
 };
-/* Write these images in order. MC_EUSAGE if the set has fewer. */
+/* Write these images in order. MC_EUSAGE if the set has fewer. If several images are damaged, the
+ * error is the first one's. */
 MC_USE_RESULT int mc_image_source_write(struct mc_image_source *s, const char *path,
                                         const struct mc_image_choice *c, const struct mc_history *h,
                                         struct mc_error *err);

@@ -87,7 +87,9 @@ static int write_set(const void *arg)
 
     if (!rc)
         rc = mc_image_source_write(
-            s, file, &(struct mc_image_choice){.samples = set->samples, .shuffle = &seed}, h, &why);
+            s, file,
+            &(struct mc_image_choice){.samples = set->samples, .shuffle = &seed, .threads = 1}, h,
+            &why);
     mc_image_source_close(s);
     mc_history_free(h);
     return rc;
