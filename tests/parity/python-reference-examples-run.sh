@@ -26,11 +26,11 @@ loader = list(zip(x.split(8), labels.split(8)))
 groups = mcz.torch.groups(a, x)
 p = mcz.torch.align(a, b, loader, groups, path="p.mcz")
 curve = mcz.torch.Curve(a, b, p)
+nets = a, b, Net()
 names = dict(globals(), g=groups, c=curve, test=loader, rows=curve.evaluate({"test": loader}, points=3),
              images=(255 * x).byte().numpy(), labels=labels.numpy())
 mcz.torch.save(a, "a.mcz", groups)
 mcz.torch.moments(a, b, loader, groups, "m.mcz")
-nets = a, b, Net()
 for i, j in (0, 1), (0, 2), (1, 2):
     mcz.torch.moments(nets[i], nets[j], loader, groups, "pair.mcz")
     subprocess.run(["mc-corr", "-q", "pair.mcz", "-o", "m%d%d.mcz" % (i, j)], check=True)

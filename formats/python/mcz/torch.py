@@ -12,6 +12,7 @@ Any other nn.Module, such as a transformer, with groups that are derived from it
     g = mcz.torch.groups(a, x)                            # x: a batch of inputs
     p = mcz.torch.align(a, b, loader, g)                  # a permutation of b's units
     merged = mcz.torch.merge(a, b, p, loader=loader)      # a module
+    soup = mcz.torch.merge_many([a, b, c], mcz.torch.align_many([a, b, c], loader))
     curve = mcz.torch.Curve(a, b, p).train(loader, epochs=5)
     print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
     mcz.torch.permute(b, p, g)                            # in place
@@ -52,10 +53,11 @@ from mcz.evaluate import arguments, evaluating, fit
 from mcz.files import Path, replacing
 from mcz.graph import constant
 from mcz.joined import Curve, align, merge, save
+from mcz.many import align_many, merge_many
 from mcz.state import load, owners, tensors_of
 from mcz.stream import content_id
 
-__all__ = ["Curve", "align", "export", "groups", "load", "merge", "moments", "permute", "save"]
+__all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", "merge_many", "moments", "permute", "save"]
 
 if TYPE_CHECKING:
     from mcz.symmetry import Groups
@@ -407,7 +409,7 @@ def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
 
 
 def _apply(net, permutation, groups):
-    """permute() without its warning."""
+    """permute() without its warning. Returns the network."""
     need("members" not in getattr(permutation, "meta", {}),
          "one permutation expected, got a joint set (mcz.member selects one)")
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
@@ -425,6 +427,7 @@ def _apply(net, permutation, groups):
     with torch.no_grad():
         for name, new in list(_permuted(state, permutation, rows)):
             state[name].copy_(new)
+    return net
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------
