@@ -62,7 +62,7 @@ static inline __attribute__((always_inline)) void wino_spread(const vf *x, size_
  * prefetcher stops at each 4 KiB: a step of resnet32 takes a sixth longer without ours. */
 struct wino_ahead {
     const float *base;
-    size_t blocks, tiles_h, height, width; /* of the activation */
+    size_t blocks, tiles_h, height, width;
     size_t row, end, cb;
     const float *at;
     size_t left; /* floats */
