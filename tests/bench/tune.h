@@ -32,9 +32,9 @@ static double seconds(clockid_t watch)
 
 /* Visits one convolution of each shape of a network, "net:HEIGHTxWIDTH", and the node that it
  * reads. */
-static void each_conv(const char *net,
-                      void (*visit)(void *arg, const struct mc_node *n, const struct mc_node *in),
-                      void *arg)
+static inline void
+each_conv(const char *net,
+          void (*visit)(void *arg, const struct mc_node *n, const struct mc_node *in), void *arg)
 {
     struct mc_net_spec spec = {3, 32, 32, 10, {.5f, .5f, .5f}, {.25f, .25f, .25f}};
     struct mc_graph *g = NULL;
