@@ -5,8 +5,8 @@
  *     bench_kernels [repeats]
  *
  * prints, tab-separated, kernel, shape, milliseconds (best of `repeats`, 20), its rate and this
- * core's limit: GF/s of the products that it computes beside those of independent fused
- * multiply-adds, or GB/s that it must read and write beside those of reading 512 MiB. An activation
+ * core's limit: GF/s of the products that it computes, next to those of independent fused
+ * multiply-adds, or GB/s that it must read and write, next to those of reading 512 MiB. An activation
  * that stays in the last cache exceeds the second limit. Processor time. */
 #include "kernels/cpu/cpu.h"
 #include "tests/bench/tune.h"
@@ -59,7 +59,7 @@ static void line(const char *kernel, const char *shape, double took, double amou
 /* 16 independent chains of multiply-adds, ROUNDS long, of vectors of `floats` */
 enum { ROUNDS = 1 << 20 };
 #define CHAINS(name, isa, floats)                                                                  \
-    __attribute__((target(isa), optimize("O3", "fp-contract=fast"))) static float name(float by)                       \
+    __attribute__((target(isa), optimize("O3", "fp-contract=fast"))) static float name(float by)   \
     {                                                                                              \
         typedef float v __attribute__((vector_size(floats * 4)));                                  \
         v sum[16];                                                                                 \
@@ -229,8 +229,8 @@ static void convolution(int ic, int side, int oc, int kernel, int stride)
             continue;
         const int winograd = s.algorithm[pass] == CPU_WINOGRAD;
         const double products = 2.0 * N * ic * oc * out * out * kernel * kernel;
-        snprintf(name, sizeof name, "convolution (%s): %s",
-                 cpu_conv_implementation(j.conv, pass), names[pass]);
+        snprintf(name, sizeof name, "convolution (%s): %s", cpu_conv_implementation(j.conv, pass),
+                 names[pass]);
         line(name, shape, best(run[pass], &j), winograd ? products / 4 : products, peak, "GF/s");
     }
     cpu_conv_free(j.conv);
