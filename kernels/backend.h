@@ -127,6 +127,7 @@ struct mc_backend {
     size_t n_facts;
     int threads;         /* threads in use, at most the requested number */
     size_t launch_steps; /* steps per launch: the best `times` of repeat */
+    const char *products; /* of joint moments: "f32" or "f64", see moments; for histories */
 
     void (*close)(struct mc_backend *be);
 
@@ -205,10 +206,11 @@ struct mc_backend {
     /* float32 outputs: logits (B, classes); each sample's loss or correctness of the main head (B);
      * tap `index` (B, count, H, W). Masked samples have 0. */
     void (*output)(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out);
-    /* Joint moments of tap `index` of two plans that loaded the same batch: acc += float64 products
-     * of the float32 activations, exact to float64 rounding. A batch adds the same bits whatever
-     * arrived before it. */
-    void (*moments)(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc);
+    /* Joint moments of all taps of two plans with equal taps that loaded the same batch: acc[i] +=
+     * those of tap i. The sums are float64. Their products are float64 or, if `products` is f32, float32
+     * sums over blocks of at most 64 values that are shifted by a median, so a correlation is within
+     * 1e-6 of float64's. A batch adds the same bits whatever arrived before it. */
+    void (*moments)(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc);
     /* The same for activations a and b (n, K, hw) in buffers. Allocates temporary memory. An error
      * leaves `acc` unchanged. */
     int (*moments_of)(struct mc_backend *be, size_t n, size_t K, size_t hw, const struct mc_buf *a,

@@ -165,6 +165,8 @@ static int run(struct options *o, struct mc_error *err)
     if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
         (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
+    if (!o->raw)
+        mc_history_str(h, "products", o->cli.be->products);
     mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
     rc = collect(o, w, data, err);
     for (int k = 0; !rc && k < (o->raw ? 1 : 2); k++)

@@ -91,6 +91,7 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, struct option
     mc_history_input(h, mc_activations_stream(b));
     if ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
         goto out;
+    mc_history_str(h, "products", o->cli.be->products);
     mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
     rc = mc_joint_moments_of_streams(m, a, b, o->cli.be, mc_progress_count, &p, err);

@@ -202,7 +202,7 @@ struct mc_plan {
     uint32_t *ids;         /* keys of the samples' random numbers */
     float *loss, *correct; /* (B), main head */
     double objective;      /* sum over images and heads of the last forward */
-    double *moments;
+    struct cpu_moments *moments; /* (n_taps), followed by their work */
     struct mc_ctl ctl; /* control block of the last load */
     enum mc_mode mode; /* mode of the last forward */
 };
@@ -211,6 +211,11 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
 {
     struct cpu_shape s = {p->batch, p->valid, n->cb, n->hw};
     return s;
+}
+
+static inline size_t cpu_tap_work(const struct mc_plan *p, size_t tap)
+{
+    return cpu_moments_work(p->taps[tap].count, p->batch * p->nodes[p->taps[tap].node].hw);
 }
 
 /* Offset of channel ch of image i; *step is the distance between its pixels. */

@@ -15,6 +15,7 @@
 #define MC_CPU_KERNELS_H
 
 #include "kernels/window.h"
+#include "libcommon/base/joint_moments.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -50,6 +51,28 @@ struct cpu_wino {
 struct cpu_pixels {
     size_t channels, width, hw, rows, cols, first[2], step[2];
 };
+
+/* The joint moments of channels [c0, c0 + k) of two activations of the same shape, which are added
+ * to total, MC_MOMENTS_SIZE(k) doubles. work: cpu_moments_work() doubles, which
+ * are and remain 0. */
+struct cpu_moments {
+    struct cpu_shape s;
+    const float *x, *y;
+    size_t c0, k;
+    double *work, *total;
+};
+/* Number of chunks of this many samples, with at least 2^23 products each. Few large taps are not
+ * split: they have enough tiles. */
+static inline size_t cpu_moments_chunks(size_t k, size_t samples)
+{
+    const size_t chunks = k * k * samples >> 23;
+    return k > 128 || chunks < 1 ? 1 : chunks > 8 ? 8 : chunks;
+}
+static inline size_t cpu_moments_work(size_t k, size_t samples)
+{
+    const size_t chunks = cpu_moments_chunks(k, samples);
+    return chunks > 1 ? chunks * MC_MOMENTS_SIZE(k) : 0;
+}
 
 struct mc_ball;
 
@@ -135,16 +158,10 @@ struct cpu_kernels {
     void (*sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
                       const float *grad, float *x);
 
-    /* Joint moments, in float64, of channels [c0, c0 + k) of two activations of the same shape.
-     * work: CPU_MOMENTS_WORK(k) doubles; out: MC_MOMENTS_SIZE(k), overwritten. */
-    void (*moments)(const struct cpu_shape *s, const float *x, const float *y, size_t c0, size_t k,
-                    double *work, double *out);
+    void (*moments)(size_t n, const struct cpu_moments *taps);
 };
 
 #define CPU_PARTS 4096
-#define CPU_MOMENTS_CHUNKS(k) ((k) <= 64 ? (size_t)8 : (k) <= 128 ? (size_t)4 : (size_t)1)
-#define CPU_MOMENTS_WORK(k) (CPU_MOMENTS_CHUNKS(k) * (4 * (size_t)(k) + (size_t)(k) * (size_t)(k)))
-#define CPU_MOMENTS_ROOM(k) (CPU_MOMENTS_WORK(k) + MC_MOMENTS_SIZE(k)) /* including `out` */
 
 extern const struct cpu_kernels cpu_kernels_avx512, cpu_kernels_avx2, cpu_kernels_portable;
 

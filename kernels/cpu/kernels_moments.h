@@ -1,117 +1,283 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Joint moments in float64, included once per instruction set (see kernels.h). A task is the
- * products of a tile of x's channels, a tile of y's channels and a chunk of images. The chunks and
- * their order depend only on the shape, so the sums do not depend on the number of threads. */
+ * Joint moments, included once per instruction set (see kernels.h). A task computes the products of
+ * a tile of x's channels, a tile of y's channels and a chunk of samples, which are the pixels of all
+ * counted images. Blocks of values are shifted by a median, multiplied and summed in float32. Blocks
+ * are summed in float64, then the shift is undone. Tiles, chunks, blocks and shifts depend only on
+ * the batch, so its sums have the same bits for any number of threads and in any shard. */
 
 enum {
-    M_TILE = 64,                  /* channels of a tile */
-    M_PIXELS = 32,                /* pixels packed at a time */
-    M_ROWS = BLOCK == 16 ? 8 : 4, /* the micro-kernel: rows by two vectors of columns */
-    M_COLS = 2 * (BLOCK / 2)
+    M_TILE = 128,             /* channels of a tile */
+    M_BLOCK = 64,             /* samples of a block */
+    M_SAMPLES = 16,            /* whose median is the shift */
+    M_VECTORS = M_TILE / BLOCK /* of a tile */
 };
 
-/* Packs channels [c, c + k) of `pixels` pixels of image n, from pixel p, as doubles, M_TILE per
- * pixel. */
-static void pack_pixels(const struct cpu_shape *s, const float *x, size_t n, size_t p,
-                        size_t pixels, size_t c, size_t k, double *to)
+/* One network's channels [c, c + k) in a task. */
+struct m_side {
+    const float *x;
+    size_t c, k, vectors;
+    vf shift[M_VECTORS];
+    double sum[M_TILE], sumsq[M_TILE]; /* of shifted values */
+    vf block[M_VECTORS * M_BLOCK];     /* shifted values */
+};
+
+/* Vector v of the side at pixel p of image i. If the side starts within a block (lane > 0), it is
+ * gathered from two blocks. */
+static inline const float *m_at(const struct cpu_shape *s, const struct m_side *m, size_t v,
+                                size_t i, size_t p)
 {
-    for (size_t done = 0; done < k;) {
-        const size_t cb = (c + done) / BLOCK, lane = (c + done) % BLOCK;
-        const size_t lanes = BLOCK - lane < k - done ? BLOCK - lane : k - done;
-        const float *from = x + ((n * s->cb + cb) * s->hw + p) * BLOCK + lane;
-        for (size_t i = 0; i < pixels; i++) {
-            double *t = to + i * M_TILE + done;
-            if (lanes == BLOCK)
-                for (size_t l = 0; l < BLOCK; l++)
-                    t[l] = (double)from[i * BLOCK + l];
-            else
-                for (size_t l = 0; l < lanes; l++)
-                    t[l] = (double)from[i * BLOCK + l];
+    return m->x + ((i * s->cb + m->c / BLOCK + v) * s->hw + p) * BLOCK;
+}
+static inline vf m_load(const float *x, size_t lane, size_t lanes, size_t block)
+{
+    vf to = ZERO;
+
+    if (!lane)
+        return *(const vf *)x;
+    for (size_t l = lane; l < lane + lanes; l++)
+        to[l - lane] = l < BLOCK ? x[l] : x[block - BLOCK + l];
+    return to;
+}
+
+static inline size_t m_lanes(const struct m_side *m, size_t v)
+{
+    return m->k - v * BLOCK < BLOCK ? m->k - v * BLOCK : BLOCK;
+}
+
+/* The median of few values. Unlike their mean, it is the value of a unit that is mostly constant:
+ * its other products are then exact 0. */
+static float m_median(float x[M_SAMPLES])
+{
+    for (int i = 1; i < M_SAMPLES; i++)
+        for (int j = i; j > 0 && x[j] < x[j - 1]; j--) {
+            const float t = x[j];
+            x[j] = x[j - 1];
+            x[j - 1] = t;
         }
-        done += lanes;
+    return x[(M_SAMPLES - 1) / 2];
+}
+
+static void m_open(const struct cpu_shape *s, struct m_side *m, const float *x, size_t c, size_t k,
+                   size_t from, size_t to)
+{
+    m->x = x;
+    m->c = c;
+    m->k = k;
+    m->vectors = (k + BLOCK - 1) / BLOCK;
+    memset(m->sum, 0, sizeof m->sum);
+    memset(m->sumsq, 0, sizeof m->sumsq);
+    for (size_t v = 0; v < m->vectors; v++) {
+        float values[BLOCK][M_SAMPLES] = {{0}};
+        for (int i = 0; i < M_SAMPLES && from < to; i++) {
+            const double part = fmod(i * 0.61803398875, 1); /* the golden ratio: no period */
+            const size_t at = from + (size_t)((double)(to - from) * part);
+            const vf value = m_load(m_at(s, m, v, at / s->hw, at % s->hw), c % BLOCK, m_lanes(m, v),
+                                    s->hw * BLOCK);
+            for (size_t l = 0; l < BLOCK; l++)
+                values[l][i] = value[l];
+        }
+        for (size_t l = 0; l < BLOCK; l++)
+            m->shift[v][l] = m_median(values[l]);
     }
 }
 
-static void moments_task(const struct cpu_shape *s, const float *x, const float *y, size_t n0,
-                         size_t n1, size_t cx, size_t kx, size_t cy, size_t ky, double *sums_x,
-                         double *sums_y, double *xy, size_t stride)
+static inline void m_add(double *to, vf x, size_t v)
 {
-    _Alignas(64) double px[M_PIXELS * M_TILE] = {0}, py[M_PIXELS * M_TILE] = {0};
-
-    for (size_t n = n0; n < n1; n++)
-        for (size_t p = 0; p < s->hw; p += M_PIXELS) {
-            const size_t pixels = s->hw - p < M_PIXELS ? s->hw - p : M_PIXELS;
-            pack_pixels(s, x, n, p, pixels, cx, kx, px);
-            pack_pixels(s, y, n, p, pixels, cy, ky, py);
-            for (size_t i = 0; i < kx; i += M_ROWS)
-                for (size_t j = 0; j < ky; j += M_COLS) {
-                    vd acc[M_ROWS][2];
-                    for (int r = 0; r < M_ROWS; r++)
-                        acc[r][0] = acc[r][1] = (vd){0};
-                    for (size_t q = 0; q < pixels; q++) {
-                        const vd *b = (const vd *)(py + q * M_TILE + j);
-                        const vd b0 = b[0], b1 = b[1];
-#pragma GCC unroll 8
-                        for (int r = 0; r < M_ROWS; r++) {
-                            const double a = px[q * M_TILE + i + (size_t)r];
-                            acc[r][0] += a * b0;
-                            acc[r][1] += a * b1;
-                        }
-                    }
-                    for (size_t r = 0; r < M_ROWS && i + r < kx; r++) {
-                        const double *from = (const double *)&acc[r][0];
-                        for (size_t l = 0; l < M_COLS && j + l < ky; l++)
-                            xy[(i + r) * stride + j + l] += from[l];
-                    }
-                }
-            if (sums_x)
-                for (size_t q = 0; q < pixels; q++)
-                    for (size_t i = 0; i < kx; i++) {
-                        const double v = px[q * M_TILE + i];
-                        sums_x[i] += v;
-                        sums_x[2 * stride + i] += v * v;
-                    }
-            if (sums_y)
-                for (size_t q = 0; q < pixels; q++)
-                    for (size_t i = 0; i < ky; i++) {
-                        const double v = py[q * M_TILE + i];
-                        sums_y[i] += v;
-                        sums_y[2 * stride + i] += v * v;
-                    }
-        }
+    for (size_t l = 0; l < BLOCK; l++)
+        to[v * BLOCK + l] += (double)x[l];
 }
 
-static void KERNEL(moments)(const struct cpu_shape *s, const float *x, const float *y, size_t c0,
-                            size_t k, double *work, double *out)
+/* Shift n samples of one vector, and add their sum and the sum of squares. */
+struct m_run {
+    const float *x;
+    vf *to, shift, sum, sumsq;
+};
+static inline __attribute__((always_inline)) void m_shift_one(struct m_run *r, size_t q, size_t lane,
+                                                              size_t lanes, size_t block)
 {
-    const size_t chunks = CPU_MOMENTS_CHUNKS(k), size = 4 * k + k * k;
-    const size_t tiles = (k + M_TILE - 1) / M_TILE, tasks = chunks * tiles * tiles;
+    const vf d = m_load(r->x + q * BLOCK, lane, lanes, block) - r->shift;
 
-#pragma omp parallel for schedule(dynamic)
-    for (size_t t = 0; t < tasks; t++) {
-        const size_t chunk = t / (tiles * tiles), tx = t / tiles % tiles, ty = t % tiles;
-        const size_t cx = tx * M_TILE, cy = ty * M_TILE;
-        const size_t kx = k - cx < M_TILE ? k - cx : M_TILE, ky = k - cy < M_TILE ? k - cy : M_TILE;
-        size_t n0 = s->n * chunk / chunks, n1 = s->n * (chunk + 1) / chunks;
-        double *w = work + chunk * size, *xy = w + 4 * k + cx * k + cy;
+    __builtin_prefetch(r->x + (q + M_BLOCK) * BLOCK);
+    r->to[q] = d;
+    r->sum += d;
+    r->sumsq += d * d;
+}
 
-        n1 = n1 < s->valid ? n1 : s->valid;
-        for (size_t i = 0; i < kx; i++)
-            memset(xy + i * k, 0, ky * sizeof *xy);
-        if (ty == 0)
-            for (size_t i = 0; i < kx; i++)
-                w[cx + i] = w[2 * k + cx + i] = 0;
-        if (tx == 0)
-            for (size_t i = 0; i < ky; i++)
-                w[k + cy + i] = w[3 * k + cy + i] = 0;
-        moments_task(s, x, y, n0, n1, c0 + cx, kx, c0 + cy, ky, ty == 0 ? w + cx : NULL,
-                     tx == 0 ? w + k + cy : NULL, xy, k);
+static inline struct m_run m_run(struct m_side *m, size_t v)
+{
+    return (struct m_run){NULL, m->block + v * M_BLOCK, m->shift[v], ZERO, ZERO};
+}
+
+/* Shift samples [from, from + n) of both sides. Two vectors at a time hide the latency of the sums.
+ * If one side has fewer, its last is read again. */
+static void m_shift(const struct cpu_shape *s, struct m_side *a, struct m_side *b, size_t from,
+                    size_t n)
+{
+    const size_t vectors = a->vectors > b->vectors ? a->vectors : b->vectors, block = s->hw * BLOCK,
+                 lane_a = a->c % BLOCK, lane_b = b->c % BLOCK;
+
+    for (size_t v = 0; v < vectors; v++) {
+        const size_t va = v < a->vectors ? v : a->vectors - 1;
+        const size_t vb = v < b->vectors ? v : b->vectors - 1;
+        struct m_run x = m_run(a, va), y = m_run(b, vb);
+        for (size_t done = 0, run; done < n; done += run) {
+            const size_t i = (from + done) / s->hw, p = (from + done) % s->hw;
+            run = s->hw - p < n - done ? s->hw - p : n - done;
+            x.x = m_at(s, a, va, i, p);
+            y.x = m_at(s, b, vb, i, p);
+            for (size_t q = 0; q < run && !(lane_a | lane_b); q++) {
+                m_shift_one(&x, q, 0, BLOCK, block);
+                m_shift_one(&y, q, 0, BLOCK, block);
+            }
+            for (size_t q = 0; q < run && (lane_a | lane_b); q++) {
+                m_shift_one(&x, q, lane_a, m_lanes(a, va), block);
+                m_shift_one(&y, q, lane_b, m_lanes(b, vb), block);
+            }
+            x.to += run;
+            y.to += run;
+        }
+        if (v < a->vectors) {
+            m_add(a->sum, x.sum, v);
+            m_add(a->sumsq, x.sumsq, v);
+        }
+        if (v < b->vectors) {
+            m_add(b->sum, y.sum, v);
+            m_add(b->sumsq, y.sumsq, v);
+        }
     }
-    for (size_t i = 0; i < size; i++) {
-        double sum = work[i];
-        for (size_t c = 1; c < chunks; c++)
-            sum += work[c * size + i];
-        out[i] = sum;
+}
+
+/* Add the products of BLOCK / cols channels of x with `cols` vectors of y. */
+static inline __attribute__((always_inline)) void m_products(size_t n, const float *x, const vf *y,
+                                                             int cols, double *to, size_t stride)
+{
+    typedef float half __attribute__((vector_size(BLOCK * 2), may_alias));
+    const int rows = BLOCK / cols;
+    vf acc[BLOCK];
+
+#pragma GCC unroll 16
+    for (int i = 0; i < BLOCK; i++)
+        acc[i] = ZERO;
+    for (size_t q = 0; q < n; q++, x += BLOCK)
+#pragma GCC unroll 16
+        for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+            for (int c = 0; c < cols; c++)
+                acc[r * cols + c] += x[r] * y[(size_t)c * M_BLOCK + q];
+    for (int r = 0; r < rows; r++, to += stride)
+        for (int i = 0; i < 2 * cols; i++)
+            ((vd *)to)[i] += __builtin_convertvector(((const half *)(acc + r * cols))[i], vd);
+}
+
+/* Add the products of n samples of all channels to `to`, one row per channel of a. */
+static void m_multiply(const struct m_side *a, const struct m_side *b, size_t n, double *to)
+{
+    const size_t stride = b->vectors * BLOCK;
+
+    for (size_t v = 0; v < a->vectors; v++) {
+        const float *x = (const float *)(a->block + v * M_BLOCK);
+        size_t w = 0;
+        for (; w + 1 < b->vectors; w += 2)
+            for (size_t r = 0; r < BLOCK; r += BLOCK / 2)
+                m_products(n, x + r, b->block + w * M_BLOCK, 2, to + r * stride + w * BLOCK, stride);
+        if (w < b->vectors)
+            m_products(n, x, b->block + w * M_BLOCK, 1, to + w * BLOCK, stride);
+        to += BLOCK * stride;
+    }
+}
+
+/* The sum of products of unshifted values. */
+static inline double m_unshifted(double product, double n, double shift_x, double sum_x,
+                                 double shift_y, double sum_y)
+{
+    return product + shift_x * (sum_y + n * shift_y) + shift_y * sum_x;
+}
+
+static void m_add_own(const struct m_side *m, double n, double *sum, double *sumsq)
+{
+    for (size_t i = 0; i < m->k; i++) {
+        const double shift = (double)((const float *)m->shift)[i], own = m->sum[i];
+        sum[i] += own + n * shift;
+        sumsq[i] += m_unshifted(m->sumsq[i], n, shift, own, shift, own);
+    }
+}
+
+/* Task t of a tap. Sums of a single chunk are added to the total. */
+static void m_task(const struct cpu_moments *tap, size_t t)
+{
+    const size_t k = tap->k, tiles = (k + M_TILE - 1) / M_TILE, samples = tap->s.valid * tap->s.hw,
+                 chunks = cpu_moments_chunks(k, samples), chunk = t / (tiles * tiles),
+                 cx = t / tiles % tiles * M_TILE, cy = t % tiles * M_TILE;
+    const size_t from = samples * chunk / chunks, to = samples * (chunk + 1) / chunks;
+    double *sums = chunks > 1 ? tap->work + chunk * MC_MOMENTS_SIZE(k) : tap->total;
+    const double count = (double)(to - from);
+    _Alignas(64) double tile[M_TILE * M_TILE];
+    struct m_side a, b;
+
+    m_open(&tap->s, &a, tap->x, tap->c0 + cx, k - cx < M_TILE ? k - cx : M_TILE, from, to);
+    m_open(&tap->s, &b, tap->y, tap->c0 + cy, k - cy < M_TILE ? k - cy : M_TILE, from, to);
+    const size_t stride = b.vectors * BLOCK;
+    memset(tile, 0, a.vectors * BLOCK * stride * sizeof *tile);
+    for (size_t at = from; at < to; at += M_BLOCK) {
+        const size_t n = to - at < M_BLOCK ? to - at : M_BLOCK;
+        m_shift(&tap->s, &a, &b, at, n);
+        m_multiply(&a, &b, n, tile);
+    }
+    if (!cy)
+        m_add_own(&a, count, sums + cx, sums + 2 * k + cx);
+    if (!cx)
+        m_add_own(&b, count, sums + k + cy, sums + 3 * k + cy);
+    for (size_t i = 0; i < a.k; i++) {
+        const double shift = (double)((const float *)a.shift)[i];
+        double *row = sums + 4 * k + (cx + i) * k + cy;
+        for (size_t j = 0; j < b.k; j++)
+            row[j] += m_unshifted(tile[i * stride + j], count, shift, a.sum[i],
+                                  (double)((const float *)b.shift)[j], b.sum[j]);
+    }
+}
+
+/* Add the chunks' sums to the total, and zero them. */
+static void m_add_chunks(const struct cpu_moments *tap)
+{
+    const size_t size = MC_MOMENTS_SIZE(tap->k);
+    const size_t chunks = cpu_moments_chunks(tap->k, tap->s.valid * tap->s.hw);
+
+    for (size_t i = 0; i < size && chunks > 1; i++) {
+        double sum = 0;
+        for (size_t c = 0; c < chunks; c++) {
+            sum += tap->work[c * size + i];
+            tap->work[c * size + i] = 0;
+        }
+        tap->total[i] += sum;
+    }
+}
+
+static size_t m_tasks(const struct cpu_moments *tap)
+{
+    const size_t tiles = (tap->k + M_TILE - 1) / M_TILE;
+
+    return cpu_moments_chunks(tap->k, tap->s.valid * tap->s.hw) * tiles * tiles;
+}
+
+static void KERNEL(moments)(size_t n, const struct cpu_moments *taps)
+{
+    size_t tasks = 0;
+
+    for (size_t i = 0; i < n; i++)
+        tasks += m_tasks(&taps[i]);
+#pragma omp parallel
+    {
+#pragma omp for schedule(dynamic)
+        for (size_t t = 0; t < tasks; t++) {
+            const struct cpu_moments *tap = taps;
+            size_t task = t;
+            for (; task >= m_tasks(tap); tap++)
+                task -= m_tasks(tap);
+            m_task(tap, task);
+        }
+#pragma omp for schedule(dynamic)
+        for (size_t i = 0; i < n; i++)
+            m_add_chunks(&taps[i]);
     }
 }

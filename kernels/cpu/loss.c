@@ -107,30 +107,22 @@ void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_
     }
 }
 
-/* acc += moments of channels [c0, c0 + k) of the blocked x and y. work: CPU_MOMENTS_ROOM(k). */
-static void add_moments(const struct cpu_kernels *kernels, const struct cpu_shape *s,
-                        const float *x, const float *y, size_t c0, size_t k, double *work,
-                        struct mc_buf *acc)
+void cpu_moments(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc)
 {
-    double *total = cpu_doubles(acc), *sums = work + CPU_MOMENTS_WORK(k);
+    double *work = (double *)(void *)(a->moments + a->n_taps);
 
-    assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof *total);
-    kernels->moments(s, x, y, c0, k, work, sums);
-    for (size_t i = 0; i < MC_MOMENTS_SIZE(k); i++)
-        total[i] += sums[i];
-}
-
-void cpu_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
-{
-    const struct mc_tap_request *t = &a->taps[index];
-    const struct mc_tap_request *u = &b->taps[index];
-    const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[u->node];
-    const struct cpu_shape s = cpu_node_shape(a, x);
-
-    assert(index < a->n_taps && index < b->n_taps);
-    assert(t->offset == u->offset && t->count == u->count && x->n->c == y->n->c);
-    assert(x->hw == y->hw && a->batch == b->batch && a->valid == b->valid);
-    add_moments(a->be->k, &s, x->out, y->out, t->offset, t->count, a->moments, acc);
+    assert(a->n_taps == b->n_taps && a->batch == b->batch && a->valid == b->valid);
+    for (size_t i = 0; i < a->n_taps; i++) {
+        const struct mc_tap_request *t = &a->taps[i], *u = &b->taps[i];
+        const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[u->node];
+        assert(t->offset == u->offset && t->count == u->count);
+        assert(x->n->c == y->n->c && x->hw == y->hw);
+        assert(acc[i]->bytes >= MC_MOMENTS_SIZE(t->count) * sizeof(double));
+        a->moments[i] = (struct cpu_moments){
+            cpu_node_shape(a, x), x->out, y->out, t->offset, t->count, work, cpu_doubles(acc[i])};
+        work += cpu_tap_work(a, i);
+    }
+    a->be->k->moments(a->n_taps, a->moments);
 }
 
 #define MOMENTS_FLOATS                                                                             \
@@ -156,7 +148,7 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     size_t step = n; /* images at a time; layers of few channels are padded to whole blocks */
     while (step > 1 && step * image > MOMENTS_FLOATS)
         step = (step + 1) / 2;
-    const size_t floats = step * image, doubles = (CPU_MOMENTS_ROOM(k) + 7) / 8 * 8;
+    const size_t floats = step * image, doubles = (cpu_moments_work(k, step * hw) + 7) / 8 * 8;
     struct mc_buf *room;
     int rc = cpu_buf_new(base, doubles * sizeof(double) + 2 * floats * sizeof(float), &room, err);
 
@@ -165,13 +157,15 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     double *work = cpu_doubles(room);
     float *x = (float *)(void *)(work + doubles), *y = x + floats;
     assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
+    assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof(double));
     cpu_enter(be);
     for (size_t at = 0; at < n; at += step) {
         const size_t now = n - at < step ? n - at : step;
-        const struct cpu_shape s = {.n = now, .valid = now, .cb = cb, .hw = hw};
-        into_blocks(&s, k, block, cpu_const_floats(a) + at * k * hw, x);
-        into_blocks(&s, k, block, cpu_const_floats(b) + at * k * hw, y);
-        add_moments(be->k, &s, x, y, 0, k, work, acc);
+        const struct cpu_moments m = {
+            {.n = now, .valid = now, .cb = cb, .hw = hw}, x, y, 0, k, work, cpu_doubles(acc)};
+        into_blocks(&m.s, k, block, cpu_const_floats(a) + at * k * hw, x);
+        into_blocks(&m.s, k, block, cpu_const_floats(b) + at * k * hw, y);
+        be->k->moments(1, &m);
     }
     cpu_buf_free(base, room);
     return 0;

@@ -3,6 +3,8 @@
  * Making a plan: layouts, the lifetime of each block of memory, and the primitives. */
 #include "kernels/cpu/cpu.h"
 
+#include <string.h>
+
 static void shape_nodes(struct mc_plan *p)
 {
     const size_t b = (size_t)p->be->k->block;
@@ -225,12 +227,10 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
     }
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
-    for (size_t t = 0; t < p->n_taps; t++) {
-        const size_t needed = CPU_MOMENTS_ROOM(p->taps[t].count);
-        moments = needed > moments ? needed : moments;
-    }
+    for (size_t t = 0; t < p->n_taps; t++)
+        moments += sizeof *p->moments + cpu_tap_work(p, t) * sizeof(double);
     if (moments)
-        p->moments_block = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);
+        p->moments_block = cpu_arena_add(&p->arena, moments, 0, end);
     return 0;
 }
 
@@ -252,7 +252,8 @@ static void resolve(struct mc_plan *p)
     p->labels = (int32_t *)(void *)(p->correct + p->batch);
     p->samples = p->labels + p->batch;
     p->ids = (uint32_t *)(void *)(p->samples + p->batch);
-    p->moments = cpu_arena_at(&p->arena, p->moments_block);
+    if ((p->moments = cpu_arena_at(&p->arena, p->moments_block)))
+        memset(p->moments, 0, p->arena.blocks[p->moments_block].bytes);
 }
 
 int cpu_plan_place(struct mc_plan *p, struct mc_error *err)

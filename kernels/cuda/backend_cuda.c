@@ -301,7 +301,7 @@ static int start(struct cuda *be, struct mc_error *err)
 }
 
 static const struct mc_backend table = {
-    .name = "cuda", .threads = 1, .launch_steps = 32, MC_FUNCTION_ENTRIES(cuda)};
+    .name = "cuda", .threads = 1, .launch_steps = 32, .products = "f64", MC_FUNCTION_ENTRIES(cuda)};
 
 int mc_backend_cuda_new(struct mc_backend **out, uint32_t interface, int device,
                         const struct mc_backend_opts *o, struct mc_error *err)

@@ -173,17 +173,19 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
     cuda_add_doubles(be, size, sums, (double *)acc->data);
 }
 
-void cuda_moments(struct mc_plan *a, struct mc_plan *b, size_t index, struct mc_buf *acc)
+void cuda_moments(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc)
 {
-    const struct mc_tap_request *t = &a->taps[index];
-    const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[b->taps[index].node];
-    const struct cuda_shape s = slice_shape(a, x, t->count), u = slice_shape(b, y, t->count);
-
-    assert(index < a->n_taps && index < b->n_taps);
-    assert(t->offset == b->taps[index].offset && t->count == b->taps[index].count);
-    assert(x->n->c == y->n->c && x->hw == y->hw && a->batch == b->batch);
-    add_moments(a->be, &s, cuda_from_channel(a, x, x->out, t->offset), &u,
-                cuda_from_channel(b, y, y->out, t->offset), a->part, a->moments, a->chunk, acc);
+    assert(a->n_taps == b->n_taps && a->batch == b->batch);
+    for (size_t i = 0; i < a->n_taps; i++) {
+        const struct mc_tap_request *t = &a->taps[i], *o = &b->taps[i];
+        const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[o->node];
+        const struct cuda_shape s = slice_shape(a, x, t->count), u = slice_shape(b, y, t->count);
+        assert(t->offset == o->offset && t->count == o->count);
+        assert(x->n->c == y->n->c && x->hw == y->hw);
+        add_moments(a->be, &s, cuda_from_channel(a, x, x->out, t->offset), &u,
+                    cuda_from_channel(b, y, y->out, t->offset), a->part, a->moments, a->chunk,
+                    acc[i]);
+    }
 }
 
 int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const struct mc_buf *a,

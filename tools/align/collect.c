@@ -12,7 +12,9 @@
 _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments store an attack's text as a name");
 
 #define BATCH 128
-#define ROOM ((size_t)192 << 20)
+#define ROOM ((size_t)96 << 20) /* activations then mostly stay in the caches */
+#define MIN_BATCH 16            /* smaller batches convert weights too often */
+#define MIN_BATCH_ROOM ((size_t)384 << 20)
 
 /* Networks and the batch that they process. */
 struct collector {
@@ -39,7 +41,8 @@ size_t mc_collect_batch(const struct mc_graph *g, int attacked)
         floats += attacked ? n : 0;
         largest = n > largest ? n : largest;
     }
-    while (batch > 1 && 2 * batch * (floats + 4 * largest) * sizeof(float) > ROOM)
+    while (batch > 1 && 2 * batch * (floats + 4 * largest) * sizeof(float) >
+                            (batch > MIN_BATCH ? ROOM : MIN_BATCH_ROOM))
         batch /= 2;
     return batch;
 }
@@ -169,8 +172,7 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
     v.loader.from = mc_cut_before(&c, o->shard);
     v.loader.to = mc_cut_before(&c, o->shard + 1);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)
-        for (size_t i = 0; i < v.n_taps; i++)
-            o->pass.be->moments(v.models[0].plan, v.models[1].plan, i, acc[i]);
+        o->pass.be->moments(v.models[0].plan, v.models[1].plan, acc);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:

@@ -22,7 +22,8 @@ struct mc_collect_opts {
 };
 
 /* Batch size for one or two networks of this graph: the largest power of two, at most 128, that
- * keeps the memory of plans and taps under 192 MiB. It depends on the graph alone. */
+ * keeps the memory of plans and taps under 96 MiB; if that is less than 16, at most 16 under 384
+ * MiB. It depends on the graph alone. */
 size_t mc_collect_batch(const struct mc_graph *g, int attacked);
 /* Number of images in this run's shard. */
 uint64_t mc_collect_images(const struct mc_collect_opts *o);

@@ -20,13 +20,16 @@ static double rounding(double n)
     return 1e-9 + n * 0x1p-52;
 }
 
+/* Relative error allowed in variances and covariances of float32 products. */
+#define PRODUCTS_ROUNDING 5e-5
+
 /* Compute each unit's limit: sqrt(Sxx - Sx^2 / n), enlarged for the rounding of these sums and of
  * Sxy. By Cauchy-Schwarz, |Sxy - Sx Sy / n| is at most the product of the two units' limits. */
 static void limits(size_t K, double n, const double *sum, const double *sumsq, double *limit)
 {
     for (size_t i = 0; i < K; i++) {
         const double variance = sumsq[i] - sum[i] * (sum[i] / n);
-        limit[i] = sqrt(fmax(variance, 0) + 2 * rounding(n) * sumsq[i]);
+        limit[i] = sqrt(fmax(variance, 0) * (1 + PRODUCTS_ROUNDING) + 2 * rounding(n) * sumsq[i]);
     }
 }
 

@@ -10,8 +10,9 @@
  *
  *     (Sxy - Sx Sy / n) / sqrt((Sxx - Sx^2 / n) (Syy - Sy^2 / n))
  *
- * computed in float64 from sums of exact products. The subtraction multiplies float64's relative
- * error by at most the squared ratio of mean to standard deviation.
+ * computed in float64 from float64 sums, whose products are exact or float32 (kernels/backend.h).
+ * The subtraction multiplies float64's relative error by at most the squared ratio of mean to
+ * standard deviation.
  *
  * Dead units: a unit is dead at a tap if its variance there is at most MC_CORR_DEAD times the
  * largest variance of its network at that tap. It is also dead if the variance is at most
