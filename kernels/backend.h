@@ -125,9 +125,9 @@ struct mc_backend {
                            device cannot replay steps */
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; see formats/README.md */
     size_t n_facts;
-    int threads;         /* threads in use, at most the requested number */
-    size_t launch_steps; /* steps per launch: the best `times` of repeat */
-    const char *products; /* of joint moments: "f32" or "f64", see moments; for histories */
+    int threads;          /* threads in use, at most the requested number */
+    size_t launch_steps;  /* steps per launch: the best `times` of repeat */
+    const char *products; /* joint moments': "f32" or "f64", see moments; for histories */
 
     void (*close)(struct mc_backend *be);
 

@@ -233,8 +233,11 @@ int cpu_backend_new(struct mc_backend **out, const struct mc_backend_opts *o, st
         cpu_close(&cpu->base);
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN does not start");
     }
-    cpu->base = (struct mc_backend){
-        .name = "cpu", .threads = threads, .launch_steps = 1, .products = "f32", MC_FUNCTION_ENTRIES(cpu)};
+    cpu->base = (struct mc_backend){.name = "cpu",
+                                    .threads = threads,
+                                    .launch_steps = 1,
+                                    .products = "f32",
+                                    MC_FUNCTION_ENTRIES(cpu)};
     snprintf(cpu->base.describe, sizeof cpu->base.describe,
              "cpu, %s kernels, %d thread%s, oneDNN %d.%d.%d", cpu->k->name, threads,
              threads == 1 ? "" : "s", v->major, v->minor, v->patch);

@@ -7,10 +7,10 @@
  * the batch, so its sums have the same bits for any number of threads and in any shard. */
 
 enum {
-    M_TILE = 128,             /* channels of a tile */
-    M_BLOCK = 64,             /* samples of a block */
-    M_SAMPLES = 16,            /* whose median is the shift */
-    M_VECTORS = M_TILE / BLOCK /* of a tile */
+    M_TILE = 128,              /* channels */
+    M_BLOCK = 64,              /* samples */
+    M_SAMPLES = 16,            /* the shift is their median */
+    M_VECTORS = M_TILE / BLOCK /* vectors of a tile */
 };
 
 /* One network's channels [c, c + k) in a task. */
@@ -18,7 +18,7 @@ struct m_side {
     const float *x;
     size_t c, k, vectors;
     vf shift[M_VECTORS];
-    double sum[M_TILE], sumsq[M_TILE]; /* of shifted values */
+    double sum[M_TILE], sumsq[M_TILE]; /* sums of shifted values */
     vf block[M_VECTORS * M_BLOCK];     /* shifted values */
 };
 
@@ -93,8 +93,8 @@ struct m_run {
     const float *x;
     vf *to, shift, sum, sumsq;
 };
-static inline __attribute__((always_inline)) void m_shift_one(struct m_run *r, size_t q, size_t lane,
-                                                              size_t lanes, size_t block)
+static inline __attribute__((always_inline)) void
+m_shift_one(struct m_run *r, size_t q, size_t lane, size_t lanes, size_t block)
 {
     const vf d = m_load(r->x + q * BLOCK, lane, lanes, block) - r->shift;
 
@@ -180,7 +180,8 @@ static void m_multiply(const struct m_side *a, const struct m_side *b, size_t n,
         size_t w = 0;
         for (; w + 1 < b->vectors; w += 2)
             for (size_t r = 0; r < BLOCK; r += BLOCK / 2)
-                m_products(n, x + r, b->block + w * M_BLOCK, 2, to + r * stride + w * BLOCK, stride);
+                m_products(n, x + r, b->block + w * M_BLOCK, 2, to + r * stride + w * BLOCK,
+                           stride);
         if (w < b->vectors)
             m_products(n, x, b->block + w * M_BLOCK, 1, to + w * BLOCK, stride);
         to += BLOCK * stride;

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-bound's aligned bound equals the unaligned bound of the permuted network; it also accepts a curve's permutation.
-# Between a network and its permuted copy the aligned bound is 0 up to rounding.
+# Between a network and its permuted copy the aligned bound is 0 up to the rounding of float32 products.
 fixture bounded
 
 mc-bound n1.mcz n2.mcz m.mcz p.mcz >both
@@ -22,4 +22,4 @@ mc-permute --random 3 --perm-out q.mcz n1.mcz -o qa.mcz
 mc-permute --inverse q.mcz -o back.mcz
 mc-acts -q -t 1 --data d.mcz --samples 80 --at pre n1.mcz qa.mcz -o self.mcz
 mc-bound -q n1.mcz qa.mcz self.mcz back.mcz >zero
-awk '$1 == "unaligned" && $2 > 1 { u = 1 } $1 == "aligned" && $2 < 1e-4 { a = 1 } END { exit !(u && a) }' zero || die "$(cat zero)"
+awk '$1 == "unaligned" { u = $2 } $1 == "aligned" { a = $2 } END { exit !(u > 1 && a < 1e-4 * u) }' zero || die "$(cat zero)"

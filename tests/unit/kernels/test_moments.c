@@ -60,7 +60,7 @@ static void taps_and_moments(void **state)
         const struct mc_node *n = &g->nodes[taps[t].node];
         const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
         double *expected = room(size, sizeof *expected), *got = once[t];
-        const double tolerance = 3e-7 * (double)(5 * hw); /* of values around 1 */
+        const double tolerance = 3e-7 * (double)(5 * hw); /* values around 1 */
         double *twice = room(size, sizeof *twice), *same = room(size, sizeof *same);
         const float *y = output(q, MC_OUT_TAP, t, B * k * hw);
         const float *x = output(p, MC_OUT_TAP, t, B * k * hw);
