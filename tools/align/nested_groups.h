@@ -43,7 +43,7 @@ struct mc_inside_weights {
     size_t slots, stride; /* stride: floats per unit */
     size_t *values;       /* (slots) values per unit of the inner group */
     size_t *start;        /* (slots) offset in a unit's floats */
-    double *x, *y;        /* (units,stride), within a slot (values,K) */
+    float *x, *y;         /* (units,stride), within a slot (values,K) */
     size_t *packed;       /* (units,slots) values packed so far */
 };
 /* uses: of parameters, from mc_uses_in_order. Release w also after an error. */
