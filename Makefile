@@ -43,6 +43,8 @@ Q        := $(if $(V),,@)
 SUBMAKE   = $(MAKE) --no-print-directory $(if $(filter -j%,$(MFLAGS)),,-j$(shell nproc))
 HERE      = build=$$(cd $(BUILD) && pwd) && MC_ROOT="$$PWD" MC_BUILD="$$build" PATH="$$build/bin:$$PATH"
 
+timed     = start=$$(date +%s) && $(2) && echo "demo: $(1) took $$(($$(date +%s) - start)) s"
+
 # The compile and link command. The file $(BUILD)/flags records it, so that everything is rebuilt when it changes.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 
@@ -52,9 +54,9 @@ include kernels/cuda/cuda.mk tests/tests.mk
 
 # NVCC=: the demo does not need the CUDA backend, which is half of the build's time.
 demo: ## install missing packages, build, align and connect two networks, draw the paths
-	$(PACKAGES)
-	+$(SUBMAKE) NVCC= all
-	$(HERE) pipelines/demo.sh
+	$(Q)$(call timed,packages,$(PACKAGES))
+	+$(Q)$(call timed,build,$(SUBMAKE) NVCC= all)
+	$(Q)$(call timed,run,$(HERE) pipelines/demo.sh)
 
 check: ## run every test, or those whose path contains a word (ONLY=word); ends with "N passed, N failed"
 	@MC_ROOT="$$PWD" tests/layers.sh

@@ -21,9 +21,9 @@ MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E ':a; s/(^| )(-j[0-9]*|--jo
 export MAKEFLAGS
 
 ${MAKE:-make} --no-print-directory -f pipelines/connect.mk ${BIN:+BIN="$BIN"} OUT="$out" DATA=synth \
-    TRAIN_IMAGES=6000 TEST_IMAGES=2000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \
+    TRAIN_IMAGES=6000 TEST_IMAGES=1000 NET=tinyten SEEDS="1 2" EPOCHS=4 CURVE_EPOCHS=3 \
     SCHEDULE=onecycle CURVE_LR=0.02 POINTS=11 \
-    EVAL_FLAGS="--samples 2000 --bn-samples 2000" report
+    EVAL_FLAGS="--samples 1000 --bn-samples 1000" report
 
 printf '\nTest accuracy in percent along the paths between two networks, and how far the loss rises over\n'
 printf 'the line between the ends (%s/1-2/table.tsv):\n\n' "$out"
