@@ -159,10 +159,9 @@ static int print_signature(const struct mc_moments *m, const struct options *o,
     if (!rc && o->perm)
         rc = mc_perm_read(&perm, (struct mc_stream){.path = o->perm}, NULL, NULL, err);
     if (!rc && o->perm && mc_perm_found_elsewhere(&perm, m->inputs[0], m->inputs[1]))
-        mc_warn(
-            &o->cli,
-            "warning: %s was computed for other networks than the moments, and is applied anyway",
-            mc_file_called(o->perm));
+        mc_warn(&o->cli,
+                "%s was computed for other networks than the moments, and is applied anyway",
+                mc_file_called(o->perm));
     if (!rc)
         rc = name_input(mc_corr_signature(rows, m, o->perm ? &perm : NULL, err), o, err);
     if (!rc)

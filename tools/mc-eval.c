@@ -261,7 +261,7 @@ static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struc
             return rc;
         if (mc_report_check(report, &why)) {
             if (o->diverged.code)
-                mc_warn(&o->cli, "%s", o->diverged.text);
+                mc_message(o->diverged.text);
             o->diverged = why;
             continue;
         }

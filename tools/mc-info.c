@@ -231,7 +231,7 @@ static int run(struct options *o, struct mc_error *err)
         if (!failed)
             continue;
         if (rc && *err->text)
-            mc_warn(&o->cli, "%s", err->text);
+            mc_message(err->text);
         rc = failed;
         *err = now;
     }

@@ -289,8 +289,7 @@ static int permute(struct options *o, struct mc_error *err)
         goto out;
     memcpy(pw.types, w.types, (w.graph->n_params + w.graph->n_stats) * sizeof *w.types);
     if (mc_perm_found_elsewhere(&p, "", w.id))
-        mc_warn(&o->cli,
-                "warning: %s was computed for another network than %s, and is applied anyway",
+        mc_warn(&o->cli, "%s was computed for another network than %s, and is applied anyway",
                 mc_file_called(o->cli.operands[0]), mc_file_called(path));
     for (size_t g = 0; g < p.n_groups; g++)
         mc_detail(&o->cli, "%s: %zu of %zu units move", p.groups[g].name, mc_perm_moved(&p, g),

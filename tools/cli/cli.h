@@ -152,8 +152,8 @@ const char *mc_program_name(void);
 void mc_message(const char *text);
 /* Prints "mc-x: text" and exits with status 2. */
 void mc_cli_usage(const char *fmt, ...) __attribute__((noreturn, format(printf, 1, 2)));
-/* Prints "mc-x: text": a note unless -q, a detail only with -v, a warning always, but each text
- * only once. */
+/* Prints "mc-x: text": a note unless -q, a detail only with -v. Prints "mc-x: warning: text" always,
+ * but each text only once. */
 enum mc_level { MC_LEVEL_WARN, MC_LEVEL_NOTE, MC_LEVEL_DETAIL };
 void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

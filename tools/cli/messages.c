@@ -105,13 +105,16 @@ static int is_new(const char *text)
 
 void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fmt, ...)
 {
+    const char *const prefix = level == MC_LEVEL_WARN ? "warning: " : "";
+    const size_t n = strlen(prefix);
     char text[sizeof(struct mc_error)];
     va_list ap;
 
     if ((level == MC_LEVEL_NOTE && cli->quiet) || (level == MC_LEVEL_DETAIL && !cli->verbose))
         return;
+    memcpy(text, prefix, n);
     va_start(ap, fmt);
-    vsnprintf(text, sizeof text, fmt, ap);
+    vsnprintf(text + n, sizeof text - n, fmt, ap);
     va_end(ap);
     if (level != MC_LEVEL_WARN || is_new(text))
         mc_message(text);
@@ -121,8 +124,7 @@ void mc_warn_found_elsewhere(const struct mc_cli *cli, const struct mc_perm *p, 
                              const char *a, const char *b)
 {
     if (mc_perm_found_elsewhere(p, a, b))
-        mc_warn(cli,
-                "warning: %s was computed for other networks than %s and %s, and is applied anyway",
+        mc_warn(cli, "%s was computed for other networks than %s and %s, and is applied anyway",
                 mc_file_called(path), mc_file_called(cli->operands[0]),
                 mc_file_called(cli->operands[1]));
 }

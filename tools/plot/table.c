@@ -24,7 +24,7 @@ static size_t without_empty_lines(const char *text, size_t n)
     return n;
 }
 
-/* Read all of f. torn: if the last line is incomplete, omit it. */
+/* Read all of f. torn: if the last line is incomplete, omit it; its newline may be missing. */
 static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err)
 {
     size_t n = 0, capacity = 1 << 13;
@@ -45,6 +45,8 @@ static int read_text(struct mc_table *t, FILE *f, int torn, struct mc_error *err
     /* an interrupted log's incomplete last line */
     const char *last = torn && n && t->text[n - 1] != '}' ? memrchr(t->text, '\n', n) : NULL;
     n = last ? (size_t)(last - t->text) + 1 : n;
+    if (torn && n && t->text[n - 1] == '}') /* complete without its newline */
+        t->text[n++] = '\n';
     t->text[n] = 0;
     const size_t mark = strncmp(t->text, "\xef\xbb\xbf", 3) ? 0 : 3; /* a byte order mark */
     memmove(t->text, t->text + mark, n - mark + 1);

@@ -30,6 +30,6 @@ usage_error 'same file' mc-eval --data d.mcz --losses line.mcz line.mcz
 # different points, and data sets of only one path, are reported
 measure --data d.mcz --data other=e.mcz --points 5 --losses more.losses
 mc-bootstrap --resamples 100 d.losses more.losses 2>errors >table
-expect_equal "$(cat errors)" 'mc-bootstrap: the paths have 3 and 5 points: min, max and barrier compare different points
+expect_equal "$(cat errors)" 'mc-bootstrap: warning: the paths have 3 and 5 points: min, max and barrier compare different points
 mc-bootstrap: other is only in the second path'
 expect_equal "$(cut -f 1 table | sort -u | paste -sd ,)" data,train

@@ -64,6 +64,6 @@ repair 3 "mc-repair: huge.mcz: activations of layers.0.linear are not finite" 6.
 repair 3 "mc-repair: huge.mcz: activations of layers.0.linear are not finite" huge.mcz --ends 6.mcz
 for n in bare half; do mc-train -q -t 1 --net ./$n.json --data d.mcz --epochs 0 -o $n.mcz; done
 repair 3 "mc-repair: bare.mcz: has no batch norm, and no layer with a bias before an activation" bare.mcz --ends bare.mcz
-expect_message "mc-repair: half.mcz: 1 layer before an activation without bias and batch norm: unchanged" \
+expect_message "mc-repair: warning: half.mcz: 1 layer before an activation without bias and batch norm: unchanged" \
     mc-repair -t 1 --data d.mcz half.mcz --ends half.mcz
 same_content x.mcz half.mcz

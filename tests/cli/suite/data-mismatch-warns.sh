@@ -34,7 +34,7 @@ warns() {
     mapfile -t lines <errors
     expect_equal "${*:2}: ${#lines[@]} lines: $(cat errors)" "${*:2}: ${#facts[@]} lines: $(cat errors)"
     for i in "${!facts[@]}"; do
-        [[ ${lines[i]} == "$2: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
+        [[ ${lines[i]} == "$2: warning: "${facts[i]} ]] || die "${*:2}: '${lines[i]}' is not '${facts[i]}'"
     done
 }
 # check_uses DATA FACTS FIT: all programs that run networks on these data; FACTS are about any use, FIT about fitting to them

@@ -32,7 +32,7 @@ END
 # warns TEXT COMMAND...: the command prints only this warning
 warns() {
     "${@:2}" >out 2>err || die "${*:2}: $(cat err)"
-    expect_equal "$(cat err)" "$(basename "$2"): n1.mcz and $1 (using the first network's)"
+    expect_equal "$(cat err)" "$(basename "$2"): warning: n1.mcz and $1 (using the first network's)"
 }
 p='p.mcz differ only in training settings: "p" of node "drop1" is 0.5 and 0.25, and 1 more'
 both='both.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 1, and 3 more'
