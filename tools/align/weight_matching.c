@@ -32,6 +32,7 @@ struct matching {
     struct mc_inside inside;   /* current group's */
     const unsigned char *keep; /* (n_groups) */
     unsigned char *matched;    /* (n_groups) in the forward sweep; NULL in other sweeps */
+    unsigned char *current;    /* (n_groups) 1: nothing changed since the group's last step */
     double min_rise;           /* smallest rise of the objective that counts as better */
     int threads;
 };
@@ -234,8 +235,26 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
     return changed;
 }
 
+/* Note that the group, and perhaps its inner groups, changed: the values of groups that permute the
+ * same tensors are no longer current, nor are those of groups that contain these. The group's own
+ * values depend on its permutation only if it permutes a tensor twice. */
+static void note_change(const struct matching *m, size_t group)
+{
+    for (size_t i = 0; i < m->n_uses; i++) {
+        const size_t tensor = m->uses[i].use->index;
+        if (!in_group(m, group, m->uses[i].group))
+            continue;
+        for (size_t k = m->first[tensor]; k < m->first[tensor + 1]; k++) {
+            const size_t other = m->uses[k].group, outer = m->s->groups[other].within;
+            m->current[other] &= k == i;
+            if (outer)
+                m->current[outer - 1] = 0;
+        }
+    }
+}
+
 /* Try the best assignment of the group together with its inner groups. If the objective does not
- * rise, try the group alone. */
+ * rise, try the group alone. If nothing changed since the last step, the result would not either. */
 static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
                 struct mc_error *err)
 {
@@ -244,8 +263,9 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     int rc = 0;
 
     *changed = 0;
-    if ((info->kept = m->keep[group]))
+    if ((info->kept = m->keep[group]) || m->current[group])
         return 0;
+    m->current[group] = !m->matched;
     for (int inside = m->nesting.slots[group] > 0; inside >= 0 && !*changed; inside--) {
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
             (rc = mc_assign_max(K, m->value, m->candidate, info, err)))
@@ -262,6 +282,8 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
         info->gap = info->bound > info->value ? info->bound - info->value : 0;
     }
     mc_inside_release(&m->inside);
+    if (*changed)
+        note_change(m, group);
     for (size_t i = 0; m->matched && i < m->s->n_groups; i++)
         if (in_group(m, group, i))
             m->matched[i] = 1;
@@ -330,7 +352,8 @@ static int begin(struct matching *m, struct mc_error *err)
     if ((rc = mc_new(&m->first, g->n_params + 1, err)) || (rc = mc_new(&m->x, g->P, err)) ||
         (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->tensor_product, g->n_params, err)) ||
         (rc = mc_new(&m->value, widest * widest, err)) ||
-        (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
+        (rc = mc_new(&m->candidate, widest, err)) ||
+        (rc = mc_new(&m->current, m->s->n_groups, err)) || (rc = mc_new(&m->spare, widest, err)) ||
         (rc = mc_new_items(&m->scratch, widest_use, sizeof(float), err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
@@ -356,6 +379,7 @@ static void release(struct matching *m)
     free(m->tensor_product);
     free(m->value);
     free(m->candidate);
+    free(m->current);
     free(m->spare);
 }
 
