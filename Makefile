@@ -136,6 +136,9 @@ $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vecto
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
+# Loops over all values of a network: gcc vectorises them only with -O3.
+$(BUILD)/libcommon/base/narrow.o $(BUILD)/libcommon/base/planes.o $(BUILD)/formats/network/combine.o: ALL_CFLAGS += -O3
+
 # Embed tables in programs, each as one C string.
 TO_STRING = sed 's/[\\"]/\\&/g; s/\t/\\t/g; s/.*/"&\\n"/'
 $(BUILD)/%.inc: %.tsv

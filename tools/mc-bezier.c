@@ -3,6 +3,7 @@
  * mc-bezier: learn a low-loss curve between two networks, or extract a point of a curve. */
 #include "formats/codecs/permutation.h"
 #include "libcommon/base/file.h"
+#include "tools/curve/line.h"
 #include "tools/curve/objective.h"
 #include "tools/cli/data_warnings.h"
 #include "tools/options/statistics.h"
@@ -54,7 +55,12 @@ static const char doc[] =
     "Learn a low-loss curve between two networks, or extract a point of a curve."
     "\vThe ends stay fixed. The control points start on the straight line and are trained with one "
     "random t per batch. --epochs 0 writes the straight line, or with --start the curve with that "
-    "control point. -v first prints how much memory the run uses.\n\nExamples:\n"
+    "control point. A line has no control points unless --control-points is given, which then are "
+    "on it.\n\n"
+    "Training holds all points in memory; -v first prints how much. A straight line without "
+    "control points needs at most 100 MiB, or with --perm twice the largest tensor. --point needs "
+    "66 MiB per point of the curve if the network has no batch norm. Networks and curves that come "
+    "through a pipe are held in memory.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
     "  mc-bezier --inner curve.mcz -o inner.mcz\n"
@@ -151,6 +157,72 @@ static int train(struct options *o, struct mc_curve *c, char id[3][MC_ID_LEN], c
     return mc_train_cli_run(&o->train, c->graph, &objective.objective, err);
 }
 
+/* 1 if the curve is the straight line between the ends in two files. */
+static int is_line_of_files(const struct options *o)
+{
+    return !o->control_points && mc_values_rereadable(o->cli.operands[0]) &&
+           mc_values_rereadable(o->cli.operands[1]);
+}
+
+/* Read --perm for the open ends. The history names them, so their ids are read first. */
+static int read_line_perm(const struct options *o, const struct mc_graph *g, struct mc_symmetry *s,
+                          struct mc_perm *perm, struct mc_error *err)
+{
+    const char **path = o->cli.operands;
+    char id[2][MC_ID_LEN];
+    int rc = mc_fail_in(mc_symmetry_derive(s, g, err), err, "%s", path[1]);
+
+    if (!rc)
+        rc = mc_perm_read(perm, (struct mc_stream){.path = o->perm}, s, o->cli.history, err);
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = mc_values_id(id[i], (struct mc_stream){.path = path[i], .declared = 1}, err);
+    if (rc)
+        return rc;
+    mc_history_set_pair(o->cli.history, id[0], id[1]);
+    mc_warn_found_elsewhere(&o->cli, perm, o->perm, id[0], id[1]);
+    return 0;
+}
+
+static void note_curve(const struct options *o)
+{
+    mc_history_str(o->cli.history, "curve",
+                   mc_curve_kinds[o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER]);
+    mc_option_note(&o->cli, &o->control_points, o->cli.history);
+}
+
+/* Write the straight line between two files. */
+static int write_line(struct options *o, struct mc_error *err)
+{
+    struct mc_line line = {.kind = o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER};
+    const char **path = o->cli.operands;
+    struct mc_symmetry s = {0};
+    struct mc_perm perm = {0};
+    int rc = 0;
+
+    for (int i = 0; i < 2 && !rc; i++)
+        rc = mc_values_open(&line.ends[i], "weights",
+                            (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history,
+                            err);
+    if (!rc)
+        rc = mc_expect_same_network(&o->cli, line.ends[0].curve.graph, line.ends[1].curve.graph,
+                                    path[0], path[1], err);
+    if (!rc && o->perm) {
+        line.perm = &perm;
+        line.symmetry = &s;
+        rc = read_line_perm(o, line.ends[1].curve.graph, &s, &perm, err);
+    }
+    note_curve(o);
+    if (!rc && o->train.data)
+        rc = mc_data_check(NULL, o->train.data, err);
+    if (!rc)
+        rc = mc_line_write(&line, o->cli.output, o->cli.history, err);
+    for (int i = 0; i < 2; i++)
+        mc_values_close(&line.ends[i]);
+    mc_symmetry_release(&s);
+    mc_perm_release(&perm);
+    return rc;
+}
+
 static int learn_curve(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -161,8 +233,7 @@ static int learn_curve(struct options *o, struct mc_error *err)
 
     if (!rc && o->start)
         rc = read_start(o, &c, id[2], err);
-    mc_history_str(h, "curve", mc_curve_kinds[o->chain ? MC_CURVE_CHAIN : MC_CURVE_BEZIER]);
-    mc_option_note(&o->cli, &o->control_points, h);
+    note_curve(o);
     if (!rc && o->train.train.epochs && o->control_points)
         rc = train(o, &c, id, other, err);
     else if (!rc && o->train.data)
@@ -177,7 +248,8 @@ static int learn_curve(struct options *o, struct mc_error *err)
     return mc_train_cli_close(&o->train, rc, err);
 }
 
-static int extract_point(struct options *o, struct mc_error *err)
+/* Write the point from a curve in memory, whose network has batch norm or which a pipe brought. */
+static int extract_point_in_memory(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_curve c = {0};
@@ -220,6 +292,27 @@ out:
     return rc;
 }
 
+static int extract_point(struct options *o, struct mc_error *err)
+{
+    const char *path = o->cli.operands[0];
+    struct mc_values v;
+    int rc = 0, memory = !mc_values_rereadable(path);
+
+    if (memory)
+        return extract_point_in_memory(o, err);
+    rc = mc_values_open(&v, "curve", (struct mc_stream){.path = path, .declared = 1}, NULL, err);
+    memory = !rc && v.curve.graph->S > 0;
+    if (!rc && !memory) {
+        mc_option_note(&o->cli, &o->point, o->cli.history);
+        if (o->bn_data)
+            rc = mc_data_check(v.curve.graph, o->bn_data, err);
+        if (!rc)
+            rc = mc_point_write(&v, path, o->point, o->cli.output, o->cli.history, err);
+    }
+    mc_values_close(&v);
+    return memory ? extract_point_in_memory(o, err) : rc;
+}
+
 static int extract_inner(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -252,7 +345,10 @@ static int run(struct options *o, struct mc_error *err)
 
     if (rc || o->inner)
         return rc;
-    return mc_option_given(&o->cli, &o->point) ? extract_point(o, err) : learn_curve(o, err);
+    if (mc_option_given(&o->cli, &o->point))
+        return extract_point(o, err);
+    return is_line_of_files(o) ? mc_train_cli_close(&o->train, write_line(o, err), err)
+                               : learn_curve(o, err);
 }
 
 static void add_options(struct options *o)
@@ -274,6 +370,9 @@ static void check_options(struct options *o)
     const unsigned shape = MC_USE_SHAPE | (o->train.train.epochs ? 0 : MC_USE_BOTH_STEPS);
     if (learns && !o->control_points && (idle = mc_option_idle(&o->cli, shape)))
         mc_cli_usage("--%s has no effect with --control-points 0", idle);
+    if (learns && !o->train.train.epochs && !o->start &&
+        !mc_option_given(&o->cli, &o->control_points))
+        o->control_points = 0; /* a straight line needs its ends only */
     if (o->start && (o->control_points != 1 || o->chain))
         mc_cli_usage("--start requires a Bezier curve with one control point");
     if (!learns && o->cli.n_operands == 2)

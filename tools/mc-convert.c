@@ -86,17 +86,17 @@ static int build(const struct options *o, struct mc_graph **g, struct mc_dataset
 static int read_like(const struct options *o, struct mc_graph **g, struct mc_dataset_info *data,
                      struct mc_error *err)
 {
-    struct mc_weights like = {0};
     const struct mc_stream from = {.path = o->like, .declared = 1};
-    int rc = mc_weights_read(&like, from, o->cli.history, err);
+    struct mc_values like;
+    int rc = mc_values_open(&like, "weights", from, o->cli.history, err);
 
-    if (rc)
-        return rc;
-    snprintf(data->name, sizeof data->name, "%s", like.dataset);
-    *g = like.graph;
-    like.graph = NULL;
-    mc_weights_release(&like);
-    return 0;
+    if (!rc && !(rc = mc_values_end(&like, err))) {
+        snprintf(data->name, sizeof data->name, "%s", like.curve.dataset);
+        *g = like.curve.graph;
+        like.curve.graph = NULL;
+    }
+    mc_values_close(&like);
+    return rc;
 }
 
 static void report_notes(const struct options *o, const char *path,
@@ -137,9 +137,20 @@ static int explain_shard(int rc, const struct mc_foreign *f, struct mc_error *er
     return rc;
 }
 
-static int import(struct options *o, const struct mc_rename *map, struct mc_weights *w,
-                  struct mc_error *err)
+/* Write the tensors of a source, and close it. */
+static int write_all(const struct options *o, struct mc_convert_source *s, const char *dataset,
+                 const struct mc_rename *map, struct mc_error *err)
 {
+    int rc = mc_convert_write(s, (enum mc_convert_format)o->to, o->cli.output, dataset, map,
+                              o->cli.history, err);
+
+    s->close(s);
+    return rc;
+}
+
+static int import(struct options *o, const struct mc_rename *map, struct mc_error *err)
+{
+    struct mc_convert_source *source = NULL;
     struct mc_convert_notes notes;
     struct mc_foreign *f = NULL;
     struct mc_graph *g = NULL;
@@ -155,11 +166,14 @@ static int import(struct options *o, const struct mc_rename *map, struct mc_weig
     if (!rc && o->groups)
         rc = mc_convert_declare(&g, f, map, o->groups, err);
     if (!rc)
-        rc = mc_convert_import(w, g, data.name, f, map, &notes, err);
+        rc = mc_convert_from_foreign(&source, g, f, map, o->f32, &notes, err);
     if (rc)
         goto out;
     mc_history_str(o->cli.history, "from", formats[o->from]);
     mc_history_str(o->cli.history, "net", g->net);
+    mc_option_note(&o->cli, &o->f32, o->cli.history);
+    if ((rc = write_all(o, source, data.name, map, err)))
+        goto out;
     report_notes(o, f->file, &notes);
     if (o->data)
         mc_data_warn(&o->cli, g, data.name, &data, o->data, MC_DATA_MEASURE);
@@ -171,25 +185,29 @@ out:
     return rc;
 }
 
+static int export(struct options *o, const struct mc_rename *map, struct mc_error *err)
+{
+    const struct mc_stream from = {.path = input(o), .declared = 1};
+    struct mc_convert_source *source = NULL;
+    struct mc_values v;
+    int rc = mc_values_open(&v, "weights", from, o->cli.history, err);
+
+    mc_option_note(&o->cli, &o->f32, o->cli.history);
+    if (!rc)
+        rc = mc_convert_from_values(&source, &v, o->f32, err);
+    if (!rc)
+        rc = write_all(o, source, v.curve.dataset, map, err);
+    mc_values_close(&v);
+    return rc;
+}
+
 static int run(struct options *o, struct mc_error *err)
 {
-    struct mc_history *h = o->cli.history;
     struct mc_rename *map = NULL;
-    struct mc_weights w = {0};
-    const struct mc_stream from = {.path = input(o), .declared = 1};
     int rc = o->map ? mc_rename_read(&map, o->map, err) : 0;
 
     if (!rc)
-        rc =
-            o->from == MC_CONVERT_MCZ ? mc_weights_read(&w, from, h, err) : import(o, map, &w, err);
-    if (!rc && o->f32)
-        mc_weights_widen(&w);
-    mc_option_note(&o->cli, &o->f32, h);
-    if (!rc)
-        rc = o->to == MC_CONVERT_MCZ
-                 ? mc_weights_write(&w, o->cli.output, h, err)
-                 : mc_convert_export(&w, (enum mc_convert_format)o->to, o->cli.output, map, err);
-    mc_weights_release(&w);
+        rc = o->from == MC_CONVERT_MCZ ? export(o, map, err) : import(o, map, err);
     mc_rename_free(map);
     return rc;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-merge: the mean of networks. */
-#include "formats/codecs/weights.h"
+#include "formats/network/combine.h"
+#include "libcommon/base/alloc.h"
 #include "tools/cli/networks.h"
 #include "tools/options/weights.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static const char doc[] =
     "Write the mean of two or more networks of one architecture."
@@ -11,8 +15,8 @@ static const char doc[] =
     "networks. Align the networks first (mc-permute): the mean of unaligned networks is useless. "
     "The networks may have no graph. Sums are in float64 and rounded once, so copies of one "
     "network merge to that network bit for bit. If a tensor has one type in all networks, the "
-    "result has it too; if float16, bfloat16 or float32 are mixed, the result is float32. Memory: "
-    "8 bytes per parameter, for any number of networks.\n\n"
+    "result has it too; if float16, bfloat16 or float32 are mixed, the result is float32. Memory: at "
+    "most 66 MiB per network, of any size.\n\n"
     "Averaged batch-norm statistics do not fit the merged network: mc-repair measures new ones.\n\n"
     "Examples:\n"
     "  mc-merge a.mcz pb.mcz -o merged.mcz\n"
@@ -29,24 +33,69 @@ static const struct mc_option options[] = {
     MC_OPTION_OUTPUT, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
+/* Set the types of the mean: that of all networks, float32 where they differ. */
+static void common_types(struct mc_term *terms, size_t n, enum mc_dtype *types)
+{
+    const size_t n_tensors = terms[0].values->n;
+
+    for (size_t i = 0; i < n_tensors; i++) {
+        types[i] = mc_values_type(terms[0].values, i);
+        for (size_t j = 1; j < n; j++)
+            if (mc_values_type(terms[j].values, i) != types[i])
+                types[i] = MC_F32;
+    }
+}
+
+/* Write the mean of the open networks, and verify their ends. */
+static int write_mean(struct options *o, struct mc_term *terms, size_t n, struct mc_error *err)
+{
+    const struct mc_curve *first = &terms[0].values->curve;
+    struct mc_weights mean = {.graph = first->graph};
+    struct mc_writer *w = NULL;
+    int rc = mc_new(&mean.types, terms[0].values->n, err);
+
+    memcpy(mean.dataset, first->dataset, sizeof mean.dataset);
+    if (!rc) {
+        common_types(terms, n, mean.types);
+        rc = mc_weights_open(&w, &mean, o->cli.output, o->cli.history, err);
+    }
+    if (!rc)
+        rc = mc_combine(w, terms, n, mean.types, terms[0].values->n, MC_COMBINE_MEAN, err);
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = mc_values_end(terms[i].values, err);
+    free(mean.types);
+    if (!rc)
+        return mc_writer_close(w, NULL, err);
+    mc_writer_abandon(w);
+    return rc;
+}
+
 static int run(struct options *o, struct mc_error *err)
 {
     const char **path = o->cli.operands;
-    struct mc_history *h = o->cli.history;
-    struct mc_weights_sum sum = {0};
-    int rc = 0;
+    const size_t n = o->cli.n_operands;
+    struct mc_values *values = NULL;
+    struct mc_term *terms = NULL;
+    int rc = mc_new(&values, n, err);
 
-    for (size_t i = 0; !rc && i < o->cli.n_operands; i++) {
-        rc = mc_weights_sum_open(&sum, (struct mc_stream){.path = path[i], .declared = 1}, h, err);
-        if (!rc && i)
-            rc = mc_expect_same_network(&o->cli, sum.first.graph, sum.next, path[0], path[i], err);
-        if (!rc)
-            rc = mc_weights_sum_add(&sum, mc_weights_option_get(&o->weights, i), err);
-    }
-    mc_option_note(&o->cli, &o->weights, h);
     if (!rc)
-        rc = mc_weights_sum_write(&sum, o->cli.output, h, err);
-    mc_weights_sum_release(&sum);
+        rc = mc_new(&terms, n, err);
+    for (size_t i = 0; !rc && i < n; i++) {
+        terms[i] = (struct mc_term){&values[i], 0, mc_weights_option_get(&o->weights, i)};
+        rc = mc_values_open(&values[i], "weights",
+                            (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history,
+                            err);
+        if (!rc && i)
+            rc = mc_expect_same_network(&o->cli, values[0].curve.graph, values[i].curve.graph,
+                                        path[0], path[i], err);
+    }
+    mc_option_note(&o->cli, &o->weights, o->cli.history);
+    if (!rc)
+        rc = write_mean(o, terms, n, err);
+    for (size_t i = 0; values && i < n; i++)
+        mc_values_close(&values[i]);
+    free(values);
+    free(terms);
     mc_weights_option_release(&o->weights);
     return rc;
 }

@@ -2,7 +2,7 @@
  *
  * mc-permute: apply, invert, compose, draw or verify permutations of a network's units. */
 #include "formats/codecs/permutation.h"
-#include "formats/codecs/weights.h"
+#include "formats/network/permuted.h"
 #include "libcommon/base/file.h"
 #include "tools/align/joining.h"
 #include "tools/align/verify.h"
@@ -83,11 +83,20 @@ static int invert(const struct options *o, struct mc_perm *p, struct mc_error *e
     return o->inverse ? mc_perm_inverse(p, err) : 0;
 }
 
-/* Find the member of a joint set that --member names, or whose network has the content id. */
+/* The network to permute. */
+struct network {
+    const char *path;   /* NULL: none */
+    char id[MC_ID_LEN]; /* "" if unknown so far */
+};
+
+/* Find the member of a joint set that --member names, or whose network has the content id. A file
+ * whose id is unknown is read for it. */
 static int find_member(const struct options *o, const struct mc_joint_perm *j, const char *path,
-                       const char *id, size_t *member, struct mc_error *err)
+                       struct network *of, size_t *member, struct mc_error *err)
 {
-    const char *file = mc_file_called(path);
+    const char *file = mc_file_called(path), *id = of->id;
+    const struct mc_stream from = {.path = of->path, .declared = 1};
+    int rc = 0;
 
     if (j->n_members == 1 && (o->member || o->to))
         return mc_fail(err, MC_EINPUT, "%s: a joint set expected for --%s, got one permutation",
@@ -97,6 +106,8 @@ static int find_member(const struct options *o, const struct mc_joint_perm *j, c
                        "%s: --%s must be at most %zu, its members (got %" PRIu64 ")", file,
                        o->member > j->n_members ? "member" : "to", j->n_members,
                        o->member > j->n_members ? o->member : o->to);
+    if (!o->member && j->n_members > 1 && of->path && !*id && (rc = mc_values_id(of->id, from, err)))
+        return rc;
     *member = o->member ? o->member - 1 : j->n_members == 1 ? 0 : mc_joint_perm_find(j, id);
     if (*member < j->n_members)
         return 0;
@@ -108,16 +119,16 @@ static int find_member(const struct options *o, const struct mc_joint_perm *j, c
                    j->n_members, id);
 }
 
-/* Read a permutation, or the member of a joint set for the network with this content id. */
-static int read_perm(const struct options *o, const char *path, const char *id, struct mc_perm *p,
-                     struct mc_error *err)
+/* Read a permutation, or the member of a joint set for this network. */
+static int read_perm(const struct options *o, const char *path, struct network *of,
+                     struct mc_perm *p, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_joint_perm j;
     size_t member = 0, to = o->to - 1;
     int rc = mc_joint_perm_read(&j, (struct mc_stream){.path = path}, h, err);
 
-    if (rc || (rc = find_member(o, &j, path, id, &member, err)) ||
+    if (rc || (rc = find_member(o, &j, path, of, &member, err)) ||
         (rc = mc_joint_perm_get(p, &j, member, o->to ? &to : NULL, err)))
         goto out;
     if (j.n_members > 1)
@@ -133,8 +144,9 @@ static int write_perm(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     const char *path = o->cli.operands[0];
+    struct network none = {0};
     struct mc_perm p = {0};
-    int rc = read_perm(o, path, "", &p, err);
+    int rc = read_perm(o, path, &none, &p, err);
 
     if (rc)
         goto out;
@@ -222,9 +234,8 @@ out:
     return rc;
 }
 
-/* Read or draw the permutation to apply to the network with this content id, or create the
- * identity. */
-static int get_perm(const struct options *o, const struct mc_symmetry *s, const char *id,
+/* Read or draw the permutation to apply to this network, or create the identity. */
+static int get_perm(const struct options *o, const struct mc_symmetry *s, struct network *of,
                     struct mc_perm *p, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
@@ -233,7 +244,7 @@ static int get_perm(const struct options *o, const struct mc_symmetry *s, const 
 
     if (o->identity || is_random(o))
         rc = mc_perm_init(p, s, err);
-    else if (!(rc = read_perm(o, path, id, p, err)))
+    else if (!(rc = read_perm(o, path, of, p, err)))
         rc = mc_fail_in(mc_perm_fit(p, s, err), err, "%s", mc_file_called(path));
     if (rc)
         return rc;
@@ -246,39 +257,49 @@ static int get_perm(const struct options *o, const struct mc_symmetry *s, const 
     return invert(o, p, err);
 }
 
-static int read_weights(struct mc_weights *w, const struct options *o, struct mc_error *err)
+/* Open the weights, and say so if they are the permutation. */
+static int open_weights(struct mc_reader **r, const struct options *o, struct mc_error *err)
 {
     const char **path = o->cli.operands;
     const size_t n = o->cli.n_operands;
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path[n - 1], err);
+    int rc = mc_reader_open(r, path[n - 1], err);
 
     if (!rc && n == 2 && strcmp(path[0], path[1]) != 0 && strcmp(path[0], "-") != 0 &&
-        !strcmp(mc_reader_kind(r), "permutation"))
+        !strcmp(mc_reader_kind(*r), "permutation"))
         rc = mc_fail(err, MC_EINPUT,
                      "%s: weights expected, got permutation: the permutation comes first "
                      "(mc-permute %s %s)",
-                     mc_reader_name(r), path[1], path[0]);
-    if (!rc)
-        rc = mc_weights_read(w, (struct mc_stream){.reader = r, .declared = !o->verify},
-                             o->cli.history, err);
-    mc_reader_close(r);
+                     mc_reader_name(*r), path[1], path[0]);
     return rc;
 }
 
-static int permute(struct options *o, struct mc_error *err)
+/* Warn if the permutation was computed for another network, and list what moves. */
+static void report(const struct options *o, const struct mc_perm *p, const struct network *of)
+{
+    if (mc_perm_found_elsewhere(p, "", of->id))
+        mc_warn(&o->cli, "%s was computed for another network than %s, and is applied anyway",
+                mc_file_called(o->cli.operands[0]), mc_file_called(of->path));
+    for (size_t g = 0; g < p->n_groups; g++)
+        mc_detail(&o->cli, "%s: %zu of %zu units move", p->groups[g].name, mc_perm_moved(p, g),
+                  p->groups[g].size);
+}
+
+/* Permute a network in memory: one that is verified, or read from a pipe. */
+static int permute_memory(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    const char *path = o->cli.operands[o->cli.n_operands - 1];
+    struct network of = {.path = o->cli.operands[o->cli.n_operands - 1]};
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    int rc = read_weights(&w, o, err);
+    const struct mc_stream from = {.reader = r, .declared = !o->verify};
+    int rc = mc_weights_read(&w, from, h, err);
 
     if (rc)
         return rc;
-    if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", path)) ||
-        (rc = get_perm(o, &s, w.id, &p, err)))
+    memcpy(of.id, w.id, sizeof of.id);
+    if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", of.path)) ||
+        (rc = get_perm(o, &s, &of, &p, err)))
         goto out;
     if (o->identity) {
         rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
@@ -288,12 +309,7 @@ static int permute(struct options *o, struct mc_error *err)
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     memcpy(pw.types, w.types, (w.graph->n_params + w.graph->n_stats) * sizeof *w.types);
-    if (mc_perm_found_elsewhere(&p, "", w.id))
-        mc_warn(&o->cli, "%s was computed for another network than %s, and is applied anyway",
-                mc_file_called(o->cli.operands[0]), mc_file_called(path));
-    for (size_t g = 0; g < p.n_groups; g++)
-        mc_detail(&o->cli, "%s: %zu of %zu units move", p.groups[g].name, mc_perm_moved(&p, g),
-                  p.groups[g].size);
+    report(o, &p, &of);
     if (o->verify && (rc = verify(o, &w, &pw, err)))
         goto out;
     if (o->perm_out && *p.ids[0] && !o->inverse)
@@ -307,6 +323,75 @@ out:
     mc_symmetry_release(&s);
     mc_weights_release(&w);
     mc_weights_release(&pw);
+    return rc;
+}
+
+/* Write the open network permuted, tensor by tensor. Its end and --perm-out come before the output's
+ * end, so a failure leaves no complete output. */
+static int write_permuted(struct options *o, struct mc_values *v, struct network *of,
+                          const struct mc_symmetry *s, const struct mc_perm *p,
+                          struct mc_error *err)
+{
+    struct mc_weights out = {.graph = v->curve.graph, .types = v->curve.types};
+    struct mc_history *h = o->cli.history;
+    struct mc_permuted permuted = {0};
+    struct mc_writer *w = NULL;
+    int rc = mc_permuted_open(&permuted, p, s, v->curve.graph, err);
+
+    memcpy(out.dataset, v->curve.dataset, sizeof out.dataset);
+    if (o->perm_out && *p->ids[0] && !o->inverse)
+        mc_history_set_pair(h, p->ids[0], p->ids[1]);
+    if (!rc)
+        rc = mc_weights_open(&w, &out, o->cli.output, h, err);
+    for (size_t i = 0; !rc && i < v->n; i++)
+        rc = mc_permuted_copy(&permuted, v, i, w, i, err);
+    if (!rc && !(rc = mc_values_end(v, err))) {
+        memcpy(of->id, v->id, sizeof of->id);
+        report(o, p, of);
+    }
+    if (!rc && o->perm_out)
+        rc = mc_perm_write(p, NULL, o->perm_out, h, err);
+    mc_permuted_release(&permuted);
+    if (!rc)
+        return mc_writer_close(w, NULL, err);
+    mc_writer_abandon(w);
+    return rc;
+}
+
+/* Permute a network in a file. */
+static int permute_file(struct options *o, struct mc_reader *r, struct mc_error *err)
+{
+    struct network of = {.path = o->cli.operands[o->cli.n_operands - 1]};
+    struct mc_symmetry s = {0};
+    struct mc_perm p = {0};
+    struct mc_values v;
+    int rc = mc_values_open(&v, "weights", (struct mc_stream){.reader = r, .declared = 1},
+                            o->cli.history, err);
+
+    if (!rc)
+        rc = mc_fail_in(mc_symmetry_derive(&s, v.curve.graph, err), err, "%s", of.path);
+    if (!rc)
+        rc = get_perm(o, &s, &of, &p, err);
+    if (!rc && !o->identity)
+        rc = write_permuted(o, &v, &of, &s, &p, err);
+    else if (!rc && !(rc = mc_values_end(&v, err)))
+        rc = mc_perm_write(&p, NULL, o->cli.output, o->cli.history, err);
+    mc_perm_release(&p);
+    mc_symmetry_release(&s);
+    mc_values_close(&v);
+    return rc;
+}
+
+static int permute(struct options *o, struct mc_error *err)
+{
+    const char *path = o->cli.operands[o->cli.n_operands - 1];
+    struct mc_reader *r = NULL;
+    int rc = open_weights(&r, o, err);
+
+    if (!rc)
+        rc = o->verify || !mc_values_rereadable(path) ? permute_memory(o, r, err)
+                                                      : permute_file(o, r, err);
+    mc_reader_close(r);
     return rc;
 }
 

@@ -5,13 +5,12 @@
 
 #include "formats/codecs/activations.h"
 #include "formats/codecs/checkpoint.h"
-#include "formats/codecs/curve.h"
 #include "formats/codecs/dataset.h"
 #include "formats/codecs/losses.h"
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
 #include "formats/codecs/permutation.h"
-#include "formats/codecs/weights.h"
+#include "formats/network/values.h"
 
 #include <string.h>
 
@@ -19,6 +18,19 @@
 static struct mc_stream stream_of(struct mc_reader *r)
 {
     return (struct mc_stream){.reader = r, .declared = 1};
+}
+
+/* Read a network or a curve to its end. Close v after success. */
+static int check_values(struct mc_values *v, const char *kind, struct mc_reader *r,
+                        struct mc_error *err)
+{
+    int rc = mc_values_open(v, kind, stream_of(r), NULL, err);
+
+    if (!rc)
+        rc = mc_values_end(v, err);
+    if (rc)
+        mc_values_close(v);
+    return rc;
 }
 
 /* Define check_KIND. */
@@ -31,7 +43,7 @@ static struct mc_stream stream_of(struct mc_reader *r)
             release(&it);                                                                          \
         return rc;                                                                                 \
     }
-CHECK(weights, mc_weights, mc_weights_read(&it, stream_of(r), NULL, err), mc_weights_release)
+CHECK(weights, mc_values, check_values(&it, "weights", r, err), mc_values_close)
 CHECK(permutation, mc_joint_perm, mc_joint_perm_read(&it, stream_of(r), NULL, err),
       mc_joint_perm_release)
 CHECK(matrices, mc_matrices, mc_matrices_read(&it, stream_of(r), NULL, err), mc_matrices_release)
@@ -41,15 +53,15 @@ CHECK(losses, mc_losses, mc_losses_read_stream(&it, r, NULL, err), mc_losses_rel
 static int check_curve(struct mc_reader *r, struct mc_error *err)
 {
     struct mc_symmetry symmetry = {0};
-    struct mc_curve c;
-    int rc = mc_curve_read(&c, stream_of(r), NULL, err);
+    struct mc_values v;
+    int rc = check_values(&v, "curve", r, err);
 
     if (rc)
         return rc;
-    if (c.perm && !(rc = mc_symmetry_derive(&symmetry, c.graph, err)))
-        rc = mc_perm_fit(c.perm, &symmetry, err);
+    if (v.curve.perm && !(rc = mc_symmetry_derive(&symmetry, v.curve.graph, err)))
+        rc = mc_perm_fit(v.curve.perm, &symmetry, err);
     mc_symmetry_release(&symmetry);
-    mc_curve_release(&c);
+    mc_values_close(&v);
     return mc_fail_in(rc, err, "%s", mc_reader_name(r));
 }
 

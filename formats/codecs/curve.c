@@ -10,8 +10,7 @@
 
 const char *const mc_curve_kinds[] = {"bezier", "chain", NULL};
 
-/* The points in a stream's order. */
-static void curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
+void mc_curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS])
 {
     const struct mc_graph *g = c->graph;
 
@@ -54,7 +53,7 @@ void mc_curve_release(struct mc_curve *c)
     memset(c, 0, sizeof *c);
 }
 
-static int curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, struct mc_error *err)
+int mc_curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, struct mc_error *err)
 {
     const msgpack_object *meta = mc_reader_meta(r);
     char kind[16];
@@ -88,8 +87,8 @@ int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history
     int rc = mc_stream_open(&r, from, "curve", h, err);
 
     memset(out, 0, sizeof *out);
-    if (!rc && !(rc = curve_meta(out, r, from.declared, err))) {
-        curve_flat(out, flat);
+    if (!rc && !(rc = mc_curve_meta(out, r, from.declared, err))) {
+        mc_curve_flat(out, flat);
         rc = mc_flat_read(r, flat, out->n_points, out->perm, err);
         snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
         out->augmented = mc_history_augmented(mc_reader_history(r));
@@ -100,18 +99,34 @@ int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history
     return rc;
 }
 
+/* Start the layout of a stream: its meta and its points. */
+static void begin(struct mc_layout *l, const struct mc_curve *c, struct mc_flat flat[MC_MAX_POINTS])
+{
+    mc_curve_flat(c, flat);
+    mc_layout_meta(l, "curve", c->perm ? 6 : 5);
+    mc_flat_pack_meta(&l->meta, c->graph, c->dataset);
+    mc_put_str(&l->meta, "curve", mc_curve_kinds[c->kind]);
+    mc_put_u64(&l->meta, "points", c->n_points);
+    if (c->perm)
+        mc_perm_pack_groups(c->perm, NULL, &l->meta);
+}
+
 int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_history *h,
                    struct mc_error *err)
 {
     struct mc_flat flat[MC_MAX_POINTS];
     struct mc_layout l = {0};
 
-    curve_flat(c, flat);
-    mc_layout_meta(&l, "curve", c->perm ? 6 : 5);
-    mc_flat_pack_meta(&l.meta, c->graph, c->dataset);
-    mc_put_str(&l.meta, "curve", mc_curve_kinds[c->kind]);
-    mc_put_u64(&l.meta, "points", c->n_points);
-    if (c->perm)
-        mc_perm_pack_groups(c->perm, NULL, &l.meta);
+    begin(&l, c, flat);
     return mc_flat_write(&l, path, flat, c->n_points, c->perm, h, err);
+}
+
+int mc_curve_open(struct mc_writer **w, const struct mc_curve *of, const char *path,
+                  const struct mc_history *h, struct mc_error *err)
+{
+    struct mc_flat flat[MC_MAX_POINTS];
+    struct mc_layout l = {0};
+
+    begin(&l, of, flat);
+    return mc_flat_open(w, &l, path, flat, of->n_points, of->perm, h, err);
 }

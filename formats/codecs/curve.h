@@ -41,6 +41,16 @@ MC_USE_RESULT int mc_curve_read(struct mc_curve *out, struct mc_stream from, str
 /* If a value is not finite, returns MC_EFAIL and writes nothing. */
 MC_USE_RESULT int mc_curve_write(const struct mc_curve *c, const char *path,
                                  const struct mc_history *h, struct mc_error *err);
+/* Open a stream of a curve like `of`, whose points are not used: the caller writes all tensors, in
+ * their types, and those of the permutation. */
+MC_USE_RESULT int mc_curve_open(struct mc_writer **w, const struct mc_curve *of, const char *path,
+                                const struct mc_history *h, struct mc_error *err);
+/* The points in a stream's order. */
+void mc_curve_flat(const struct mc_curve *c, struct mc_flat out[MC_MAX_POINTS]);
+/* Read graph, dataset, kind, n_points and the permutation's groups from a header, and make room for
+ * the types. any: as in mc_flat_unpack_meta. Release c also after an error. */
+MC_USE_RESULT int mc_curve_meta(struct mc_curve *c, const struct mc_reader *r, int any,
+                                struct mc_error *err);
 void mc_curve_release(struct mc_curve *c);
 
 #endif

@@ -17,21 +17,26 @@ static int is_variance(const char *name)
     return n >= k && !strcmp(name + n - k, suffix);
 }
 
+int mc_flat_check(const struct mc_param *p, enum mc_dtype type, const void *x, size_t n,
+                  const char *file, struct mc_error *err)
+{
+    const char *name = p->tensor.name;
+    int rc = mc_finite(type, x, n, file, name, err);
+
+    if (!rc && is_variance(name) && mc_any_below_zero(type, x, n))
+        rc = mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a variance below 0", file ? file : "",
+                     file ? ": " : "", name);
+    return rc;
+}
+
 int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat, const char *file,
                    struct mc_error *err)
 {
-    for (size_t i = 0; i < n; i++) {
-        const char *name = params[i].tensor.name;
-        const float *x = flat + params[i].offset;
-        int rc = mc_finite(MC_F32, x, params[i].count, file, name, err);
-        if (rc)
-            return rc;
-        for (size_t j = 0; is_variance(name) && j < params[i].count; j++)
-            if (x[j] < 0)
-                return mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a variance below 0",
-                               file ? file : "", file ? ": " : "", name);
-    }
-    return 0;
+    int rc = 0;
+
+    for (size_t i = 0; i < n && !rc; i++)
+        rc = mc_flat_check(&params[i], MC_F32, flat + params[i].offset, params[i].count, file, err);
+    return rc;
 }
 
 void mc_flat_pack_meta(struct mc_pack *p, const struct mc_graph *g, const char *dataset)
@@ -146,10 +151,9 @@ static int check_values(const struct mc_flat *f, size_t n_flat, const char *file
     return rc;
 }
 
-int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, struct mc_perm *perm,
-                 struct mc_error *err)
+int mc_flat_layout(struct mc_layout *l, const struct mc_reader *r, const struct mc_flat *f,
+                   size_t n_flat, const struct mc_perm *perm, struct mc_error *err)
 {
-    struct mc_layout l = {0};
     size_t n = perm ? perm->n_groups : 0;
     int rc = 0;
 
@@ -162,8 +166,19 @@ int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, st
             const enum mc_dtype dtype = mc_reader_tensor(r, at++)->dtype;
             f[i].types[j] = is_parameter_type(dtype) ? dtype : MC_F32;
         }
-    all_tensors(&l, f, n_flat, perm);
-    if ((rc = mc_layout_read(&l, r, err)) ||
+    all_tensors(l, f, n_flat, perm);
+    return mc_layout_expect(l, r, err);
+}
+
+int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, size_t n_flat, struct mc_perm *perm,
+                 struct mc_error *err)
+{
+    struct mc_layout l = {0};
+    int rc = mc_flat_layout(&l, r, f, n_flat, perm, err);
+
+    if (rc)
+        mc_layout_release(&l);
+    if (rc || (rc = mc_layout_read(&l, r, err)) ||
         (rc = check_values(f, n_flat, mc_reader_name(r), err)) || !perm)
         return rc;
     return mc_fail_in(mc_perm_check(perm, err), err, "%s", mc_reader_name(r));
@@ -180,4 +195,15 @@ int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f
     }
     all_tensors(l, f, n_flat, perm);
     return mc_layout_write(l, path, h, err);
+}
+
+int mc_flat_open(struct mc_writer **w, struct mc_layout *l, const char *path,
+                 const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
+                 const struct mc_history *h, struct mc_error *err)
+{
+    all_tensors(l, f, n_flat, perm);
+    int rc = mc_layout_open(w, l, path, h, err);
+
+    mc_layout_release(l);
+    return rc;
 }

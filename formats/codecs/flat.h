@@ -10,6 +10,7 @@
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
+#include "formats/stream/writer.h"
 #include "libcommon/permutation/permutation.h"
 #include "libcommon/graph/graph.h"
 #include "libcommon/graph/symmetry.h"
@@ -25,7 +26,11 @@ struct mc_flat {
     enum mc_dtype *types; /* (n) of the tensors in the stream; NULL: all float32 */
 };
 
-/* MC_EINPUT if a value is not finite or a running variance is negative. file may be NULL. */
+/* MC_EINPUT if one of n values of the parameter or statistic p, in this type, is not finite or is a
+ * negative running variance. file may be NULL. */
+MC_USE_RESULT int mc_flat_check(const struct mc_param *p, enum mc_dtype type, const void *x,
+                                size_t n, const char *file, struct mc_error *err);
+/* The same for n whole tensors of a flat vector. */
 MC_USE_RESULT int mc_flat_finite(const struct mc_param *params, size_t n, const float *flat,
                                  const char *file, struct mc_error *err);
 /* Pack the keys net, dataset and graph of an open map; unpack them into a new *g. A network without
@@ -36,6 +41,11 @@ MC_USE_RESULT int mc_flat_unpack_meta(struct mc_graph **g, char *dataset, size_t
                                       const struct mc_reader *r, const char *prefix, int any,
                                       struct mc_error *err);
 
+/* Expect these tensors in the stream's header and list them in *l; set the types, which must not be
+ * NULL. Release l, also after an error. */
+MC_USE_RESULT int mc_flat_layout(struct mc_layout *l, const struct mc_reader *r,
+                                 const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
+                                 struct mc_error *err);
 /* Read a stream to its verified end: these vectors, then the permutation with prefix "permutation/"
  * (perm NULL: none), whose groups are already set. Sets each *data: 64-byte aligned, zero in gaps,
  * freed by the caller, also after an error, and the types, which must not be NULL: float32, float16
@@ -48,5 +58,9 @@ MC_USE_RESULT int mc_flat_read(struct mc_reader *r, const struct mc_flat *f, siz
 MC_USE_RESULT int mc_flat_write(struct mc_layout *l, const char *path, const struct mc_flat *f,
                                 size_t n_flat, const struct mc_perm *perm,
                                 const struct mc_history *h, struct mc_error *err);
+/* Open such a stream, whose values the caller writes tensor by tensor, and release l. */
+MC_USE_RESULT int mc_flat_open(struct mc_writer **w, struct mc_layout *l, const char *path,
+                               const struct mc_flat *f, size_t n_flat, const struct mc_perm *perm,
+                               const struct mc_history *h, struct mc_error *err);
 
 #endif

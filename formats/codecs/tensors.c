@@ -5,7 +5,6 @@
 #include "libcommon/base/narrow.h"
 
 #include <assert.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,12 +141,19 @@ static void widen(struct mc_layout *l)
     }
 }
 
-int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)
+int mc_layout_expect(const struct mc_layout *l, const struct mc_reader *r, struct mc_error *err)
 {
     int rc = l->failed ? mc_no_memory(err) : mc_expect_count(r, l->n, err);
 
     for (size_t i = 0; i < l->n && !rc; i++)
         rc = mc_expect_tensor(r, i, &l->tensors[i], err);
+    return rc;
+}
+
+int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)
+{
+    int rc = mc_layout_expect(l, r, err);
+
     if (!rc)
         rc = gather(l, r, err);
     if (!rc)
@@ -182,14 +188,20 @@ static int write_narrow(struct mc_writer *w, size_t i, const struct mc_tensor *t
     return rc;
 }
 
+int mc_layout_open(struct mc_writer **w, const struct mc_layout *l, const char *path,
+                   const struct mc_history *h, struct mc_error *err)
+{
+    return l->failed ? mc_no_memory(err)
+                     : mc_writer_open(
+                           w, path, &(struct mc_header){l->kind, &l->meta, l->tensors, l->n}, h,
+                           err);
+}
+
 int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
                     struct mc_error *err)
 {
     struct mc_writer *w = NULL;
-    int rc = l->failed
-                 ? mc_no_memory(err)
-                 : mc_writer_open(&w, path,
-                                  &(struct mc_header){l->kind, &l->meta, l->tensors, l->n}, h, err);
+    int rc = mc_layout_open(&w, l, path, h, err);
 
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;
@@ -248,18 +260,7 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
 int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,
               struct mc_error *err)
 {
-    const float *f = x;
-    const double *d = x;
-    int ok = 1;
-
-    assert(dtype == MC_F32 || dtype == MC_F64);
-    if (dtype == MC_F32)
-        for (size_t i = 0; i < n; i++)
-            ok &= isfinite(f[i]) != 0;
-    else
-        for (size_t i = 0; i < n; i++)
-            ok &= isfinite(d[i]) != 0;
-    return ok ? 0
+    return mc_all_finite(dtype, x, n) ? 0
               : mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite",
                         file ? file : "", file ? ": " : "", name);
 }

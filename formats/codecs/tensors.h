@@ -8,6 +8,7 @@
 #include "formats/stream/history.h"
 #include "formats/stream/pack.h"
 #include "formats/stream/reader.h"
+#include "formats/stream/writer.h"
 
 /* The tensors of a stream and their places in memory; for writing, its kind and meta too. One
  * description serves reading and writing. Zero is a valid, empty layout. `failed` is set for good
@@ -45,6 +46,9 @@ void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t off
 /* Add a tensor with its own block. */
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer);
 
+/* MC_EINPUT unless the stream announces these tensors. */
+MC_USE_RESULT int mc_layout_expect(const struct mc_layout *l, const struct mc_reader *r,
+                                   struct mc_error *err);
 /* Read the stream to its verified end and release l, also after an error. The stream must announce
  * these tensors, with records in their order (MC_EINPUT), so that a header alone cannot make the
  * reader allocate. On success each *pointer is new memory for the caller to free: 64-byte aligned,
@@ -54,6 +58,9 @@ MC_USE_RESULT int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struc
  * if a finite value is too large for its tensor's type. */
 MC_USE_RESULT int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
                                   struct mc_error *err);
+/* Write only the header; l stays the caller's. */
+MC_USE_RESULT int mc_layout_open(struct mc_writer **w, const struct mc_layout *l, const char *path,
+                                 const struct mc_history *h, struct mc_error *err);
 void mc_layout_release(struct mc_layout *l); /* for a layout that is neither read nor written */
 
 /* Allocate zeroed, 64-byte aligned memory. NULL only if out of memory. */
@@ -80,7 +87,7 @@ MC_USE_RESULT int mc_stream_open(struct mc_reader **out, struct mc_stream from, 
                                  struct mc_history *h, struct mc_error *err);
 void mc_stream_close(struct mc_stream from, struct mc_reader *r);
 
-/* Check that x (n), float32 or float64, is finite. MC_EINPUT `file: "name" holds a value that is
+/* Check that x (n), of floats of any size, is finite. MC_EINPUT `file: "name" holds a value that is
  * not finite`; a NULL file is left out. */
 MC_USE_RESULT int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file,
                             const char *name, struct mc_error *err);

@@ -33,36 +33,12 @@ MC_USE_RESULT int mc_weights_init(struct mc_weights *out, const struct mc_graph 
 /* Make all types float32. The values are unchanged. */
 void mc_weights_widen(struct mc_weights *w);
 
-/* The weighted mean of networks, summed in float64. Beside the sum, one record of one network is in
- * memory.
- *
- *     rc = mc_weights_sum_open(&s, from, h, err);       for each network; the program compares
- *     rc = mc_weights_sum_add(&s, weight, err);         s.next with s.first.graph between the two
- *     rc = mc_weights_sum_write(&s, path, h, err);
- *     mc_weights_sum_release(&s);
- *
- * The mean of equal networks is that network, bit for bit: the sums' rounding errors are far below
- * half a unit in the last place of float32. */
-struct mc_weights_sum {
-    struct mc_weights first; /* the first network without its vectors; types: those of all networks,
-                                float32 where they differ */
-    double *params, *stats;  /* (P), (S): sums of weight times value */
-    double weight;           /* sum of the weights */
-    struct mc_stream from;
-    struct mc_reader *reader; /* reads the open network, unless that is the first */
-    struct mc_graph *next;    /* its graph, or NULL */
-};
-
-/* Open the next network, which may have no graph, and read its header; the first one whole. Its
- * history becomes a parent in h, which may be NULL. */
-MC_USE_RESULT int mc_weights_sum_open(struct mc_weights_sum *s, struct mc_stream from,
-                                      struct mc_history *h, struct mc_error *err);
-/* Add the open network with this weight, at least 0, and close it. It is read to its verified end.
- * MC_EINPUT if its tensors differ from the first network's, or as mc_weights_read. */
-MC_USE_RESULT int mc_weights_sum_add(struct mc_weights_sum *s, double weight, struct mc_error *err);
-/* Write the sum divided by the sum of the weights, which must not be 0. The sum is lost. */
-MC_USE_RESULT int mc_weights_sum_write(struct mc_weights_sum *s, const char *path,
-                                       const struct mc_history *h, struct mc_error *err);
-void mc_weights_sum_release(struct mc_weights_sum *s);
+/* Open a stream of weights with the graph, types and dataset of `of`, whose vectors are not used. The
+ * caller writes the values tensor by tensor: parameters, then statistics, in their types. */
+MC_USE_RESULT int mc_weights_open(struct mc_writer **w, const struct mc_weights *of,
+                                  const char *path, const struct mc_history *h,
+                                  struct mc_error *err);
+/* The two vectors in a stream's order. */
+void mc_weights_flat(const struct mc_weights *w, struct mc_flat out[2]);
 
 #endif

@@ -235,46 +235,126 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
     return rc;
 }
 
-static int copy_all(struct mc_weights *w, const struct places *p, struct mc_foreign *f,
-                    struct mc_convert_notes *notes, struct mc_error *err)
+static int by_index(const void *x, const void *y)
 {
-    const struct place **to = NULL; /* for each tensor of the file */
-    int rc = mc_new(&to, f->n, err);
+    const struct place *a = x, *b = y;
 
-    for (size_t i = 0; !rc && i < p->n; i++)
-        to[p->all[i].from] = &p->all[i];
-    for (size_t i = 0; !rc && i < f->n; i++) {
-        if (!to[i])
-            continue;
-        rc = mc_convert_floats(f, i, (to[i]->is_stat ? w->stats : w->params) + to[i]->param->offset,
-                               err);
-        const enum mc_dtype type = (enum mc_dtype)f->tensors[i].type;
-        if (mc_is_narrow(type))
-            w->types[to[i]->index] = type;
-        notes->converted[type] += type != MC_F32;
-    }
-    free(to);
-    return rc ? rc : f->end(f, err);
+    return a->index < b->index ? -1 : a->index > b->index;
 }
 
-int mc_convert_import(struct mc_weights *out, const struct mc_graph *g, const char *dataset,
-                      struct mc_foreign *f, const struct mc_rename *map,
-                      struct mc_convert_notes *notes, struct mc_error *err)
+/* Tensors of a file as a source. */
+struct foreign_source {
+    struct mc_convert_source source; /* first: a struct mc_convert_source * is one of these */
+    struct mc_foreign *f;
+    struct place *places; /* (n) in the stream's order */
+    size_t current;       /* the tensor that is read; done: its values so far */
+    size_t done;
+    float *whole; /* the current tensor if it is in Fortran order, else NULL */
+    unsigned char raw[CHUNK];
+};
+
+/* Go to tensor i. Tensors in Fortran order are read whole. */
+static int go_to(struct foreign_source *s, size_t i, struct mc_error *err)
 {
+    const size_t from = (size_t)s->places[i].from;
+    int rc = 0;
+
+    s->current = i;
+    s->done = 0;
+    free(s->whole);
+    s->whole = NULL;
+    if (!s->f->tensors[from].fortran || s->f->tensors[from].ndim < 2)
+        return s->f->seek(s->f, from, err);
+    rc = mc_new(&s->whole, s->places[i].param->count, err);
+    return rc ? rc : mc_convert_floats(s->f, from, s->whole, err);
+}
+
+/* Read at most CHUNK / 8 values of the current tensor in its type of the stream. */
+static int read_part(struct foreign_source *s, void *x, size_t n, struct mc_error *err)
+{
+    const struct mc_foreign_tensor *t = &s->f->tensors[s->places[s->current].from];
+    const enum mc_dtype type = s->source.types[s->current];
+    const size_t size = mc_dtype_size((enum mc_dtype)t->type);
+    float *wide = x;
+    int rc = 0;
+
+    if (s->whole) { /* narrow values of their own type: exact */
+        if (mc_is_narrow(type))
+            mc_narrow(type, s->whole + s->done, x, n);
+        else
+            memcpy(x, s->whole + s->done, n * sizeof(float));
+    } else if ((int)type == t->type) {
+        rc = s->f->read(s->f, x, n * size, err);
+    } else if (!(rc = s->f->read(s->f, s->raw, n * size, err))) {
+        for (size_t k = 0; k < n; k++)
+            wide[k] = element(t->type, s->raw + k * size);
+    }
+    s->done += n;
+    return rc ? rc : mc_flat_check(s->places[s->current].param, type, x, n, s->f->file, err);
+}
+
+static int read_foreign(struct mc_convert_source *source, size_t i, void *x, size_t n,
+                        struct mc_error *err)
+{
+    struct foreign_source *s = (struct foreign_source *)source;
+    const size_t size = mc_dtype_size(source->types[i]), most = CHUNK / sizeof(double);
+    int rc = i == s->current ? 0 : go_to(s, i, err);
+
+    for (size_t at = 0, k = 0; at < n && !rc; at += k) {
+        k = n - at < most ? n - at : most;
+        rc = read_part(s, (char *)x + at * size, k, err);
+    }
+    return rc;
+}
+
+static int end_foreign(struct mc_convert_source *source, struct mc_error *err)
+{
+    struct foreign_source *s = (struct foreign_source *)source;
+
+    return s->f->end(s->f, err);
+}
+
+static void close_foreign(struct mc_convert_source *source)
+{
+    struct foreign_source *s = (struct foreign_source *)source;
+
+    free(source->types);
+    free(s->places);
+    free(s->whole);
+    free(s);
+}
+
+int mc_convert_from_foreign(struct mc_convert_source **out, const struct mc_graph *g,
+                            struct mc_foreign *f, const struct mc_rename *map, int f32,
+                            struct mc_convert_notes *notes, struct mc_error *err)
+{
+    struct foreign_source *s = NULL;
     struct places p = {0};
     int rc = list_places(&p, g, err);
 
-    memset(out, 0, sizeof *out);
+    *out = NULL;
     memset(notes, 0, sizeof *notes);
-    if (rc || (rc = match(&p, g, f, map, notes, err)) ||
-        (rc = mc_weights_init(out, g, dataset, err)) || (rc = copy_all(out, &p, f, notes, err)) ||
-        (rc = mc_flat_finite(g->params, g->n_params, out->params, f->file, err)))
+    if (rc || (rc = match(&p, g, f, map, notes, err)) || (rc = mc_new(&s, 1, err)))
         goto out;
-    rc = mc_flat_finite(g->stats, g->n_stats, out->stats, f->file, err);
+    s->source = (struct mc_convert_source){
+        .graph = g, .n = p.n, .read = read_foreign, .end = end_foreign, .close = close_foreign};
+    s->f = f;
+    s->current = SIZE_MAX;
+    if ((rc = mc_new(&s->source.types, p.n, err)))
+        goto out;
+    qsort(p.all, p.n, sizeof *p.all, by_index);
+    for (size_t i = 0; i < p.n; i++) {
+        const enum mc_dtype type = (enum mc_dtype)f->tensors[p.all[i].from].type;
+        s->source.types[i] = mc_is_narrow(type) && !f32 ? type : MC_F32;
+        notes->converted[type] += type != MC_F32;
+    }
+    s->places = p.all;
+    p.all = NULL;
+    *out = &s->source;
+    s = NULL;
 out:
     free(p.all);
-    if (rc)
-        mc_weights_release(out);
+    free(s);
     return rc;
 }
 
@@ -334,54 +414,5 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
 out:
     free(text);
     free(tensors);
-    return rc;
-}
-
-/* ---- exporting ---- */
-
-/* A tensor to write, in its type: its values themselves, or a copy at *narrow, which moves past
- * it. */
-static struct mc_foreign_out to_write(const struct mc_param *p, enum mc_dtype type,
-                                      const float *flat, uint16_t **narrow)
-{
-    struct mc_foreign_out out = {.tensor = p->tensor, .data = flat + p->offset};
-
-    if (mc_is_narrow(type)) {
-        out.tensor.dtype = type;
-        out.data = *narrow;
-        mc_narrow(type, flat + p->offset, *narrow, p->count);
-        *narrow += p->count;
-    }
-    return out;
-}
-
-int mc_convert_export(const struct mc_weights *w, enum mc_convert_format format, const char *path,
-                      const struct mc_rename *map, struct mc_error *err)
-{
-    const struct mc_graph *g = w->graph;
-    struct mc_foreign_out *out = NULL;
-    uint16_t *narrow = NULL, *at = NULL;
-    size_t n = 0, p = 0, s = 0, count = 0;
-    int rc = mc_new(&out, g->n_params + g->n_stats, err);
-
-    for (size_t i = 0; i < g->n_params + g->n_stats; i++)
-        if (mc_is_narrow(w->types[i]))
-            count += i < g->n_params ? g->params[i].count : g->stats[i - g->n_params].count;
-    if (!rc)
-        rc = mc_new(&narrow, count, err);
-    at = narrow;
-    for (int node = g->rows ? -1 : 0; !rc && node < g->n_nodes; node++) {
-        for (; p < g->n_params && g->params[p].node == node; p++)
-            out[n++] = to_write(&g->params[p], w->types[p], w->params, &at);
-        for (; s < g->n_stats && g->stats[s].node == node; s++)
-            out[n++] = to_write(&g->stats[s], w->types[g->n_params + s], w->stats, &at);
-    }
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_rename_to_foreign(map, out[i].tensor.name, out[i].name, err);
-    if (!rc)
-        rc = format == MC_CONVERT_NPZ ? mc_npz_write(path, out, n, err)
-                                      : mc_safetensors_write(path, out, n, err);
-    free(narrow);
-    free(out);
     return rc;
 }

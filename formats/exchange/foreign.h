@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Foreign files of named tensors: one interface to safetensors and npz. Opening a file checks
- * everything but its data. Then the tensors' bytes are read, in the file's order. */
+ * everything but its data. Then the tensors' bytes are read, each once, in any order. */
 #ifndef MC_FOREIGN_H
 #define MC_FOREIGN_H
 
@@ -29,12 +29,12 @@ struct mc_foreign {
         *parts; /* (n_parts) the files of sharded tensors; NULL if this is one file */
     size_t n_parts;
 
-    /* Go to the data of tensor i, which must follow earlier ones. */
+    /* Go to the data of tensor i. A pipe keeps the tensors that this skips in memory. */
     int (*seek)(struct mc_foreign *f, size_t i, struct mc_error *err);
     /* Read its next n bytes, at most what it has. Reading the last byte verifies its checksum if
      * there is one. */
     int (*read)(struct mc_foreign *f, void *dst, size_t n, struct mc_error *err);
-    /* Check that nothing follows the last tensor. */
+    /* Check that tensors that were not read are complete and nothing follows the last. */
     int (*end)(struct mc_foreign *f, struct mc_error *err);
     void (*close)(struct mc_foreign *f);
 };
@@ -60,10 +60,19 @@ struct mc_foreign_out {
     struct mc_tensor tensor; /* for its shape and dtype: float32, float16 or bfloat16 */
     const void *data;
 };
-/* Write a file whole or not at all, to stdout if path is "-" or NULL. npz is assembled in
- * memory. */
-MC_USE_RESULT int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors,
-                                       size_t n, struct mc_error *err);
+/* Write a safetensors file whole or not at all, to stdout if path is "-" or NULL: first the header,
+ * then the bytes of each tensor from its first to its last, the tensors in any order. `data` are not
+ * used. On a pipe, tensors that come too early are kept in memory. */
+struct mc_safetensors_writer;
+MC_USE_RESULT int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
+                                        const struct mc_foreign_out *tensors, size_t n,
+                                        struct mc_error *err);
+MC_USE_RESULT int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *data,
+                                       size_t bytes, struct mc_error *err);
+/* Commit and free w, also after an error. All tensors must be complete. */
+MC_USE_RESULT int mc_safetensors_close(struct mc_safetensors_writer *w, struct mc_error *err);
+void mc_safetensors_abandon(struct mc_safetensors_writer *w); /* w may be NULL */
+/* Write an npz file likewise. It is assembled in memory. */
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);
 

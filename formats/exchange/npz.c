@@ -19,7 +19,7 @@ struct reader {
     zip_file_t *entry;
     const char *name; /* the current tensor's */
     uint64_t left;    /* its remaining bytes */
-    size_t next;      /* next tensor to read or skip */
+    char *seen;       /* (n) tensors that were read */
     uint64_t room;    /* bytes of the file not used by earlier entries */
 };
 
@@ -103,16 +103,17 @@ static int finish_entry(struct reader *r, struct mc_error *err)
     return k < 0 ? fail("its data", zip_file_get_error(r->entry), err) : 0;
 }
 
-/* Skip to tensor i. Skipped tensors must be complete too. */
-static int skip(struct reader *r, size_t i, struct mc_error *err)
+/* Tensors that were not read must be complete too. */
+static int end(struct mc_foreign *f, struct mc_error *err)
 {
+    struct reader *r = (struct reader *)f;
     int rc = 0;
 
-    for (; !rc && r->next < i; r->next++) {
+    for (size_t i = 0; !rc && i < f->n; i++) {
         struct mc_foreign_tensor again = {0};
-        const struct mc_foreign_tensor *t = &r->f.tensors[r->next];
+        const struct mc_foreign_tensor *t = &f->tensors[i];
         uint64_t before = 0;
-        if (!(rc = open_entry(r, t->at, &again, &before, err)))
+        if (!r->seen[i] && !(rc = open_entry(r, t->at, &again, &before, err)))
             rc = finish_entry(r, err);
         rc = in_entry(r, t->name, rc, err);
     }
@@ -125,12 +126,9 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
     struct mc_foreign_tensor again = {0};
     const struct mc_foreign_tensor *t = &f->tensors[i];
     uint64_t before = 0;
-    int rc = skip(r, i, err);
+    int rc = open_entry(r, t->at, &again, &before, err);
 
-    if (rc)
-        return rc;
-    r->next = i + 1;
-    rc = open_entry(r, t->at, &again, &before, err);
+    r->seen[i] = 1;
     if (!rc && again.bytes != t->bytes)
         rc = mc_fail(err, MC_EFAIL, "the file changed during reading");
     r->name = t->name;
@@ -156,11 +154,6 @@ static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error 
     return in_entry(r, r->name, rc, err);
 }
 
-static int end(struct mc_foreign *f, struct mc_error *err)
-{
-    return skip((struct reader *)f, f->n, err);
-}
-
 static void close_reader(struct mc_foreign *f)
 {
     struct reader *r = (struct reader *)f;
@@ -170,6 +163,7 @@ static void close_reader(struct mc_foreign *f)
     if (r->zip)
         zip_discard(r->zip);
     mc_foreign_release(f);
+    free(r->seen);
     free(r);
 }
 
@@ -267,6 +261,8 @@ int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
         rc = add_entry(r, (uint64_t)i, err);
     if (!rc)
         rc = mc_foreign_expect_once(&r->f, err);
+    if (!rc)
+        rc = mc_new(&r->seen, r->f.n, err);
 out:
     if (rc)
         close_reader(&r->f);

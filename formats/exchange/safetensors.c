@@ -43,7 +43,11 @@ static const struct {
 struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
     int fd, seekable;
-    uint64_t at; /* data bytes already read */
+    uint64_t at;      /* place in the data */
+    size_t next;      /* on a pipe, the first tensor that is neither read nor kept */
+    char **kept;      /* (n) on a pipe: tensors that were skipped, or NULL */
+    size_t current;   /* the tensor that is read; kept_at: its bytes read from memory */
+    uint64_t kept_at;
 };
 
 /* ---- bytes ---- */
@@ -69,8 +73,8 @@ static int read_exactly(struct reader *r, void *dst, size_t n, struct mc_error *
     return rc;
 }
 
-/* Read the header in growing steps: an announced size alone allocates nothing. */
-static int read_header(struct reader *r, char **out, size_t n, struct mc_error *err)
+/* Read n bytes into memory that grows with them: an announced size alone allocates nothing. */
+static int read_growing(struct reader *r, char **out, size_t n, struct mc_error *err)
 {
     size_t have = 0, room = 0;
     int rc = 0;
@@ -87,17 +91,27 @@ static int read_header(struct reader *r, char **out, size_t n, struct mc_error *
     return rc;
 }
 
-/* Skip to byte `to` of the data by reading. */
-static int skip(struct reader *r, uint64_t to, struct mc_error *err)
+/* Go to byte `to` of a file's data. */
+static int go(struct reader *r, uint64_t to, struct mc_error *err)
 {
-    char discarded[4096];
+    if (to != r->at && lseek(r->fd, (off_t)to - (off_t)r->at, SEEK_CUR) < 0)
+        return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", r->f.file, strerror(errno));
+    r->at = to;
+    return 0;
+}
+
+/* Keep the tensors of a pipe before tensor `to`. The first of them may be partly read. */
+static int keep(struct reader *r, size_t to, struct mc_error *err)
+{
     int rc = 0;
 
-    while (r->at < to && !rc) {
-        uint64_t left = to - r->at;
-        size_t n = left < sizeof discarded ? (size_t)left : sizeof discarded;
-        rc = read_exactly(r, discarded, n, err);
-        r->at += n;
+    if (!r->kept && (rc = mc_new(&r->kept, r->f.n, err)))
+        return rc;
+    for (; r->next < to && !rc; r->next++) {
+        const struct mc_foreign_tensor *t = &r->f.tensors[r->next];
+        const size_t left = (size_t)(t->at + t->bytes - r->at);
+        rc = read_growing(r, &r->kept[r->next], left, err);
+        r->at += left;
     }
     return rc;
 }
@@ -105,34 +119,47 @@ static int skip(struct reader *r, uint64_t to, struct mc_error *err)
 static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
-    const uint64_t to = f->tensors[i].at;
+    int rc = r->seekable ? go(r, f->tensors[i].at, err) : keep(r, i, err);
 
-    if (!r->seekable)
-        return skip(r, to, err);
-    if (to > r->at && lseek(r->fd, (off_t)(to - r->at), SEEK_CUR) < 0)
-        return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", f->file, strerror(errno));
-    r->at = to;
-    return 0;
+    r->current = i;
+    r->kept_at = 0;
+    r->next = r->next > i + 1 ? r->next : i + 1;
+    return rc;
 }
 
 static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
+    char *kept = r->kept ? r->kept[r->current] : NULL;
 
-    r->at += n;
-    return read_exactly(r, dst, n, err);
+    if (!kept) {
+        r->at += n;
+        return read_exactly(r, dst, n, err);
+    }
+    memcpy(dst, kept + r->kept_at, n);
+    r->kept_at += n;
+    if (r->kept_at == f->tensors[r->current].bytes) {
+        free(kept);
+        r->kept[r->current] = NULL;
+    }
+    return 0;
 }
 
 static int end(struct mc_foreign *f, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
     const struct mc_foreign_tensor *last = f->n ? &f->tensors[f->n - 1] : NULL;
+    char discarded[4096];
     size_t got = 0;
-    char byte;
-    /* the last tensor may be unread */
-    int rc = last ? skip(r, last->at + last->bytes, err) : 0;
+    int rc = last && r->seekable ? go(r, last->at + last->bytes, err) : 0;
 
-    if (rc || (rc = read_bytes(r, &byte, 1, &got, err)))
+    while (!rc && last && r->at < last->at + last->bytes) { /* the last tensors may be unread */
+        const uint64_t left = last->at + last->bytes - r->at;
+        const size_t n = left < sizeof discarded ? (size_t)left : sizeof discarded;
+        rc = read_exactly(r, discarded, n, err);
+        r->at += n;
+    }
+    if (rc || (rc = read_bytes(r, discarded, 1, &got, err)))
         return rc;
     return got ? mc_fail(err, MC_EINPUT, "%s: bytes after the last tensor", f->file) : 0;
 }
@@ -143,6 +170,9 @@ static void close_reader(struct mc_foreign *f)
 
     if (r->fd > STDIN_FILENO)
         close(r->fd);
+    for (size_t i = 0; r->kept && i < f->n; i++)
+        free(r->kept[i]);
+    free(r->kept);
     mc_foreign_release(f);
     free(r);
 }
@@ -317,7 +347,7 @@ int mc_safetensors_open_file(struct mc_foreign **out, const char *path, struct m
     else if (r->seekable && n > have - sizeof head)
         rc = mc_fail(err, MC_EINPUT, "%s: truncated: the header needs %llu bytes", r->f.file,
                      (unsigned long long)n);
-    if (rc || (rc = read_header(r, &text, (size_t)n, err)) ||
+    if (rc || (rc = read_growing(r, &text, (size_t)n, err)) ||
         (rc = parse_header(r, text, (size_t)n, &size, err)))
         goto out;
     if (r->seekable && size != have - sizeof head - n)
@@ -365,30 +395,106 @@ static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t c
     putc('}', f);
 }
 
-int mc_safetensors_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
-                         struct mc_error *err)
-{
-    struct mc_output *o = NULL;
-    struct mc_text head;
-    int rc = mc_text_open(&head, err);
+struct mc_safetensors_writer {
+    struct mc_output *out;
+    uint64_t *place, *done; /* (n) first byte in the file, and bytes written or kept, of each tensor */
+    size_t *bytes;          /* (n) */
+    char **kept;            /* (n) tensors that cannot be written yet, or NULL */
+    size_t n, next;         /* next: the first tensor that is not complete in the file */
+    uint64_t at;            /* place in the file */
+};
 
-    if (!rc)
-        print_header(head.f, tensors, n);
-    rc = mc_text_end(&head, rc, err);
+int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
+                          const struct mc_foreign_out *tensors, size_t n, struct mc_error *err)
+{
+    struct mc_safetensors_writer *w = NULL;
+    struct mc_text head = {0};
+    int rc = mc_new(&w, 1, err);
+
+    *out = NULL;
+    if (rc || (rc = mc_text_open(&head, err)))
+        goto out;
+    print_header(head.f, tensors, n);
+    if ((rc = mc_text_end(&head, rc, err)) || (rc = mc_new(&w->place, n, err)) ||
+        (rc = mc_new(&w->done, n, err)) || (rc = mc_new(&w->bytes, n, err)) ||
+        (rc = mc_new(&w->kept, n, err)))
+        goto out;
     /* the data start at a multiple of 8, as in the reference implementation */
     const size_t blanks = -head.bytes % 8;
-    for (int i = 0; !rc && i < 8; i++)
+    for (int i = 0; i < 8; i++)
         head.text[i] = (char)((head.bytes + blanks - 8) >> 8 * i & 0xff);
-    if (!rc && !(rc = mc_output_open(&o, path, MC_OUTPUT_BINARY, err)) &&
-        !(rc = mc_output_write(o, head.text, head.bytes, err)))
-        rc = mc_output_write(o, "       ", blanks, err);
-    for (size_t i = 0; i < n && !rc; i++)
-        rc = mc_output_write(o, tensors[i].data, (size_t)mc_tensor_bytes(&tensors[i].tensor), err);
-    if (!rc) {
-        rc = mc_output_close(o, err);
-        o = NULL;
+    w->at = head.bytes + blanks;
+    for (w->n = 0; w->n < n; w->n++) {
+        w->bytes[w->n] = (size_t)mc_tensor_bytes(&tensors[w->n].tensor);
+        w->place[w->n] = w->n ? w->place[w->n - 1] + w->bytes[w->n - 1] : w->at;
     }
-    mc_output_abandon(o);
+    if (!(rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)) &&
+        !(rc = mc_output_write(w->out, head.text, head.bytes, err)))
+        rc = mc_output_write(w->out, "       ", blanks, err);
+out:
     free(head.text);
+    if (rc)
+        mc_safetensors_abandon(w);
+    else
+        *out = w;
     return rc;
+}
+
+static int put(struct mc_safetensors_writer *w, const void *data, size_t bytes,
+               struct mc_error *err)
+{
+    w->at += bytes;
+    return mc_output_write(w->out, data, bytes, err);
+}
+
+int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *data, size_t bytes,
+                         struct mc_error *err)
+{
+    const uint64_t to = w->place[i] + w->done[i];
+    int rc = 0;
+
+    if (to != w->at && mc_output_seekable(w->out)) {
+        rc = mc_output_seek(w->out, to, err);
+        w->at = to;
+    }
+    if (rc)
+        return rc;
+    if (to == w->at) {
+        rc = put(w, data, bytes, err);
+    } else {
+        if (!w->kept[i] && (rc = mc_new(&w->kept[i], w->bytes[i], err)))
+            return rc;
+        memcpy(w->kept[i] + w->done[i], data, bytes);
+    }
+    w->done[i] += bytes;
+    for (; w->next < w->n && w->done[w->next] == w->bytes[w->next] && !rc; w->next++) {
+        if (w->kept[w->next])
+            rc = put(w, w->kept[w->next], w->bytes[w->next], err);
+        free(w->kept[w->next]);
+        w->kept[w->next] = NULL;
+    }
+    return rc;
+}
+
+int mc_safetensors_close(struct mc_safetensors_writer *w, struct mc_error *err)
+{
+    struct mc_output *out = w->out;
+
+    w->out = NULL;
+    mc_safetensors_abandon(w);
+    return mc_output_close(out, err);
+}
+
+void mc_safetensors_abandon(struct mc_safetensors_writer *w)
+{
+    if (!w)
+        return;
+    mc_output_abandon(w->out);
+    for (size_t i = 0; w->kept && i < w->n; i++)
+        free(w->kept[i]);
+    free(w->place);
+    free(w->done);
+    free(w->bytes);
+    free(w->kept);
+    free(w);
 }

@@ -5,7 +5,7 @@
  *     model.safetensors.index.json    {"metadata": {...}, "weight_map": {tensor: shard, ...}}
  *     model-00001-of-00002.safetensors, ...
  *
- * All shards are opened and compared with the index first. Then they are read one after another. */
+ * All shards are opened and compared with the index first. */
 #include "formats/exchange/foreign.h"
 #include "formats/exchange/json_object.h"
 #include "libcommon/base/alloc.h"
@@ -36,6 +36,8 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
 {
     struct shards *s = (struct shards *)f;
 
+    while (i < s->first[s->current])
+        s->current--;
     while (i >= s->first[s->current + 1])
         s->current++;
     struct mc_foreign *part = f->parts[s->current];

@@ -299,6 +299,16 @@ int mc_output_write(struct mc_output *o, const void *data, size_t n, struct mc_e
     return mc_file_write_all(o->fd, data, n) < n ? cannot(o, "write", errno, err) : 0;
 }
 
+int mc_output_seekable(const struct mc_output *o)
+{
+    return o->slot >= 0;
+}
+
+int mc_output_seek(struct mc_output *o, uint64_t to, struct mc_error *err)
+{
+    return lseek(o->fd, (off_t)to, SEEK_SET) < 0 ? cannot(o, "write", errno, err) : 0;
+}
+
 /* Flush the directory, which makes a rename durable. Some file systems cannot report this. */
 static int sync_directory(const char *path)
 {

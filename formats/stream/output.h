@@ -13,6 +13,7 @@
 
 #include <limits.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum mc_output_kind {
     MC_OUTPUT_BINARY, /* MC_EUSAGE if the output is a terminal */
@@ -29,6 +30,10 @@ MC_USE_RESULT int mc_output_open(struct mc_output **out, const char *path, enum 
                                  struct mc_error *err);
 MC_USE_RESULT int mc_output_write(struct mc_output *o, const void *data, size_t n,
                                   struct mc_error *err);
+/* 1 if the output is a regular file that mc_output_close renames: its bytes may be written in any
+ * order. Then mc_output_seek sets the place of the next bytes. */
+int mc_output_seekable(const struct mc_output *o);
+MC_USE_RESULT int mc_output_seek(struct mc_output *o, uint64_t to, struct mc_error *err);
 /* Commit and free o, also after an error. After an error the old file is unchanged, with one
  * exception: if the directory cannot be flushed, the new file is in place, and the message says
  * so. */

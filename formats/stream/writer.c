@@ -18,10 +18,11 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are written as
 struct mc_writer {
     struct mc_output *out;
     ZSTD_CCtx *coder;
-    XXH3_state_t *hash;
+    XXH3_state_t *hash, *sum; /* of the content id; of the open record's data */
     const struct mc_history *history;
     struct mc_tensor *tensors;
-    uint64_t *rows_written;
+    uint64_t *rows_written; /* with those of the open record */
+    uint64_t left;          /* bytes that the open record lacks; 0: none is open */
     size_t n_tensors;
     uint64_t n_records;
     int failed; /* the code of the first failure; nothing is written after it */
@@ -138,8 +139,9 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
     w->n_tensors = n_tensors;
     w->coder = ZSTD_createCCtx();
     w->hash = XXH3_createState();
+    w->sum = XXH3_createState();
     if (mc_new(&w->tensors, n_tensors, err) || mc_new(&w->rows_written, n_tensors, err) ||
-        !w->coder || !w->hash ||
+        !w->coder || !w->hash || !w->sum ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
         ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
         rc = mc_no_memory(err);
@@ -176,17 +178,16 @@ out:
     return rc;
 }
 
-/* Write one record. The bytes around the data are packed; the data is never copied. */
-static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
-                        size_t bytes, struct mc_error *err)
+/* Write the bytes of a record of tensor i before its data, of `bytes` bytes. */
+static int begin_record(struct mc_writer *w, size_t i, uint64_t rows, uint64_t bytes,
+                        struct mc_error *err)
 {
     const struct mc_tensor *t = &w->tensors[i];
-    struct mc_pack inner, head, tail;
+    struct mc_pack inner, head;
     int rc = 0;
 
     mc_pack_init(&inner);
     mc_pack_init(&head);
-    mc_pack_init(&tail);
     mc_pack_array(&inner, 3);
     mc_pack_array(&inner, (size_t)t->ndim);
     for (int k = 0; k < t->ndim; k++)
@@ -200,22 +201,78 @@ static int write_record(struct mc_writer *w, size_t i, uint64_t rows, const void
     mc_pack_str(&head, "data");
     head.failed |= msgpack_pack_ext(&head.pk, inner.buf.size + bytes, 1) != 0;
     mc_pack_raw(&head, &inner);
-
-    mc_put_u64(&tail, "xxh", XXH3_64bits(data, bytes));
-
-    if (head.failed || tail.failed)
-        rc = mc_no_memory(err);
-    else if (!(rc = emit_hashed(w, head.buf.data, head.buf.size, err)) &&
-             !(rc = emit_hashed(w, data, bytes, err)))
-        rc = emit_hashed(w, tail.buf.data, tail.buf.size, err);
+    rc = head.failed ? mc_no_memory(err) : emit_hashed(w, head.buf.data, head.buf.size, err);
     if (!rc) {
         w->rows_written[i] += rows;
-        w->n_records++;
+        w->left = bytes;
+        XXH3_64bits_reset(w->sum);
     }
     mc_pack_release(&inner);
     mc_pack_release(&head);
-    mc_pack_release(&tail);
     return rc;
+}
+
+/* Write the next bytes of the open record's data, which are never copied, and after the last the
+ * record's end. */
+static int add_data(struct mc_writer *w, const void *data, size_t bytes, struct mc_error *err)
+{
+    struct mc_pack tail;
+    int rc = emit_hashed(w, data, bytes, err);
+
+    XXH3_64bits_update(w->sum, data, bytes);
+    w->left -= bytes;
+    if (rc || w->left)
+        return rc;
+    mc_pack_init(&tail);
+    mc_put_u64(&tail, "xxh", XXH3_64bits_digest(w->sum));
+    rc = tail.failed ? mc_no_memory(err) : emit_hashed(w, tail.buf.data, tail.buf.size, err);
+    mc_pack_release(&tail);
+    w->n_records++;
+    return rc;
+}
+
+static int failed_before(const struct mc_writer *w, struct mc_error *err)
+{
+    if (w->failed && err)
+        *err = w->failure;
+    return w->failed;
+}
+
+static uint64_t row_bytes_of(const struct mc_writer *w, size_t i)
+{
+    return mc_tensor_row_elems(&w->tensors[i]) * mc_dtype_size(w->tensors[i].dtype);
+}
+
+static uint64_t rows_left(const struct mc_writer *w, size_t i)
+{
+    return i < w->n_tensors ? mc_tensor_rows(&w->tensors[i]) - w->rows_written[i] : 0;
+}
+
+int mc_writer_bytes(struct mc_writer *w, size_t i, const void *data, size_t bytes,
+                    struct mc_error *err)
+{
+    struct mc_error now = {0};
+    const char *p = data;
+
+    if (failed_before(w, err))
+        return w->failed;
+    while (bytes) {
+        const uint64_t row = i < w->n_tensors ? row_bytes_of(w, i) : 0;
+        uint64_t n = row ? MC_CUT / row : 0;
+        n = n < rows_left(w, i) ? n : rows_left(w, i);
+        if (!w->left && !n) {
+            mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_output_name(w->out));
+            return fail(w, &now, err);
+        }
+        if (!w->left && begin_record(w, i, n, n * row, &now))
+            return fail(w, &now, err);
+        const size_t part = bytes < w->left ? bytes : (size_t)w->left;
+        if (add_data(w, p, part, &now))
+            return fail(w, &now, err);
+        p += part;
+        bytes -= part;
+    }
+    return 0;
 }
 
 int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
@@ -224,16 +281,13 @@ int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *dat
     struct mc_error now = {0};
     const char *p = data;
 
-    if (w->failed) {
-        if (err)
-            *err = w->failure;
+    if (failed_before(w, err))
         return w->failed;
-    }
-    if (i >= w->n_tensors || rows > mc_tensor_rows(&w->tensors[i]) - w->rows_written[i]) {
+    if (i >= w->n_tensors || w->left || rows > rows_left(w, i)) {
         mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_output_name(w->out));
         return fail(w, &now, err);
     }
-    uint64_t row_bytes = mc_tensor_row_elems(&w->tensors[i]) * mc_dtype_size(w->tensors[i].dtype);
+    const uint64_t row_bytes = row_bytes_of(w, i);
     if (!row_bytes) {
         w->rows_written[i] += rows;
         return 0;
@@ -242,7 +296,8 @@ int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *dat
         uint64_t n = MC_CUT / row_bytes;
         if (n > rows)
             n = rows;
-        if (write_record(w, i, n, p, (size_t)(n * row_bytes), &now))
+        if (begin_record(w, i, n, n * row_bytes, &now) ||
+            add_data(w, p, (size_t)(n * row_bytes), &now))
             return fail(w, &now, err);
         p += n * row_bytes;
         rows -= n;
@@ -261,7 +316,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     int rc = 0;
 
     for (size_t i = 0; i < w->n_tensors; i++)
-        if (mc_tensor_bytes(&w->tensors[i]) && w->rows_written[i] != mc_tensor_rows(&w->tensors[i]))
+        if (mc_tensor_bytes(&w->tensors[i]) && (w->left || rows_left(w, i)))
             return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
                            mc_output_name(w->out), w->tensors[i].name);
     mc_hash_id(XXH3_128bits_digest(w->hash), id);
@@ -308,6 +363,7 @@ void mc_writer_abandon(struct mc_writer *w)
     mc_output_abandon(w->out);
     ZSTD_freeCCtx(w->coder);
     XXH3_freeState(w->hash);
+    XXH3_freeState(w->sum);
     free(w->tensors);
     free(w->rows_written);
     free(w);

@@ -24,6 +24,10 @@ MC_USE_RESULT int mc_writer_open(struct mc_writer **out, const char *path,
 /* Write the next `rows` rows of tensor i, in records of at most 32 MiB. */
 MC_USE_RESULT int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
                                  struct mc_error *err);
+/* Write the next bytes of tensor i, in records of as many whole rows as fit in 32 MiB, however the
+ * bytes are split. Other tensors may follow only after a whole record. */
+MC_USE_RESULT int mc_writer_bytes(struct mc_writer *w, size_t i, const void *data, size_t bytes,
+                                  struct mc_error *err);
 /* Write a whole tensor. */
 MC_USE_RESULT int mc_writer_tensor(struct mc_writer *w, size_t i, const void *data,
                                    struct mc_error *err);

@@ -73,30 +73,85 @@ static uint16_t to_f16(float f)
 
 static uint16_t to_bf16(float f)
 {
-    const uint32_t bits = bits_of(f);
+    const uint32_t bits = bits_of(f), x = bits & ~F32_SIGN;
+    /* to nearest even; NaN: the upper part of its payload, or a quiet one */
+    const uint32_t rounded = (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+    const uint32_t nan = bits >> 16 | (uint32_t)((bits >> 16 & 0x7f) == 0) << 6;
 
-    if ((bits & ~F32_SIGN) <= F32_INF)
-        return (uint16_t)round_off(bits, 16);
-    return (uint16_t)(bits >> 16 | (bits >> 16 & 0x7f ? 0 : 0x40));
+    return (uint16_t)(x > F32_INF ? nan : rounded);
 }
+
+/* ---- arrays ----------------------------------------------------------------------------------- */
 
 void mc_widen(enum mc_dtype dtype, const void *from, float *to, size_t n)
 {
-    const unsigned char *at = from;
+    uint16_t h[256];
+    float wide[sizeof h / sizeof *h];
 
-    while (n--) { /* from the end: `from` may be the start of `to` */
-        uint16_t h;
-        memcpy(&h, at + n * sizeof h, sizeof h);
-        to[n] = dtype == MC_F16 ? from_f16(h) : float_of((uint32_t)h << 16);
+    while (n) { /* piece by piece from the end: `from` may be the start of `to` */
+        const size_t k = (n - 1) % (sizeof h / sizeof *h) + 1;
+        n -= k;
+        memcpy(h, (const char *)from + n * sizeof *h, k * sizeof *h);
+        if (dtype == MC_F16)
+            for (size_t i = 0; i < k; i++)
+                wide[i] = from_f16(h[i]);
+        else
+            for (size_t i = 0; i < k; i++)
+                wide[i] = float_of((uint32_t)h[i] << 16);
+        memcpy(to + n, wide, k * sizeof *wide);
     }
 }
 
 void mc_narrow(enum mc_dtype dtype, const float *from, void *to, size_t n)
 {
-    unsigned char *at = to;
+    uint16_t h[256];
 
-    for (size_t i = 0; i < n; i++) {
-        const uint16_t h = dtype == MC_F16 ? to_f16(from[i]) : to_bf16(from[i]);
-        memcpy(at + i * sizeof h, &h, sizeof h);
+    for (size_t at = 0, k = 0; at < n; at += k) {
+        k = n - at < sizeof h / sizeof *h ? n - at : sizeof h / sizeof *h;
+        if (dtype == MC_F16)
+            for (size_t i = 0; i < k; i++)
+                h[i] = to_f16(from[at + i]);
+        else
+            for (size_t i = 0; i < k; i++)
+                h[i] = to_bf16(from[at + i]);
+        memcpy((char *)to + at * sizeof *h, h, k * sizeof *h);
     }
+}
+
+/* 1 if all n values have a bit of the mask that is 0: their exponent is not that of infinity. */
+#define ALL_FINITE(type, mask)                                                                     \
+    do {                                                                                           \
+        type v, bad = 0;                                                                           \
+        for (size_t i = 0; i < n; i++) {                                                           \
+            memcpy(&v, (const char *)x + i * sizeof v, sizeof v);                                  \
+            bad |= (type)((v & (mask)) == (mask));                                                 \
+        }                                                                                          \
+        return !bad;                                                                               \
+    } while (0)
+
+int mc_all_finite(enum mc_dtype dtype, const void *x, size_t n)
+{
+    if (dtype == MC_F32)
+        ALL_FINITE(uint32_t, F32_INF);
+    if (dtype == MC_F64)
+        ALL_FINITE(uint64_t, 0x7ff0000000000000u);
+    if (dtype == MC_F16)
+        ALL_FINITE(uint16_t, 0x7c00);
+    ALL_FINITE(uint16_t, 0x7f80);
+}
+
+int mc_any_below_zero(enum mc_dtype dtype, const void *x, size_t n)
+{
+    int below = 0;
+
+    for (size_t i = 0; i < n; i++) { /* the sign, and not -0 */
+        uint32_t wide = 0;
+        uint16_t narrow = 0;
+        if (dtype == MC_F32)
+            memcpy(&wide, (const char *)x + i * sizeof wide, sizeof wide);
+        else
+            memcpy(&narrow, (const char *)x + i * sizeof narrow, sizeof narrow);
+        below |= wide > F32_SIGN || narrow > 0x8000;
+    }
+    return below;
 }

@@ -8,6 +8,10 @@
 
 /* 1 for MC_F16 and MC_BF16. */
 int mc_is_narrow(enum mc_dtype dtype);
+/* 1 if n floats of this type (float64, float32 or narrow) are all finite; if one is below 0, which
+ * is not for float64. */
+int mc_all_finite(enum mc_dtype dtype, const void *x, size_t n);
+int mc_any_below_zero(enum mc_dtype dtype, const void *x, size_t n);
 /* Convert n narrow values to float32, which holds every one. `from` may be the start of `to`. */
 void mc_widen(enum mc_dtype dtype, const void *from, float *to, size_t n);
 /* Round n values to the nearest of the narrow type, ties to even; too large values become infinite

@@ -66,17 +66,31 @@ out:
     return rc;
 }
 
-void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
-                      void *scratch)
+/* Copy k units of `unit` bytes. A constant size makes single loads and stores of small units. */
+static inline void copy_units(char *restrict to, const char *restrict from, const int32_t *perm,
+                              int inverse, size_t k, size_t unit)
 {
-    const size_t unit = 4 * at->m;
+    if (inverse)
+        for (size_t i = 0; i < k; i++)
+            memcpy(to + (size_t)perm[i] * unit, from + i * unit, unit);
+    else
+        for (size_t i = 0; i < k; i++)
+            memcpy(to + i * unit, from + (size_t)perm[i] * unit, unit);
+}
+
+void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse,
+                      size_t size, void *x, void *scratch)
+{
+    const size_t unit = size * at->m;
 
     for (size_t b = 0; b < at->blocks; b++) {
-        char *to = (char *)x + 4 * (at->base + b * at->stride);
+        char *to = (char *)x + size * (at->base + b * at->stride);
         memcpy(scratch, to, at->k * unit);
-        for (size_t i = 0; i < at->k; i++) {
-            const size_t p = (size_t)perm[i];
-            memcpy(to + (inverse ? p : i) * unit, (char *)scratch + (inverse ? i : p) * unit, unit);
-        }
+        if (unit == 2)
+            copy_units(to, scratch, perm, inverse, at->k, 2);
+        else if (unit == 4)
+            copy_units(to, scratch, perm, inverse, at->k, 4);
+        else
+            copy_units(to, scratch, perm, inverse, at->k, unit);
     }
 }

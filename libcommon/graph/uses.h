@@ -34,9 +34,9 @@ static inline int mc_use_is_after(const struct mc_placed_use *x, const struct mc
     return x->height != y->height ? x->height > y->height : x->use->repeat > y->use->repeat;
 }
 
-/* Permute x, a flat vector of 4-byte values: unit i becomes the old unit perm[i]. inverse: the old
- * unit i becomes unit perm[i]. scratch: k * m values. */
-void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse, void *x,
-                      void *scratch);
+/* Permute x, a flat vector of values of `size` bytes, 2 or 4: unit i becomes the old unit perm[i].
+ * inverse: the old unit i becomes unit perm[i]. scratch: k * m values. */
+void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse,
+                      size_t size, void *x, void *scratch);
 
 #endif

@@ -11,7 +11,7 @@ mc-data synth --samples 128 -o batch.mcz # one step per epoch
 mc-data synth --split test --samples 300 -o test.mcz
 for s in 1 2; do mc-train -q --net tinyten --data train.mcz --epochs 2 --seed $s -t 1 -o $s.mcz; done
 bezier() { mc-bezier -q -t 1 --data batch.mcz --no-augment --huber 1 "$@" 1.mcz 2.mcz; }
-bezier --epochs 0 -o line.mcz
+bezier --epochs 0 --control-points 1 -o line.mcz
 bezier --epochs 1 --lr 100 --momentum 0 --no-nesterov -o step.mcz
 bezier --epochs 6 --lr .05 -o steps.mcz
 bezier --epochs 3 --lr .05 --control-points 2 --chain -o chain.mcz

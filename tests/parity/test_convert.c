@@ -11,6 +11,8 @@
 #include "tests/parity/golden.h"
 #include "tests/unit/kernels/resources.h"
 
+#include <unistd.h>
+
 #define MAX_IMAGES 4096
 
 /* Logits (n, classes) of uint8 images (n,C,H,W) in evaluation, valid until release(). All images are
@@ -42,6 +44,8 @@ static void a_checkpoint_gives_pytorchs_logits(void **state)
     static uint8_t images[N * IMAGE];
     static float want[N * CLASSES];
     void *const data[] = {images, want};
+    static const char path[] = "imported.mcz";
+    struct mc_convert_source *source = NULL;
     struct mc_convert_notes notes;
     struct mc_error err = {0};
     struct mc_graph *g = NULL;
@@ -58,7 +62,11 @@ static void a_checkpoint_gives_pytorchs_logits(void **state)
     mc_reader_close(r);
     ok(mc_graph_json_read(&g, golden_path("convert_golden.json"), &err), &err);
     ok(mc_safetensors_open(&f, golden_path("convert_golden.safetensors"), &err), &err);
-    ok(mc_convert_import(&w, g, "", f, NULL, &notes, &err), &err);
+    ok(mc_convert_from_foreign(&source, g, f, NULL, 0, &notes, &err), &err);
+    ok(mc_convert_write(source, MC_CONVERT_MCZ, path, "", NULL, NULL, &err), &err);
+    ok(mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, &err), &err);
+    source->close(source);
+    unlink(path);
     mc_foreign_close(f);
     assert_int_equal(notes.left_out, 1);
     const float *got = logits_of(&w, images, N);
