@@ -58,8 +58,9 @@ static const char doc[] =
     "control point. A line has no control points unless --control-points is given, which then are "
     "on it.\n\n"
     "Training holds all points in memory; -v first prints how much. A straight line without "
-    "control points needs at most 100 MiB, or with --perm twice the largest tensor. --point needs "
-    "66 MiB per point of the curve if the network has no batch norm. Networks and curves that come "
+    "control points needs at most 132 MiB, and with --perm twice the largest tensor in addition. "
+    "--point needs 66 MiB per point of the curve if the network has no batch norm. Networks and "
+    "curves that come "
     "through a pipe are held in memory.\n\nExamples:\n"
     "  mc-bezier --data train.mcz --epochs 20 a.mcz pb.mcz -o curve.mcz\n"
     "  mc-bezier --point 0.5 --bn-data train.mcz curve.mcz -o middle.mcz\n"
@@ -200,9 +201,9 @@ static int write_line(struct options *o, struct mc_error *err)
     int rc = 0;
 
     for (int i = 0; i < 2 && !rc; i++)
-        rc = mc_values_open(&line.ends[i], "weights",
-                            (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history,
-                            err);
+        rc =
+            mc_values_open(&line.ends[i], "weights",
+                           (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history, err);
     if (!rc)
         rc = mc_expect_same_network(&o->cli, line.ends[0].curve.graph, line.ends[1].curve.graph,
                                     path[0], path[1], err);

@@ -48,7 +48,10 @@ static const struct mc_option options[] = {
 static const char doc[] =
     "Convert weights from or to safetensors and npz files, with PyTorch's names."
     "\vNames, dtypes and maps: formats/exchange/convert.md. Networks without a graph (--groups), "
-    "for mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\nExamples:\n"
+    "for mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\n"
+    "Memory: 66 MiB for networks of any size. A network is held in memory if it is written as npz, "
+    "or if a pipe has its tensors in another order; a tensor, if npz has it in Fortran "
+    "order.\n\nExamples:\n"
     "  mc-convert a.mcz -o a.safetensors\n"
     "  mc-convert net.safetensors --net resnet20 --data train.mcz -o net.mcz\n"
     "  mc-convert net.npz --like a.mcz --map kuangliu.map -o net.mcz\n"
@@ -139,7 +142,7 @@ static int explain_shard(int rc, const struct mc_foreign *f, struct mc_error *er
 
 /* Write the tensors of a source, and close it. */
 static int write_all(const struct options *o, struct mc_convert_source *s, const char *dataset,
-                 const struct mc_rename *map, struct mc_error *err)
+                     const struct mc_rename *map, struct mc_error *err)
 {
     int rc = mc_convert_write(s, (enum mc_convert_format)o->to, o->cli.output, dataset, map,
                               o->cli.history, err);

@@ -28,11 +28,14 @@ static const struct mc_option options[] = {
      .help = "print the network of weights or a curve as a graph file for --net"},
     {0}};
 
-static const char doc[] = "Print a stream's kind, content id, meta data, history and tensors.\v"
-                          "Examples:\n"
-                          "  mc-data synth --split test --size 100 | mc-info\n"
-                          "  mc-info --check *.mcz\n"
-                          "  mc-info --graph a.mcz > mine.json";
+static const char doc[] =
+    "Print a stream's kind, content id, meta data, history and tensors.\v"
+    "Memory: at most 132 MiB, also with --check of weights, curves, data sets "
+    "and activations. --check of other streams holds them.\n\n"
+    "Examples:\n"
+    "  mc-data synth --split test --size 100 | mc-info\n"
+    "  mc-info --check *.mcz\n"
+    "  mc-info --graph a.mcz > mine.json";
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 

@@ -15,7 +15,8 @@ static const char doc[] =
     "networks. Align the networks first (mc-permute): the mean of unaligned networks is useless. "
     "The networks may have no graph. Sums are in float64 and rounded once, so copies of one "
     "network merge to that network bit for bit. If a tensor has one type in all networks, the "
-    "result has it too; if float16, bfloat16 or float32 are mixed, the result is float32. Memory: at "
+    "result has it too; if float16, bfloat16 or float32 are mixed, the result is float32. Memory: "
+    "at "
     "most 66 MiB per network, of any size.\n\n"
     "Averaged batch-norm statistics do not fit the merged network: mc-repair measures new ones.\n\n"
     "Examples:\n"
@@ -82,9 +83,9 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_new(&terms, n, err);
     for (size_t i = 0; !rc && i < n; i++) {
         terms[i] = (struct mc_term){&values[i], 0, mc_weights_option_get(&o->weights, i)};
-        rc = mc_values_open(&values[i], "weights",
-                            (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history,
-                            err);
+        rc =
+            mc_values_open(&values[i], "weights",
+                           (struct mc_stream){.path = path[i], .declared = 1}, o->cli.history, err);
         if (!rc && i)
             rc = mc_expect_same_network(&o->cli, values[0].curve.graph, values[i].curve.graph,
                                         path[0], path[i], err);

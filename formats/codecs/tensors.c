@@ -191,10 +191,10 @@ static int write_narrow(struct mc_writer *w, size_t i, const struct mc_tensor *t
 int mc_layout_open(struct mc_writer **w, const struct mc_layout *l, const char *path,
                    const struct mc_history *h, struct mc_error *err)
 {
-    return l->failed ? mc_no_memory(err)
-                     : mc_writer_open(
-                           w, path, &(struct mc_header){l->kind, &l->meta, l->tensors, l->n}, h,
-                           err);
+    return l->failed
+               ? mc_no_memory(err)
+               : mc_writer_open(w, path, &(struct mc_header){l->kind, &l->meta, l->tensors, l->n},
+                                h, err);
 }
 
 int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_history *h,
@@ -260,9 +260,10 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
 int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,
               struct mc_error *err)
 {
-    return mc_all_finite(dtype, x, n) ? 0
-              : mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite",
-                        file ? file : "", file ? ": " : "", name);
+    return mc_all_finite(dtype, x, n)
+               ? 0
+               : mc_fail(err, MC_EINPUT, "%s%s\"%s\" holds a value that is not finite",
+                         file ? file : "", file ? ": " : "", name);
 }
 
 int mc_not_input(int rc, struct mc_error *err)

@@ -278,7 +278,7 @@ static int read_part(struct foreign_source *s, void *x, size_t n, struct mc_erro
     float *wide = x;
     int rc = 0;
 
-    if (s->whole) { /* narrow values of their own type: exact */
+    if (s->whole) { /* values of a narrow type return unchanged */
         if (mc_is_narrow(type))
             mc_narrow(type, s->whole + s->done, x, n);
         else

@@ -92,6 +92,7 @@ void mc_foreign_order_next(struct mc_foreign_order *o);
  * file has in common. */
 MC_USE_RESULT int mc_safetensors_open_file(struct mc_foreign **out, const char *path,
                                            struct mc_error *err);
+const char *mc_safetensors_dtype(enum mc_dtype type); /* the file's name of it: "F32" */
 MC_USE_RESULT int mc_foreign_bytes(const struct mc_foreign_tensor *t, unsigned bits, uint64_t *out);
 MC_USE_RESULT int mc_foreign_add(struct mc_foreign *f, const struct mc_foreign_tensor *t,
                                  struct mc_error *err);

@@ -71,8 +71,8 @@ int mc_combine(struct mc_writer *w, const struct mc_term *terms, size_t n,
             if (rc)
                 break;
             const void *values = rounded(b, m, p, types[i], divisor, err);
-            rc = values ? mc_writer_bytes(w, i, values, m * mc_dtype_size(types[i]), err)
-                        : MC_EFAIL;
+            rc =
+                values ? mc_writer_bytes(w, i, values, m * mc_dtype_size(types[i]), err) : MC_EFAIL;
         }
     }
     free(b);

@@ -17,7 +17,7 @@ import zstandard
 here = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(os.path.dirname(here), "python"))
 import mcz  # noqa: E402
-from mcz import stream  # noqa: E402
+from mcz import framing, stream  # noqa: E402
 
 pack = msgpack.packb
 bad = []
@@ -142,10 +142,27 @@ put_meta("nul-in-text", b"\x81\xa1a\xa1\0", "not UTF-8")
 put_meta("byte-c1", b"\x81\xa1a\xc1", "not MessagePack")
 put_meta("ext-in-meta", b"\x81\xa1a\xd4\x01\0", "out of place")
 
+# blocks
+def blocks(*parts):
+    return b"".join(framing.blocks(parts))
+
+
+put_raw("blocks-none", framing.BLOCKS, "ends before its end record")
+put_raw("blocks-cut", blocks((whole(), 1))[:-1], "ends before its end record")
+put_raw("blocks-head-cut", blocks((whole()[:-1], 1)) + b"\x01\0", "ends before its end record")
+put_raw("blocks-after-end", blocks((whole() + b"\0", 1)), "bytes after the end record")
+put_raw("blocks-more", blocks((whole(), 1)) + b"\x01\x01\0\0\0\0", "bytes after the end record")
+put_raw("blocks-twice", blocks((framing.BLOCKS + whole(), 1)), "unknown keys")
+for name, width, n in [("width-0", 0, 4), ("width-3", 3, 3), ("empty", 1, 0), ("large", 1, (1 << 20) + 1),
+                       ("uneven", 4, 6), ("bomb", 8, 0xfffffff8)]:
+    put_raw("blocks-" + name, framing.BLOCKS + bytes([width]) + struct.pack("<I", n) + bytes(64),
+            "a block of %d bytes of width %d is not valid" % (n, width))
+
 # header and history
 put_raw("header-list", pack([1, 2]), "header: is not a map")
 put_header("version-2", "format version must be 1 for these tensors (got 2)", mcz=2)
-put_header("version-3", "format version 3 (this program reads 1 to 2)", mcz=3)
+put_header("version-3", "format version must be 1 for these tensors (got 3)", mcz=3)
+put_header("version-4", "format version 4 (this program reads 1 to 3)", mcz=4)
 for kind in "weights", "curve":
     put_header("version-1-" + kind, "format version must be 2 for these tensors (got 1)", kind=kind,
                tensors=[["x", "bfloat16", [4, 2]]])
@@ -217,16 +234,19 @@ with open(os.path.join(here, "bad.txt"), "w") as f:
     f.writelines(bad)
 
 good_stream = os.path.join(here, "good-stream.mcz")
-mcz.write(good_stream, "test",
-          {"text": "\u00e9", "numbers": [0, -1, 1 << 63, 0.5], "none": {}, "yes": True},
+good = ("test", {"text": "\u00e9", "numbers": [0, -1, 1 << 63, 0.5], "none": {}, "yes": True},
           {"float32": np.array([0x7fc12345, 0x80000000, 1], "<u4").view("<f4"),
            "float64": np.array([[0x7ff8000000abcdef], [1 << 63]], "<u8").view("<f8"),
            "float16": np.array([0x7e01, 0xfc00], "<u2").view("<f2"),
            "bfloat16": np.array([0x7fc1, 0x8000], "<u2"),
            "int64": np.array([-1 << 63], "<i8"), "int32": np.array(-7, "<i4"),
            "uint8": np.arange(256, dtype="u1").reshape(4, 8, 8), "empty": np.zeros((0, 3), "<f4")},
-          history=[entry, {**entry, "args": [["seed", 1], ["rate", 0.5]], "parents": [0]}],
-          inputs=["0123456789abcdef" * 2], dtypes={"bfloat16": "bfloat16"})
+          [entry, {**entry, "args": [["seed", 1], ["rate", 0.5]], "parents": [0]}],
+          ["0123456789abcdef" * 2], {"bfloat16": "bfloat16"})
+stream.NETWORKS = "test",
+mcz.write(os.path.join(here, "good-planes.mcz"), *good)  # format version 3
+stream.NETWORKS = ()
+mcz.write(good_stream, *good)
 
 # the same, flushed after every object, so that each is in a separate zstd block
 with open(good_stream, "rb") as f:

@@ -16,7 +16,18 @@ struct mc_reader;
 #define MC_CUT ((uint64_t)32 << 20)      /* maximum data of a writer's record, and of a row */
 #define MC_WINDOW_LOG_MAX 23
 #define MC_ZSTD_LEVEL 1
+#define MC_ZSTD_BLOCKS_LEVEL (-500) /* for streams of networks, which are in blocks */
+#define MC_ZSTD_BLOCKS_WINDOW 17    /* one block of zstd */
 #define MC_KIND_MAX 32
+
+/* Format version 3: the frame starts with MC_BLOCKS, and the objects are in blocks: a width (1, 2, 4 or
+ * 8), the number of bytes (4 bytes, little-endian), the bytes. If the width is not 1, they are planes
+ * (libcommon/base/planes.h) of values of that width. */
+#define MC_BLOCKS "\x81\xa3mcz\x03" /* the object {"mcz": 3} */
+#define MC_BLOCKS_LEN (sizeof MC_BLOCKS - 1)
+#define MC_BLOCK_HEAD 5
+#define MC_BLOCK_MAX ((size_t)1 << 20) /* bytes in a block */
+#define MC_BLOCK_VALUES 131072 /* values in a writer's block: a plane fills a block of zstd */
 
 /* Records and the end record share limits: a reader can distinguish them only after unpacking. */
 extern const struct mc_bounds_limits mc_limits_header, mc_limits_history, mc_limits_record;

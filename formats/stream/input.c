@@ -3,6 +3,7 @@
 #include "formats/stream/input.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
+#include "libcommon/base/planes.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +22,9 @@ struct mc_input {
     ZSTD_inBuffer in; /* raw */
     size_t staged_at, staged;
     uint64_t bytes_read;
-    int frame_ended;
+    int frame_ended, begun;
+    unsigned char *block, *planes; /* NULL: the frame holds no blocks */
+    size_t block_at, block_left;   /* bytes of the block already read; bytes that remain */
     unsigned char raw[CHUNK], stage[CHUNK];
 };
 
@@ -123,6 +126,8 @@ void mc_input_close(struct mc_input *in)
     if (in->owned && in->fd >= 0)
         close(in->fd);
     ZSTD_freeDCtx(in->decoder);
+    free(in->block);
+    free(in->planes);
     free(in);
 }
 
@@ -161,7 +166,8 @@ static int decode(struct mc_input *in, void *dst, size_t n, size_t *got, struct 
     return 0;
 }
 
-int mc_input_read(struct mc_input *in, void *dst, size_t n, struct mc_error *err)
+/* Read exactly n bytes of the frame. */
+static int read_frame(struct mc_input *in, void *dst, size_t n, struct mc_error *err)
 {
     unsigned char *to = dst;
     int rc = 0;
@@ -191,12 +197,79 @@ int mc_input_read(struct mc_input *in, void *dst, size_t n, struct mc_error *err
     return 0;
 }
 
+/* Find out whether the frame holds blocks. */
+static int begin(struct mc_input *in, struct mc_error *err)
+{
+    size_t got = 1;
+    int rc = 0;
+
+    in->begun = 1;
+    while (in->staged < MC_BLOCKS_LEN && got) {
+        if ((rc = decode(in, in->stage + in->staged, CHUNK - in->staged, &got, err)))
+            return rc;
+        in->staged += got;
+    }
+    if (in->staged < MC_BLOCKS_LEN || memcmp(in->stage, MC_BLOCKS, MC_BLOCKS_LEN) != 0)
+        return 0;
+    in->staged_at = MC_BLOCKS_LEN;
+    in->staged -= MC_BLOCKS_LEN;
+    rc = mc_new(&in->block, MC_BLOCK_MAX, err);
+    return rc ? rc : mc_new(&in->planes, MC_BLOCK_MAX, err);
+}
+
+/* Read the next block, to dst if that has room for it, else to in->block. *direct is the number of
+ * bytes at dst. */
+static int read_block(struct mc_input *in, unsigned char *dst, size_t room, size_t *direct,
+                      struct mc_error *err)
+{
+    unsigned char head[MC_BLOCK_HEAD];
+    int rc = read_frame(in, head, sizeof head, err);
+
+    if (rc)
+        return rc;
+    const size_t width = head[0];
+    const size_t n = head[1] | (size_t)head[2] << 8 | (size_t)head[3] << 16 | (size_t)head[4] << 24;
+    if ((width != 1 && width != 2 && width != 4 && width != 8) || !n || n > MC_BLOCK_MAX ||
+        n % width)
+        return mc_fail(err, MC_EINPUT, "a block of %zu bytes of width %zu is not valid", n, width);
+    unsigned char *to = n <= room ? dst : in->block;
+    rc = read_frame(in, width > 1 ? in->planes : to, n, err);
+    if (!rc && width > 1)
+        mc_planes_join(width, n / width, in->planes, to);
+    *direct = to == dst ? n : 0;
+    in->block_at = 0;
+    in->block_left = to == dst ? 0 : n;
+    return rc;
+}
+
+int mc_input_read(struct mc_input *in, void *dst, size_t n, struct mc_error *err)
+{
+    unsigned char *to = dst;
+    int rc = in->begun ? 0 : begin(in, err);
+
+    if (rc || !in->block)
+        return rc ? rc : read_frame(in, dst, n, err);
+    while (n && !rc) {
+        size_t got = n < in->block_left ? n : in->block_left;
+        if (got) {
+            memcpy(to, in->block + in->block_at, got);
+            in->block_at += got;
+            in->block_left -= got;
+        } else {
+            rc = read_block(in, to, n, &got, err);
+        }
+        to += got;
+        n -= got;
+    }
+    return rc;
+}
+
 int mc_input_finish(struct mc_input *in, struct mc_error *err)
 {
     size_t got = 1;
     int rc = 0;
 
-    if (in->staged)
+    if (in->staged || in->block_left)
         return mc_fail(err, MC_EINPUT, "bytes after the end record");
     while (!in->frame_ended) {
         if ((rc = decode(in, in->stage, CHUNK, &got, err)))

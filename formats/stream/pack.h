@@ -9,7 +9,7 @@
 
 #include <msgpack.h>
 
-#define MC_FORMAT_VERSION 2 /* the latest; mc_header_version has the rule */
+#define MC_FORMAT_VERSION 3 /* the latest: formats/README.md has the rule */
 
 /* A buffer of packed MessagePack. `failed` is set for good by an allocation failure and is checked
  * by the consumer. Call mc_pack_init first: zero is not a valid state. */

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Write a stream. The calls to libzstd do not depend on the output, so neither do the bytes. */
+ * Write a stream: pack its objects, and compute its content id. */
 #include "formats/stream/writer.h"
 
+#include "formats/stream/encoder.h"
 #include "formats/stream/frame.h"
 #include "formats/stream/header.h"
-#include "formats/stream/output.h"
 #include "libcommon/base/alloc.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "tensors are written as stored in memory");
 
 struct mc_writer {
-    struct mc_output *out;
-    ZSTD_CCtx *coder;
-    XXH3_state_t *hash, *sum; /* of the content id; of the open record's data */
+    struct mc_encoder *encoder;
+    XXH3_state_t *hash, *sum; /* content id; checksum of the open record */
     const struct mc_history *history;
     struct mc_tensor *tensors;
     uint64_t *rows_written; /* with those of the open record */
@@ -27,8 +25,6 @@ struct mc_writer {
     uint64_t n_records;
     int failed; /* the code of the first failure; nothing is written after it */
     struct mc_error failure;
-    size_t pending; /* bytes of buffer not yet written */
-    unsigned char buffer[256 << 10];
 };
 
 static int fail(struct mc_writer *w, struct mc_error *now, struct mc_error *err)
@@ -40,33 +36,10 @@ static int fail(struct mc_writer *w, struct mc_error *now, struct mc_error *err)
     return now->code;
 }
 
-/* Compress n bytes. If op is ZSTD_e_end, end the frame. */
-static int emit(struct mc_writer *w, const void *data, size_t n, ZSTD_EndDirective op,
-                struct mc_error *err)
-{
-    ZSTD_inBuffer in = {.src = data, .size = n};
-    size_t left = 1;
-
-    while (in.pos < in.size || (op == ZSTD_e_end && left)) {
-        ZSTD_outBuffer out = {.dst = w->buffer, .size = sizeof w->buffer, .pos = w->pending};
-        left = ZSTD_compressStream2(w->coder, &out, &in, op);
-        if (ZSTD_isError(left)) /* the only possible failure */
-            return mc_no_memory(err);
-        w->pending = out.pos;
-        if (w->pending == sizeof w->buffer || (op == ZSTD_e_end && !left)) {
-            int rc = mc_output_write(w->out, w->buffer, w->pending, err);
-            w->pending = 0;
-            if (rc)
-                return rc;
-        }
-    }
-    return 0;
-}
-
 static int emit_hashed(struct mc_writer *w, const void *data, size_t n, struct mc_error *err)
 {
     XXH3_128bits_update(w->hash, data, n);
-    return emit(w, data, n, ZSTD_e_continue, err);
+    return mc_encoder_objects(w->encoder, data, n, err);
 }
 
 /* Check packed objects against the reader's limits: a stream that is written must be readable. */
@@ -117,7 +90,7 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
         !(rc = check_limits(&header, &mc_limits_header, "header", err)) &&
         !(rc = check_limits(&history, &mc_limits_history, "history", err)) &&
         !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
-        rc = emit(w, history.buf.data, history.buf.size, ZSTD_e_continue, err);
+        rc = mc_encoder_objects(w->encoder, history.buf.data, history.buf.size, err);
     mc_pack_release(&header);
     mc_pack_release(&history);
     return rc;
@@ -137,13 +110,10 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
         return rc;
     w->history = history;
     w->n_tensors = n_tensors;
-    w->coder = ZSTD_createCCtx();
     w->hash = XXH3_createState();
     w->sum = XXH3_createState();
     if (mc_new(&w->tensors, n_tensors, err) || mc_new(&w->rows_written, n_tensors, err) ||
-        !w->coder || !w->hash || !w->sum ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_compressionLevel, MC_ZSTD_LEVEL)) ||
-        ZSTD_isError(ZSTD_CCtx_setParameter(w->coder, ZSTD_c_checksumFlag, 1))) {
+        !w->hash || !w->sum) {
         rc = mc_no_memory(err);
         goto out;
     }
@@ -167,7 +137,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
         rc = mc_fail(err, MC_EUSAGE, "two tensors are named \"%s\"", twice);
         goto out;
     }
-    if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)))
+    if ((rc = mc_encoder_open(&w->encoder, path, header->kind, err)))
         goto out;
     rc = write_header(w, header->kind, header->meta, err);
 out:
@@ -202,6 +172,8 @@ static int begin_record(struct mc_writer *w, size_t i, uint64_t rows, uint64_t b
     head.failed |= msgpack_pack_ext(&head.pk, inner.buf.size + bytes, 1) != 0;
     mc_pack_raw(&head, &inner);
     rc = head.failed ? mc_no_memory(err) : emit_hashed(w, head.buf.data, head.buf.size, err);
+    if (!rc)
+        rc = mc_encoder_width(w->encoder, mc_dtype_size(t->dtype), err);
     if (!rc) {
         w->rows_written[i] += rows;
         w->left = bytes;
@@ -217,8 +189,9 @@ static int begin_record(struct mc_writer *w, size_t i, uint64_t rows, uint64_t b
 static int add_data(struct mc_writer *w, const void *data, size_t bytes, struct mc_error *err)
 {
     struct mc_pack tail;
-    int rc = emit_hashed(w, data, bytes, err);
+    int rc = mc_encoder_values(w->encoder, data, bytes, bytes == w->left, err);
 
+    XXH3_128bits_update(w->hash, data, bytes);
     XXH3_64bits_update(w->sum, data, bytes);
     w->left -= bytes;
     if (rc || w->left)
@@ -261,7 +234,7 @@ int mc_writer_bytes(struct mc_writer *w, size_t i, const void *data, size_t byte
         uint64_t n = row ? MC_CUT / row : 0;
         n = n < rows_left(w, i) ? n : rows_left(w, i);
         if (!w->left && !n) {
-            mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_output_name(w->out));
+            mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_encoder_name(w->encoder));
             return fail(w, &now, err);
         }
         if (!w->left && begin_record(w, i, n, n * row, &now))
@@ -284,7 +257,7 @@ int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *dat
     if (failed_before(w, err))
         return w->failed;
     if (i >= w->n_tensors || w->left || rows > rows_left(w, i)) {
-        mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_output_name(w->out));
+        mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_encoder_name(w->encoder));
         return fail(w, &now, err);
     }
     const uint64_t row_bytes = row_bytes_of(w, i);
@@ -318,7 +291,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     for (size_t i = 0; i < w->n_tensors; i++)
         if (mc_tensor_bytes(&w->tensors[i]) && (w->left || rows_left(w, i)))
             return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
-                           mc_output_name(w->out), w->tensors[i].name);
+                           mc_encoder_name(w->encoder), w->tensors[i].name);
     mc_hash_id(XXH3_128bits_digest(w->hash), id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
@@ -327,11 +300,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_pack_str(&end, "inputs");
     if (!(rc = mc_history_pack_inputs(w->history, &end, err)) &&
         !(rc = check_limits(&end, &mc_limits_record, "end record", err)))
-        rc = emit(w, end.buf.data, end.buf.size, ZSTD_e_continue, err);
-    /* end the frame with a separate call without input: with input, ZSTD_e_end takes a shortcut in
-     * libzstd that makes the bytes depend on earlier calls */
-    if (!rc)
-        rc = emit(w, NULL, 0, ZSTD_e_end, err);
+        rc = mc_encoder_objects(w->encoder, end.buf.data, end.buf.size, err);
     mc_pack_release(&end);
     return rc;
 }
@@ -346,9 +315,9 @@ int mc_writer_close(struct mc_writer *w, char *id, struct mc_error *err)
     if (!rc)
         rc = write_end(w, own, err);
     if (!rc) {
-        struct mc_output *out = w->out;
-        w->out = NULL;
-        rc = mc_output_close(out, err);
+        struct mc_encoder *encoder = w->encoder;
+        w->encoder = NULL;
+        rc = mc_encoder_close(encoder, err);
     }
     if (!rc && id)
         memcpy(id, own, sizeof own);
@@ -360,8 +329,7 @@ void mc_writer_abandon(struct mc_writer *w)
 {
     if (!w)
         return;
-    mc_output_abandon(w->out);
-    ZSTD_freeCCtx(w->coder);
+    mc_encoder_abandon(w->encoder);
     XXH3_freeState(w->hash);
     XXH3_freeState(w->sum);
     free(w->tensors);

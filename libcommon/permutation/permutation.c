@@ -257,8 +257,7 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
     for (size_t i = 0; i < n; i++) {
         uint32_t *index = uses[i].use->is_stat ? stats : params;
         if (index)
-            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, sizeof *index, index,
-                             scratch);
+            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, sizeof *index, index, scratch);
     }
 out:
     free(uses);

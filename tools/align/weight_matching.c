@@ -59,8 +59,7 @@ static void apply(const struct matching *m, size_t use, int inverse, float *x)
 {
     const struct mc_placed_use *u = &m->uses[use];
 
-    mc_units_permute(&u->at, m->p->perm[u->group], inverse, sizeof(float), x,
-                     m->scratch);
+    mc_units_permute(&u->at, m->p->perm[u->group], inverse, sizeof(float), x, m->scratch);
 }
 
 /* Return 1 if `other` is the group, or a group inside its units. */

@@ -22,9 +22,9 @@ static int copy_ends(struct mc_line *line, struct mc_writer *w, size_t n, struct
 {
     struct mc_values *a = &line->ends[0], *b = &line->ends[1];
     struct mc_permuted permuted = {0};
-    int rc = line->perm ? mc_permuted_open(&permuted, line->perm, line->symmetry, a->curve.graph,
-                                           err)
-                        : 0;
+    int rc = line->perm
+                 ? mc_permuted_open(&permuted, line->perm, line->symmetry, a->curve.graph, err)
+                 : 0;
 
     for (size_t i = 0; i < n && !rc; i++)
         rc = mc_values_copy(a, i, w, i, err);
@@ -87,7 +87,7 @@ int mc_point_write(struct mc_values *first, const char *curve, double t, const c
     memcpy(out.dataset, c->dataset, sizeof out.dataset);
     mc_curve_coefs(c->kind, n, t, coef);
     for (size_t i = 0; i < n && !rc; i++) {
-        if (coef[i] == 0 && i < last)
+        if (i < last && coef[i] == 0)
             continue;
         rc = open_again(&points[i], first, curve, i == last ? h : NULL, err);
         terms[k++] = (struct mc_term){&points[i], i * n_params, coef[i]};

@@ -3,6 +3,7 @@
 
 Each object is walked before it is unpacked. A damaged length can therefore not allocate memory."""
 import msgpack
+import numpy as np
 import zstandard
 
 from .errors import Error, need
@@ -10,17 +11,21 @@ from .errors import Error, need
 WINDOW_MAX = 8 << 20  # bytes
 KEYS_MAX = 1024
 MAGIC = b"\x28\xb5\x2f\xfd"
+BLOCKS = b"\x81\xa3mcz\x03"  # the object {"mcz": 3}, after which the frame holds blocks
+BLOCK_MAX, BLOCK_VALUES, OBJECTS = 1 << 20, 131072, 64 << 10  # bytes; values and bytes in a written block
 
 
 # ---- the frame -------------------------------------------------------------------------------------------------------
 
 class Frame:
     """Decodes an input that must be exactly one zstd frame with a checksum. `buffer` starts with the current object;
-    more(n) fills it to n bytes. bytes_read counts the input's bytes."""
+    more(n) fills it to n bytes. bytes_read counts the input's bytes. `rest` are bytes of the frame before the next
+    block, if the frame holds blocks."""
 
     def __init__(self, f):
         self.f, self.buffer, self.bytes_read = f, bytearray(), 0
-        self.pieces = self._pieces(self._head())
+        self.frame, self.rest = self._pieces(self._head()), bytearray()
+        self.pieces = self._objects()
 
     def _read(self, n):
         data = self.f.read(n)
@@ -58,6 +63,38 @@ class Frame:
             data = self._read(2048)  # decodes to at most 64 MiB
         raise Error("truncated")
 
+    def _fill(self, n):
+        """Fills `rest` to n bytes. False at the frame's end."""
+        while len(self.rest) < n:
+            piece = next(self.frame, None)
+            if piece is None:
+                return False
+            self.rest += piece
+        return True
+
+    def _take(self, n):
+        need(self._fill(n), "ends before its end record")
+        taken = bytes(self.rest[:n])
+        del self.rest[:n]
+        return taken
+
+    def _objects(self):
+        """Yields the bytes of the objects, of blocks or of the frame itself."""
+        self._fill(len(BLOCKS))
+        if not self.rest.startswith(BLOCKS):
+            piece = self._take(len(self.rest))
+            while piece is not None:
+                yield piece
+                piece = next(self.frame, None)
+            return
+        self._take(len(BLOCKS))
+        while self._fill(1):
+            head = self._take(5)
+            width, n = head[0], int.from_bytes(head[1:], "little")
+            need(width in (1, 2, 4, 8) and 0 < n <= BLOCK_MAX and not n % width,
+                 "a block of %d bytes of width %d is not valid" % (n, width))
+            yield np.frombuffer(self._take(n), "u1").reshape(width, -1).T.tobytes()
+
     def more(self, n):
         while len(self.buffer) < n:
             piece = next(self.pieces, None)
@@ -65,9 +102,31 @@ class Frame:
             self.buffer += piece
 
     def finish(self):
-        need(not self.buffer, "bytes after the end record")
-        for piece in self.pieces:
+        need(not self.buffer and not self.rest, "bytes after the end record")
+        for piece in self.frame:
             need(not piece, "bytes after the end record")
+
+
+def blocks(parts):
+    """Yields the bytes of a frame with blocks. parts: pairs of bytes and the width of their values, 1 for objects."""
+    yield BLOCKS
+    objects = bytearray()
+
+    def block(width, raw):
+        planes = np.frombuffer(raw, "u1").reshape(-1, width).T.tobytes()
+        return bytes([width]) + len(raw).to_bytes(4, "little") + planes
+
+    for raw, width in parts:
+        if width == 1:
+            objects += raw
+        if objects and (width > 1 or len(objects) >= OBJECTS):
+            yield from (block(1, objects[i:i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
+            objects.clear()
+        if width > 1:
+            step = BLOCK_VALUES * width
+            yield from (block(width, raw[i:i + step]) for i in range(0, len(raw), step))
+    if objects:
+        yield from (block(1, objects[i:i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
 
 
 class Memory:

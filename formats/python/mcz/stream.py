@@ -14,11 +14,12 @@ import zstandard
 from . import keys
 from .errors import Error, inside, need
 from .files import replacing
-from .framing import Frame, Memory, next_object, unpack, walk
+from .framing import Frame, Memory, blocks, next_object, unpack, walk
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
 NARROW = "float16", "bfloat16"
+NETWORKS = "weights", "curve"  # kinds whose streams are written in blocks
 RECORD_MAX = 64 << 20  # bytes of a packed record
 CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
@@ -83,14 +84,14 @@ def parse_tensor(o):
 
 
 def _version(kind, tensors):
-    """The version in the header of a stream: 2 for weights and curves with tensors of 16 bits, else 1."""
+    """The version in the header of a stream, also of one in blocks: 2 for weights and curves with tensors of 16 bits, else 1."""
     return 2 if kind in ("weights", "curve") and any(t.dtype in NARROW for t in tensors) else 1
 
 
 def parse_header(o):
     """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
-    need(keys.count(o, "mcz") in (1, 2), "format version %r (this program reads 1 to 2)" % o["mcz"])
+    need(keys.count(o, "mcz") in (1, 2, 3), "format version %r (this program reads 1 to 3)" % o["mcz"])
     need(len(o) == 4, "unknown keys")
     kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
     tensors = keys.array(o, "tensors")
@@ -285,10 +286,13 @@ def history(tool, args, parents=(), version="1"):
 
 
 def _record(i, row, a, dtype):
+    """The packed bytes of a record: before its values, its values, after them."""
     body = a.tobytes()
+    sum_ = xxhash.xxh3_64_intdigest(body)
     inner = msgpack.packb([list(a.shape), dtype, body])
-    return msgpack.packb({"t": i, "row": row, "data": msgpack.ExtType(1, inner),
-                          "xxh": xxhash.xxh3_64_intdigest(body)})
+    raw = msgpack.packb({"t": i, "row": row, "data": msgpack.ExtType(1, inner), "xxh": sum_})
+    end = len(raw) - len(msgpack.packb("xxh") + msgpack.packb(sum_))
+    return raw[:end - len(body)], body, raw[end:]
 
 
 def _announce(tensors, dtypes):
@@ -330,7 +334,7 @@ def _order(kind, meta, announced):
 
 
 def _records(order, announced, arrays):
-    """Yields the packed records in this order."""
+    """Yields the packed records in this order, each as _record()."""
     for i, row, rows in order:
         a, t = arrays[i], announced[i]
         yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
@@ -340,8 +344,8 @@ def content_id(kind, meta, tensors, dtypes={}):
     """The content id of a stream with this header and these tensors, which are not checked."""
     announced, arrays = _announce(tensors, dtypes)
     hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
-    for raw in _records(_order(kind, meta, announced), announced, arrays):
-        hash_.update(raw)
+    for parts in _records(_order(kind, meta, announced), announced, arrays):
+        hash_.update(b"".join(parts))
     return hash_.hexdigest()
 
 
@@ -354,15 +358,21 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
     check_history(unpack(past))
     order = _order(kind, meta, announced)
     z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
-    f.write(z.compress(head) + z.compress(past))
     hash_ = xxhash.xxh3_128(head)
-    for raw in _records(order, announced, arrays):
-        hash_.update(raw)
-        f.write(z.compress(raw))
-    end = {"end": len(order), "id": hash_.hexdigest(), "inputs": list(inputs)}
-    f.write(z.compress(msgpack.packb(end)) + z.flush())
+
+    def parts():
+        """The bytes of the stream, with the width of their values."""
+        yield head + past, 1
+        for (i, _, _), record in zip(order, _records(order, announced, arrays)):
+            hash_.update(b"".join(record))
+            yield from zip(record, (1, arrays[i].dtype.itemsize, 1))
+        yield msgpack.packb({"end": len(order), "id": hash_.hexdigest(), "inputs": list(inputs)}), 1
+
+    for piece in blocks(parts()) if kind in NETWORKS else (raw for raw, _ in parts()):
+        f.write(z.compress(piece))
+    f.write(z.flush())
     f.flush()
-    return end["id"]
+    return hash_.hexdigest()
 
 
 def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):

@@ -77,6 +77,59 @@ TEST(every_dtype_and_shape_survives)
     mc_reader_close(r);
 }
 
+/* Write a network of three tensors, the data in pieces of at most `step` bytes. */
+static void write_pieces(const char *path, const char *kind, const struct mc_tensor *t,
+                         const unsigned char *data, size_t step, char id[MC_ID_LEN])
+{
+    struct mc_writer *w = NULL;
+
+    must(mc_writer_open(&w, path, &(struct mc_header){kind, NULL, t, 3}, NULL, &why));
+    for (size_t i = 0; i < 3; i++)
+        for (size_t at = 0, bytes = (size_t)mc_tensor_bytes(&t[i]); at < bytes; at += step)
+            must(mc_writer_bytes(w, i, data + at, bytes - at < step ? bytes - at : step, &why));
+    must(mc_writer_close(w, id, &why));
+}
+
+TEST(pieces_of_any_size_write_the_same_bytes)
+{
+    /* over a block of 131,072 values; over a record of 32 MiB, whose last block is partial */
+    static const size_t steps[] = {SIZE_MAX, 1000003, 4097};
+    const struct mc_tensor t[3] = {mc_tensor_make("a", MC_F32, 2, (uint64_t[]){7, 50001}),
+                                   mc_tensor_make("b", MC_BF16, 2, (uint64_t[]){5, 4 << 20}),
+                                   mc_tensor_make("c", MC_F16, 1, (uint64_t[]){3})};
+    const size_t most = (size_t)mc_tensor_bytes(&t[1]);
+    unsigned char *data = malloc(most), *back = malloc(most);
+    void *dst[3] = {NULL, back, NULL};
+    char ids[COUNT(steps)][MC_ID_LEN], plain[MC_ID_LEN];
+    struct mc_reader *r = NULL;
+
+    assert_true(data && back);
+    for (size_t i = 0; i < most; i++)
+        data[i] = (unsigned char)(i * 2654435761u >> (i & 1 ? 27 : 9));
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        write_pieces(i ? "again.mcz" : "all.mcz", "weights", t, data, steps[i], ids[i]);
+        assert_string_equal(ids[i], ids[0]);
+        assert_int_equal(system("cmp all.mcz again.mcz 2>/dev/null") != 0, !i);
+    }
+    must(mc_reader_open(&r, "all.mcz", &why));
+    must(mc_reader_rest(r, dst, &why));
+    assert_string_equal(mc_reader_id(r), ids[0]);
+    assert_int_equal(mc_reader_records(r), 4);
+    assert_memory_equal(back, data, most);
+    mc_reader_close(r);
+    /* a stream without blocks has another kind, hence another id, but the same records */
+    write_pieces("plain.mcz", "test", t, data, steps[0], plain);
+    memset(back, 0, most);
+    must(mc_reader_open(&r, "plain.mcz", &why));
+    must(mc_reader_rest(r, dst, &why));
+    assert_memory_equal(back, data, most);
+    mc_reader_close(r);
+    unlink("again.mcz");
+    unlink("plain.mcz");
+    free(data);
+    free(back);
+}
+
 TEST(rows_may_interleave_and_large_tensors_are_cut)
 {
     enum { ROW = 3 << 20, ROWS = 23 }; /* 69 MiB in rows that do not divide 32 MiB */
