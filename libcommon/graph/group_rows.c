@@ -64,11 +64,11 @@ static int cut(char *line, char *field[N_COLUMNS])
     return n == N_COLUMNS ? 0 : -1;
 }
 
-/* n digits only, up to 2^31. */
+/* n digits only, without leading zeros, up to 2^31. */
 static int number(const char *text, size_t n, size_t *out)
 {
     *out = 0;
-    if (!n)
+    if (!n || (n > 1 && *text == '0'))
         return -1;
     for (size_t i = 0; i < n; i++) {
         if (text[i] < '0' || text[i] > '9')

@@ -20,8 +20,9 @@ END
 fails 3 'wrong shape dense.weight (64,10) for (10,64); not floating point dense.bias of <i4' \
     mc-convert shape.npz --like a.mcz
 fails 3 'not floating point dense.bias of >f4' mc-convert big.npz --like a.mcz
-fails 3 'nan.npz: "dense.bias" holds a value that is not finite' mc-convert nan.npz --like a.mcz
-fails 3 'var.npz: "layers.0.bn.running_var" holds a variance below 0' mc-convert var.npz --like a.mcz
+fails 3 'nan.npz: "dense.bias" holds a value that is not finite' mc-convert nan.npz --like a.mcz -o nan.mcz
+[ ! -e nan.mcz ] || die 'a failed run left its output'
+fails 3 'var.npz: "layers.0.bn.running_var" holds a variance below 0' mc-convert var.npz --like a.mcz -o nan.mcz
 rc=0
 mc-convert -q huge.npz --like a.mcz 2>err || rc=$?
 [ $rc = 3 ] && grep -q 'huge.npz: "dense.bias" holds a value that is not finite' err || die "huge: $rc $(cat err)"
