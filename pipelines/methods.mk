@@ -29,8 +29,7 @@ own-light := $(RUN_LIGHT)
 override RUN       = $(own-run) $(here)include/measured $@
 override RUN_LIGHT = $(own-light) $(here)include/measured $@
 
-permutations := $(MATCHINGS:%=permutation-%.mcz)
-permutations := $(permutations:permutation-activations.mcz=permutation.mcz)
+permutations := $(patsubst permutation-activations.mcz,permutation.mcz,$(MATCHINGS:%=permutation-%.mcz))
 all: $(if $(unit),$(call each,matrices.mcz $(permutations)),$(foreach x,methods.tsv methods.svg methods.png orders.tsv,$(OUT)/$(x)))
 
 # ---- each pair -------------------------------------------------------------------------------------
