@@ -2,7 +2,7 @@
  *
  * mc-info: the contents and the history of a stream. It always reads to the end and prints nothing
  * about a damaged or truncated stream. */
-#include "formats/codecs/check.h"
+#include "formats/network/check.h"
 #include "formats/codecs/graph.h"
 #include "formats/exchange/graph_json.h"
 #include "formats/exchange/json_object.h"

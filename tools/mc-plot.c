@@ -152,7 +152,7 @@ static const char operands[] =
     "log [LABEL=]LOG[,LOG...]...\ndots --columns NAME[,NAME...] TABLE.tsv\nplane TABLE.tsv "
     "[MARKS.tsv]";
 static const char doc[] =
-    "Draw curves, planes, correlation signatures, training logs and columns of tables."
+    "Draw curves, planes, correlation signatures, logs and columns of tables."
     "\vpath draws the loss and accuracy that mc-eval measured along curves. signature draws the "
     "correlation by layer from mc-corr --signature. log draws the loss and accuracy by epoch from "
     "--log-json. dots draws columns of any table, such as OUT/methods.tsv of methods.mk: one place "
@@ -169,7 +169,7 @@ static const char doc[] =
     "Examples:\n"
     "  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg\n"
     "  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg\n"
-    "  mc-plot dots --label matching,order --columns averaged,repaired methods.tsv -o methods.svg\n"
+    "  mc-plot dots --label order --columns repaired methods.tsv -o m.svg\n"
     "  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png";
 
 /* Read the tables of one line; data: for a path, the name of its data set. */

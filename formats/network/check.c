@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Check a stream: its codec reads it, and the result is discarded. */
-#include "formats/codecs/check.h"
+#include "formats/network/check.h"
 
 #include "formats/codecs/activations.h"
 #include "formats/codecs/checkpoint.h"

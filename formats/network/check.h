@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Check that a stream is valid for its kind. */
-#ifndef MC_CHECK_H
-#define MC_CHECK_H
+#ifndef MC_NETWORK_CHECK_H
+#define MC_NETWORK_CHECK_H
 
 #include "formats/stream/reader.h"
 
