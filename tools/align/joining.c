@@ -77,6 +77,28 @@ static int read_member(struct mc_perm *p, size_t i, const char *const *paths, co
     return rc ? rc : expect_new(p, i, paths, err);
 }
 
+static int is_identity(const struct mc_perm *p)
+{
+    for (size_t g = 0; g < p->n_groups; g++)
+        if (mc_perm_moved(p, g))
+            return 0;
+    return 1;
+}
+
+/* MC_EINPUT if a permutation leads to the order of a network that another member moves. */
+static int expect_one_order(const struct mc_joint_perm *set, const char (*ids)[MC_ID_LEN],
+                            const char *const *paths, struct mc_error *err)
+{
+    for (size_t i = 0; i < set->n_members; i++)
+        for (size_t k = 0; k < set->n_members; k++)
+            if (!strcmp(set->members[i].ids[0], ids[k]) && !is_identity(&set->members[k]))
+                return mc_fail(err, MC_EINPUT,
+                               "%s: leads to the order of network %.8s, which %s moves (mc-permute "
+                               "--compose joins the two)",
+                               mc_file_called(paths[i]), ids[k], mc_file_called(paths[k]));
+    return 0;
+}
+
 int mc_joint_perm_join(struct mc_joint_perm *out, const char *const *paths, size_t n,
                        struct mc_history *h, struct mc_error *err)
 {
@@ -92,6 +114,8 @@ int mc_joint_perm_join(struct mc_joint_perm *out, const char *const *paths, size
         if (!i && !*out->members[0].ids[0]) /* a network */
             memcpy(first, ids[0], MC_ID_LEN);
     }
+    if (!rc)
+        rc = expect_one_order(out, (const char(*)[MC_ID_LEN])ids, paths, err);
     if (!rc)
         mc_joint_perm_set_ids(out, (const char(*)[MC_ID_LEN])ids);
     free(ids);
