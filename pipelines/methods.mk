@@ -45,21 +45,28 @@ $(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps)
 	$(finish)
 
 # ---- the orders of all networks --------------------------------------------------------------------
+orders-deps := $(call settings,orders,PAIRS)
 matching = $(firstword $(subst -, ,$(basename $(@F))))
 suffix   = $(patsubst %,-%,$(filter-out activations,$(matching)))
 own      = $(foreach p,$(pairs),$(if $(filter $(last),$(subst -, ,$(notdir $(p)))),$(p)/permutation$(suffix).mcz))
-$(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).mcz $$(own)
-	$(RUN_LIGHT) mc-permute --join $^ -o $@
-$(OUT)/unaligned.mcz: $(nets)
-	$(RUN_LIGHT) mc-permute --join $^ -o $@
-$(OUT)/weights-joint.mcz: $(nets)
-	$(RUN) mc-match --joint --threads "$$THREADS" $^ -o $@
+$(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).mcz $$(own) $(orders-deps)
+	$(begin)
+	$(RUN_LIGHT) mc-permute --join $(filter %.mcz,$^) -o $@
+	$(finish)
+$(OUT)/unaligned.mcz: $(nets) $(orders-deps)
+	$(begin)
+	$(RUN_LIGHT) mc-permute --join $(nets) -o $@
+	$(finish)
+$(OUT)/weights-joint.mcz: $(nets) $(orders-deps)
+	$(begin)
+	$(RUN) mc-match --joint --threads "$$THREADS" $(nets) -o $@
+	$(finish)
 
 # ---- the running means -----------------------------------------------------------------------------
 running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" -o "$$p.moments" && \
     $(MEASURE) $(CORR_FLAGS) "$$p.moments" > "$$p.matrices" && $(ALIGN) $(HUNGARIAN_FLAGS) "$$p.matrices" > "$$p"
 running-pam     = $(subst "$$p","$$p.start",$(running-activations)) && $(match-pam) --perm "$$p.start" "$$a" "$$b" -o "$$p"
-running-weights = $(match-weights) $$init "$$a" "$$b" -o "$$p"
+running-weights = $(match-weights) $${init:+--init "$$init"} "$$a" "$$b" -o "$$p"
 reestimate = if $(call has-statistics,"$$a"); then $(repairs) "$$a" -o "$$a.part" && mv "$$a.part" "$$a"; fi
 running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS REPAIR)
 $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
@@ -70,8 +77,10 @@ $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
 
 # ---- tables and the picture ------------------------------------------------------------------------
 objectives := $(orders:%=$(OUT)/objective-%.tsv)
-$(objectives): $(OUT)/objective-%.tsv: $(OUT)/%.mcz $(call each,matrices.mcz)
-	$(RUN_LIGHT) mc-hungarian --joint --score $< $(filter-out $<,$^) -o $@
+$(objectives): $(OUT)/objective-%.tsv: $(OUT)/%.mcz $(call each,matrices.mcz) $(orders-deps)
+	$(begin)
+	$(RUN_LIGHT) mc-hungarian --joint --score $< $(call each,matrices.mcz) -o $@
+	$(finish)
 $(OUT)/orders.tsv: $(OUT)/accuracy-methods.tsv $(objectives)
 	$(call table,orders) $^ $(whole)
 $(OUT)/methods.tsv: $(OUT)/orders.tsv

@@ -53,8 +53,9 @@ $(means:=-repaired.mcz): %-repaired.mcz: %.mcz $$(merged) $(repair-deps)
 	$(repair) $< --ends $(merged) -o $@
 	$(finish)
 
+# MATCHINGS: the setting of methods.mk that decides the rows
 rows := $(nets) $(foreach m,$(means),$(m).mcz $(m)-reestimated.mcz $(m)-repaired.mcz)
-$(OUT)/accuracy-$(picture).tsv: $(rows) $(OUT)/test.mcz $(call settings,accuracy-$(picture),PAIRS EVAL EVAL_FLAGS $(compute))
+$(OUT)/accuracy-$(picture).tsv: $(rows) $(OUT)/test.mcz $(call settings,accuracy-$(picture),PAIRS $(filter MATCHINGS,$(names)) EVAL EVAL_FLAGS $(compute))
 	$(begin)
 	$(RUN) $(EVAL) --data $(OUT)/test.mcz $(EVAL_FLAGS) $(device) $(rows) -o $@
 	$(finish)

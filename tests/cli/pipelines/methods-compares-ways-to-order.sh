@@ -82,6 +82,16 @@ rm -r out
 graph methods NET=mlp:8 SEEDS='1 2' MATCHINGS=weights
 expect_equal "$(cut -f 4,5 out/methods.tsv | paste -sd ' ' | tr '\t' ' ')" 'matching order identity  weights pairwise weights best reference weights running mean weights joint'
 same_content out/mean-weights-joint.mcz out/mean-weights-joint-reestimated.mcz
+# other networks and matchings change the tables, also if their results exist; another pair's folder does not count. TMPDIR may
+# contain spaces.
+cut -f 1-10 out/orders.tsv >two
+graph methods NET=mlp:8 SEEDS='1 2 3' MATCHINGS='activations weights'
+graph methods NET=mlp:8 SEEDS='1 2' MATCHINGS=weights
+cut -f 1-10 out/orders.tsv | same two -
+rm out/1-3/*.cost
+mkdir 'a folder'
+TMPDIR="$PWD/a folder" graph methods NET=mlp:8 SEEDS='1 2' MATCHINGS='activations weights'
+expect_equal "$(column out/orders.tsv cpu_seconds | grep -c .)" 9
 graph methods OUT=part shared
 graph methods OUT=part PAIRS=1:2 "${settings[@]}" pair
 expect_equal "$(cd part && find . -name '*.mcz' | sort | paste -sd ' ')" "./1-2/matrices.mcz ./1-2/moments.mcz ./1-2/permutation-pam.mcz $(
