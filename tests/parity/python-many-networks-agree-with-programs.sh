@@ -79,6 +79,7 @@ for why, call in (
         ("a loader that can be read again expected, got an iterator", lambda: mcz.torch.align_many(nets, iter(data), groups)),
         ("the loader yields no images", lambda: mcz.torch.align_many(nets, [])),
         ("a loader of batches expected, got Groups", lambda: mcz.torch.align_many(nets, groups, data)),
+        ("a loader of batches expected, got None", lambda: mcz.torch.align_many(nets, None, groups)),
         ("both networks are", lambda: mcz.torch.align_many([nets[0], nets[0]], data, groups)),
         ("the same network as", lambda: mcz.torch.align_many([nets[0], nets[0]], None, groups, by="weights")),
         ("a and b are different networks", lambda: mcz.torch.merge_many([a, nets[0]])),
@@ -86,7 +87,8 @@ for why, call in (
         ("the groups of the joint set are missing", lambda: mcz.torch.merge_many(nets, "joint.mcz")),
         ("computed for other networks (not network 2)", lambda: mcz.torch.merge_many([nets[0], net(9)], joint)),
         ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[1, 1])),
-        ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[0, 0, 0]))):
+        ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[0, 0, 0])),
+        ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[float("inf"), 1, 1]))):
     try:
         call()
         raise SystemExit("accepted: " + why)

@@ -60,8 +60,8 @@ MC_USE_RESULT int mc_table_numbers_or_nan(const struct mc_table *t, const char *
 
 /* Start a table with the whole text of a file, or of stdin for "-". Sets t->text (NUL-terminated)
  * and t->name, zeroes the rest. torn: omit an incomplete last line, unless it is the only one,
- * and add a missing newline to a complete one. MC_EINPUT: empty, contains a NUL, has no newline at the end, or exceeds MC_TABLE_MAX_BYTES; t is
- * then released. */
+ * and add a missing newline to a complete one. MC_EINPUT: empty, contains a NUL, has no newline at
+ * the end, or exceeds MC_TABLE_MAX_BYTES; t is then released. */
 MC_USE_RESULT int mc_table_load_text(struct mc_table *t, const char *path, int torn,
                                      struct mc_error *err);
 

@@ -45,6 +45,7 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches], groups: Any
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
     need(loader is None or iter(loader) is not loader,
          "a loader that can be read again expected, got an iterator (list(loader))")
+    need(loader is not None or by == "weights", "a loader of batches expected, got None")
     if groups is None:
         first = next(iter(() if loader is None else _door()._batches(loader)), None)
         need(first is not None, "the loader yields no images")
@@ -92,8 +93,8 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     nets = list(nets)
     weights = [1.] * len(nets) if weights is None else list(weights)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
-    need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights),
-         "one weight of at least 0 per network expected, not all 0 (got %s)" % weights)
+    need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights) < float("inf"),
+         "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
     for net in nets[1:]:
         _match(nets[0], net)
     members = [None] * len(nets) if joint is None else _members(nets, joint, groups)
