@@ -10,12 +10,13 @@
 #include <unistd.h>
 
 static int stdout_failed; /* the errno of stdout's first failed write, or 0 */
+static int text_fd = STDOUT_FILENO;
 
 /* cookie: &stdout_failed for stdout, NULL for stderr */
 static ssize_t write_waiting(void *cookie, const char *text, size_t n)
 {
     const int is_stdout = cookie == &stdout_failed;
-    const size_t done = mc_file_write_all(is_stdout ? STDOUT_FILENO : STDERR_FILENO, text, n);
+    const size_t done = mc_file_write_all(is_stdout ? text_fd : STDERR_FILENO, text, n);
 
     if (done < n && is_stdout && !stdout_failed)
         stdout_failed = errno;
@@ -47,6 +48,11 @@ void mc_cli_streams(void)
     setvbuf(msg, line, _IOLBF, sizeof line);
     stdout = out;
     stderr = msg;
+}
+
+void mc_cli_text_to_stderr(void)
+{
+    text_fd = STDERR_FILENO;
 }
 
 int mc_cli_close_stdout(void)
