@@ -12,12 +12,12 @@ ours, want = (np.genfromtxt(f, names=True) for f in ("ours.tsv", "numpy.tsv"))
 assert len(ours) == len(want) == 65 and ours.dtype.names == want.dtype.names == ("t", "unaligned", "aligned")
 worst = max(np.abs(ours[k] - want[k]).max() / want[k].max() for k in ours.dtype.names)
 print("largest difference from NumPy, relative to the maximum: %.2g" % worst)
-assert worst <= 1e-8, worst  # nine digits are printed
+assert worst <= 1e-6, worst  # distances come from float32 blocks
 rows = [line.split("\t") for line in open("ours")]
 assert [r[0] for r in rows] == ["permutation", "unaligned", "aligned"]
 for way, most, at, mean in rows[1:]:
     v = want[way]
-    assert abs(float(most) / v.max() - 1) < 1e-8 and abs(float(mean) / v.mean() - 1) < 1e-8, way
+    assert abs(float(most) / v.max() - 1) < 1e-6 and abs(float(mean) / v.mean() - 1) < 1e-6, way
     assert abs(float(at) - want["t"][v.argmax()]) < 1e-3
 END_OF_PYTHON
 

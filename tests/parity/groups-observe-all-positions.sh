@@ -61,6 +61,14 @@ assert not torch.equal(a.layer.self_attn.in_proj_weight, b.layer.self_attn.in_pr
 mcz.torch.permute(b, mcz.torch.align(a, b, [x], g), g)
 assert all(torch.equal(v, b.state_dict()[k]) for k, v in a.state_dict().items())
 
+# a norm that feeds a layer: its value is a tuple
+a, x = nn.Sequential(nn.Linear(5, 6), nn.ReLU(), nn.BatchNorm1d(6), nn.Dropout(), nn.Linear(6, 2)).eval(), torch.randn(33, 5)
+g = mcz.torch.groups(a, x)
+b = copy.deepcopy(a)
+mcz.torch.permute(b, {k: rng.permutation(n) for k, n in g.sizes.items()}, g)
+mcz.torch.permute(b, mcz.torch.align(a, b, [x], g), g)
+assert all(torch.equal(v, b.state_dict()[k]) for k, v in a.state_dict().items())
+
 norms, example = expected_groups.group_norms_nested()[:2]
 texts = {mcz.groups.text(mcz.torch.groups(norms, example(2))) for _ in range(6)}
 assert len(texts) == 1, "the groups differ between runs"

@@ -23,7 +23,7 @@ from .programs import pipe
 from .state import tensors_of
 
 
-def align_many(nets: Sequence[nn.Module], loader: Optional[Batches], groups: Any = None, by: str = "activations",
+def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, groups: Any = None, by: str = "activations",
                path: Optional[Path] = None, options: Sequence[str] = (), **moments: Any) -> SimpleNamespace:
     """Brings the units of several networks to one order, with mc-corr and mc-hungarian --joint, or mc-match --joint.
 
@@ -31,7 +31,7 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches], groups: Any
         merged = mcz.torch.merge_many(nets, joint)
 
     nets     different networks of one architecture, each on any device.
-    loader   batches (x, y) or x, which are read once for each pair of networks. With by="weights" and groups it may be None.
+    loader   batches (x, y) or x, which are read once for each pair of networks. With by="weights" groups suffice.
     groups   as mcz.groups describes; default: mcz.torch.groups(net, x) of the first network and batch.
     by       "activations": their correlation over the loader; "weights": inner products of the parameters.
     path     a permutation stream to write as well.
@@ -43,11 +43,12 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches], groups: Any
     nets = list(nets)
     need(by in ("activations", "weights"), "by must be \"activations\" or \"weights\" (got %r)" % (by,))
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
-    need(loader is None or iter(loader) is not loader,
+    need(not hasattr(loader, "__next__"),
          "a loader that can be read again expected, got an iterator (list(loader))")
-    need(loader is not None or by == "weights", "a loader of batches expected, got None")
+    need(loader is not None or (by == "weights" and groups is not None),
+         "a loader of batches expected, got None (groups suffice with by=\"weights\")")
     if groups is None:
-        first = next(iter(() if loader is None else _door()._batches(loader)), None)
+        first = next(iter(_door()._batches(loader)), None)
         need(first is not None, "the loader yields no images")
         groups = _door().groups(nets[0], _door()._input(first))
     with tempfile.TemporaryDirectory() as folder:

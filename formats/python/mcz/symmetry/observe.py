@@ -125,4 +125,6 @@ class Recorder:
 
     def units(self, group, tap):
         atom, unit = self.atoms[group]
-        return units(self.values[tap.node], tap, atom, dict(unit))
+        value = self.values[tap.node]
+        # a norm returns its statistics too
+        return units(value[0] if isinstance(value, tuple) else value, tap, atom, dict(unit))

@@ -217,7 +217,6 @@ TEST(damaged_log_is_refused)
         "{}\n",
         "{\"event\":1}\n",
         "{\"event\":\"start\"}\n",
-        "{\"event\":\"epoch\",\"epoch\":1}",
         "{\"event\":\"epoch\",\"epoch\":1\n",
         "{\"event\":\"epoch\",\"epoch\":}\n",
         "{\"event\":\"epoch\" \"epoch\":1}\n",
