@@ -10,7 +10,7 @@ sed 's/^\.5\t1\.3/.5\t0/; s/^\.75\t0/.75\t.1/' some.tsv >other.tsv
 for e in 1:.5 2:.1 3:0; do printf '{"event":"epoch","epoch":%s,"loss":%s,"accuracy":50}\n' ${e%:*} 0${e#*:}; done | sed 's/00,/0,/' >log.json
 warns() { # TEXT PICTURE ARGUMENT...
     mc-plot "${@:3}" -o "$2" 2>errors
-    expect_equal "$(<errors)" "${1:+mc-plot: $1}"
+    expect_equal "$(<errors)" "${1:+mc-plot: warning: $1}"
 }
 rule="drawn below the logarithmic axis, at '0'"
 warns "some: 2 of 5 losses are 0: $rule" some.svg path --log-loss some.tsv

@@ -5,7 +5,7 @@ mc-data -q synth --samples 256 -o data.mcz
 mc-train -q -t 1 --net mlp:8 --data data.mcz --epochs 2 -o good.mcz 2>errors
 [ ! -s errors ] || die "$(cat errors)"
 mc-train -q -t 1 --net mlp:8 --data data.mcz --epochs 2 --lr 20 -o bad.mcz 2>errors
-grep -qE '^mc-train: the last epoch.s loss is [0-9.e+]+ .guessing one of 10 classes: 2.303.: the training may have' errors ||
+grep -qE '^mc-train: warning: the last epoch.s loss is [0-9.e+]+ .guessing one of 10 classes: 2.303.: the training may have' errors ||
     die "$(cat errors)"
 expect_equal "$(wc -l <errors)" 1
 [ -s bad.mcz ] || die 'the network is not written'
