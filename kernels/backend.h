@@ -207,9 +207,10 @@ struct mc_backend {
      * tap `index` (B, count, H, W). Masked samples have 0. */
     void (*output)(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out);
     /* Joint moments of all taps of two plans with equal taps that loaded the same batch: acc[i] +=
-     * those of tap i. The sums are float64. Their products are float64 or, if `products` is f32, float32
-     * sums over blocks of at most 64 values that are shifted by a median, so a correlation is within
-     * 1e-6 of float64's. A batch adds the same bits whatever arrived before it. */
+     * those of tap i. The sums are float64. Their products are float64 or, if `products` is f32,
+     * float32 sums over blocks of at most 64 values that are shifted by a median, so a correlation
+     * is within 1e-6 of float64's if means are at most 1e4 deviations, and deviations between 1e-16
+     * and 1e16. A batch adds the same bits whatever arrived before it. */
     void (*moments)(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc);
     /* The same for activations a and b (n, K, hw) in buffers. Allocates temporary memory. An error
      * leaves `acc` unchanged. */

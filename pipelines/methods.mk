@@ -68,10 +68,10 @@ running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" 
 running-pam     = $(subst "$$p","$$p.start",$(running-activations)) && $(match-pam) --perm "$$p.start" "$$a" "$$b" -o "$$p"
 running-weights = $(match-weights) $${init:+--init "$$init"} "$$a" "$$b" -o "$$p"
 reestimate = if $(call has-statistics,"$$a"); then $(repairs) "$$a" -o "$$a.part" && mv "$$a.part" "$$a"; fi
-running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS REPAIR)
+running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS MERGE REPAIR)
 $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
 	$(begin)
-	MATCH=$(call quote,$(running-$(matching))) REESTIMATE=$(if $(filter-out weights,$(matching)),$(call quote,$(reestimate))) \
+	MERGE=$(call quote,$(MERGE)) MATCH=$(call quote,$(running-$(matching))) REESTIMATE=$(if $(filter-out weights,$(matching)),$(call quote,$(reestimate))) \
 	    $(RUN) $(here)include/running-mean $(if $(filter weights,$(matching)),all,before) $@ $(nets)
 	$(finish)
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Joint moments, included once per instruction set (see kernels.h). A task computes the products of
- * a tile of x's channels, a tile of y's channels and a chunk of samples, which are the pixels of all
- * counted images. Blocks of values are shifted by a median, multiplied and summed in float32. Blocks
- * are summed in float64, then the shift is undone. Tiles, chunks, blocks and shifts depend only on
- * the batch, so its sums have the same bits for any number of threads and in any shard. */
+ * a tile of x's channels, a tile of y's channels and a chunk of samples, which are the pixels of
+ * all counted images. Blocks of values are shifted by a median, multiplied and summed in float32.
+ * Blocks are summed in float64, then the shift is undone. Tiles, chunks, blocks and shifts depend
+ * only on the batch, so its sums have the same bits for any number of threads and in any shard. */
 
 enum {
     M_TILE = 128,              /* channels */
