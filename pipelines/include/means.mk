@@ -10,6 +10,7 @@
 # the graph has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks and means.
 SEEDS  ?= 1 2 3#                seeds of the networks, at most 16
 PAIRS  ?= $(call every-pair,$(sort $(SEEDS)))# computed: all pairs of SEEDS
+$(if $(word 2,$(sort $(SEEDS))),,$(error SEEDS must be 2 to 16 different numbers (got "$(SEEDS)")))
 JOINT  ?= mc-hungarian --joint# command that reads the matrices of all pairs and writes a joint set
 MERGE  ?= mc-merge#             command that writes the mean of networks
 REPAIR ?= mc-repair#            command that repairs a mean

@@ -69,5 +69,5 @@ refused() { # refused MESSAGE SETTING...
 }
 refused 'PAIRS must be all pairs of the networks: set SEEDS="1 2 3 4" instead' PAIRS='1:2 3:4'
 refused 'SEEDS must be at most 16 seeds (got 17)' SEEDS="$(seq -s ' ' 17)"
-refused 'PAIRS must be pairs of different seeds' SEEDS=1
+refused 'SEEDS must be 2 to 16 different numbers (got "1 1")' SEEDS='1 1'
 refused "MERGE must be a command (got 'missing-command')" MERGE=missing-command
