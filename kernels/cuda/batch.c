@@ -198,7 +198,8 @@ int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, cons
                            .hw = (uint32_t)hw,
                            .image = (uint32_t)(k * hw),
                            .channel = (uint32_t)hw,
-                           .pixel = 1,
+                           /* channels next to each other are read pixel by pixel */
+                           .pixel = hw == 1 ? (uint32_t)k : 1,
                            .type = CUDA_F32};
     if (n > (size_t)INT32_MAX / (k * hw))
         return mc_fail(err, MC_EUSAGE, "joint moments of %zu numbers: must be at most %d",

@@ -145,6 +145,8 @@ static double correlation_error(size_t n, size_t k, size_t hw, const float *x, c
                 bb += v * v;
                 ab += u * v;
             }
+            if (aa <= 1e-12 * count * a * a || bb <= 1e-12 * count * b * b)
+                continue; /* constant */
             const double va = m[2 * k + i] - m[i] * m[i] / count,
                          vb = m[3 * k + j] - m[k + j] * m[k + j] / count,
                          vab = m[4 * k + i * k + j] - m[i] * m[k + j] / count;
