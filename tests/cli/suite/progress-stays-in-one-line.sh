@@ -42,5 +42,5 @@ if ( ulimit -f 1; $train -o a.mcz ) 2>errors; then die 'it fits'; fi
 mc-data synth --samples 20 -o small.mcz
 show 80 "mc-data synth --samples 20 -o small.mcz"
 [ ! -s screen ] || die "of a moment's run: $(cat screen)"
-show 80 "mc-data synth --size 128 --samples 1500 -o large.mcz"
-[[ $(<screen) =~ ^mc-data:\ 1500\ images\ in\ [0-9:]+:\ large.mcz$ ]] || die "$(cat screen)"
+show 80 "mc-data synth -t 1 --size 128 --samples 3000 -o large.mcz"
+[[ $(<screen) =~ ^mc-data:\ 3000\ images\ in\ [0-9:]+:\ large.mcz$ ]] || die "$(cat screen)"
