@@ -45,16 +45,26 @@ static inline size_t m_lanes(const struct m_side *m, size_t v)
     return m->k - v * BLOCK < BLOCK ? m->k - v * BLOCK : BLOCK;
 }
 
-/* The median of few values. Unlike their mean, it is the value of a unit that is mostly constant:
- * its other products are then exact 0. */
-static float m_median(float x[M_SAMPLES])
+/* Sort the vectors of two places lane by lane. */
+static inline __attribute__((always_inline)) void m_order(vf *x, size_t low, size_t high)
 {
-    for (int i = 1; i < M_SAMPLES; i++)
-        for (int j = i; j > 0 && x[j] < x[j - 1]; j--) {
-            const float t = x[j];
-            x[j] = x[j - 1];
-            x[j - 1] = t;
-        }
+    const vi less = x[high] < x[low];
+    const vi differ = ((vi)x[low] ^ (vi)x[high]) & less;
+
+    x[low] = (vf)((vi)x[low] ^ differ);
+    x[high] = (vf)((vi)x[high] ^ differ);
+}
+
+/* The median of each lane, by Batcher's network. Unlike the mean, it is the value of a unit that is
+ * mostly constant: its other products are then exact 0. */
+static vf m_median(vf x[M_SAMPLES])
+{
+    for (size_t p = 1; p < M_SAMPLES; p *= 2)
+        for (size_t k = p; k > 0; k /= 2)
+            for (size_t j = k % p; j + k < M_SAMPLES; j += 2 * k)
+                for (size_t i = j; i < j + k && i + k < M_SAMPLES; i++)
+                    if (i / (2 * p) == (i + k) / (2 * p))
+                        m_order(x, i, i + k);
     return x[(M_SAMPLES - 1) / 2];
 }
 
@@ -67,18 +77,15 @@ static void m_open(const struct cpu_shape *s, struct m_side *m, const float *x, 
     m->vectors = (k + BLOCK - 1) / BLOCK;
     memset(m->sum, 0, sizeof m->sum);
     memset(m->sumsq, 0, sizeof m->sumsq);
+    size_t at[M_SAMPLES];
+    for (int i = 0; i < M_SAMPLES; i++) /* multiples of the golden ratio: no period */
+        at[i] = from + (size_t)((double)(to - from) * fmod(i * 0.61803398875, 1));
     for (size_t v = 0; v < m->vectors; v++) {
-        float values[BLOCK][M_SAMPLES] = {{0}};
-        for (int i = 0; i < M_SAMPLES && from < to; i++) {
-            const double part = fmod(i * 0.61803398875, 1); /* the golden ratio: no period */
-            const size_t at = from + (size_t)((double)(to - from) * part);
-            const vf value = m_load(m_at(s, m, v, at / s->hw, at % s->hw), c % BLOCK, m_lanes(m, v),
-                                    s->hw * BLOCK);
-            for (size_t l = 0; l < BLOCK; l++)
-                values[l][i] = value[l];
-        }
-        for (size_t l = 0; l < BLOCK; l++)
-            m->shift[v][l] = m_median(values[l]);
+        vf values[M_SAMPLES] = {ZERO};
+        for (int i = 0; i < M_SAMPLES && from < to; i++)
+            values[i] = m_load(m_at(s, m, v, at[i] / s->hw, at[i] % s->hw), c % BLOCK,
+                               m_lanes(m, v), s->hw * BLOCK);
+        m->shift[v] = m_median(values);
     }
 }
 
