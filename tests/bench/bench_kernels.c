@@ -17,16 +17,6 @@ static struct cpu *be;
 static int repeats = 20;
 static double peak, memory; /* GF/s, GB/s */
 
-static float *floats(size_t n)
-{
-    float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
-    if (!p)
-        need(mc_no_memory(&err));
-    for (size_t i = 0; i < n; i++)
-        p[i] = (float)(i % 17) * .1f - .8f;
-    return p;
-}
-
 struct job {
     struct cpu_shape s;
     struct cpu_norm norm;

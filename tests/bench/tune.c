@@ -14,16 +14,6 @@
 
 static clockid_t watch = CLOCK_MONOTONIC;
 
-static float *floats(size_t n)
-{
-    float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
-    if (!p)
-        need(mc_no_memory(&err));
-    for (size_t i = 0; i < n; i++)
-        p[i] = (float)(i % 17) * .1f - .8f;
-    return p;
-}
-
 static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, int repeats)
 {
     const size_t b = (size_t)be->k->block;

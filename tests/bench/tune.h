@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Shared parts of the programs that time convolution algorithms. Header only. */
+ * Shared parts of the programs that time kernels. Header only. */
 #ifndef MC_TUNE_H
 #define MC_TUNE_H
 
@@ -21,6 +21,17 @@ static void need(int rc)
         return;
     fprintf(stderr, "%s: %s\n", program_invocation_short_name, err.text);
     exit(1);
+}
+
+/* n floats that are neither equal nor large. */
+static inline float *floats(size_t n)
+{
+    float *p = aligned_alloc(64, (n * sizeof *p / 64 + 1) * 64);
+    if (!p)
+        need(mc_no_memory(&err));
+    for (size_t i = 0; i < n; i++)
+        p[i] = (float)(i % 17) * .1f - .8f;
+    return p;
 }
 
 static double seconds(clockid_t watch)

@@ -6,32 +6,19 @@
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules OMP_NUM_THREADS=1
+export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 $python - <<'END'
 import copy
-import mcz, mcz.torch, networks, numpy as np, torch
+import mcz, mcz.torch, numpy as np, torch, vits
 from torch import nn
 from torch.nn import functional as F
-
-
-def net(seed):
-    torch.manual_seed(seed)
-    n = networks.ViT(24, 2, 2)
-    with torch.no_grad():
-        for p in n.parameters():
-            p.add_(.1 * torch.randn_like(p))
-    return n
-
-
-def equal(m, n):
-    return all(torch.equal(u, v) for u, v in zip(m.state_dict().values(), n.state_dict().values()))
 
 
 def distance(m, n):
     return max(float((u - v).abs().max()) for u, v in zip(m.state_dict().values(), n.state_dict().values()))
 
 
-a, b = net(1), net(2)
+a, b = vits.net(1, 24, 2), vits.net(2, 24, 2)
 x, y = torch.randn(96, 3, 32, 32), torch.randint(10, (96,))
 data = list(zip(x.split(32), y.split(32)))
 groups = mcz.torch.groups(a, x[:2])
@@ -42,7 +29,7 @@ assert distance(a, moved) > .1 and (a(x) - moved(x)).abs().max() < 1e-4
 p = mcz.torch.align(a, moved, iter(data))
 q = mcz.torch.align(a, moved, None, groups, by="weights", path="q.mcz")
 for found in p, q:
-    assert equal(mcz.torch.permute(copy.deepcopy(moved), found, found.groups), a)
+    assert vits.equal(mcz.torch.permute(copy.deepcopy(moved), found, found.groups), a)
 # merge: the identity for the planted permutation, the mean for other networks; arguments are unchanged
 assert distance(mcz.torch.merge(a, moved, p), a) < 1e-6
 kept = copy.deepcopy(b)
@@ -50,7 +37,7 @@ p = mcz.torch.align(a, b, data, groups, path="p.mcz")
 merged, pb = mcz.torch.merge(a, b, p, t=.25), mcz.torch.permute(copy.deepcopy(b), "p.mcz", groups)
 for k, v in merged.state_dict().items():
     assert torch.allclose(v, .75 * a.state_dict()[k] + .25 * pb.state_dict()[k], atol=1e-6), k
-assert equal(b, kept) and not merged.training and a.training
+assert vits.equal(b, kept) and not merged.training and a.training
 assert distance(mcz.torch.merge(a, b), merged) > .1
 # a curve
 curves = [mcz.torch.Curve(a, b, p) for _ in range(2)]
@@ -66,7 +53,7 @@ assert rows[0] == line[0] and rows[4] == line[4]
 assert repr(rows).startswith("<5 points, train.loss barrier "), repr(rows)
 rows.write("c.tsv")
 c.save("c.mcz")
-loaded = mcz.torch.Curve.load("c.mcz", net(9))
+loaded = mcz.torch.Curve.load("c.mcz", vits.net(9, 24, 2))
 assert loaded.evaluate({"train": data}, points=5, progress=False) == rows
 loaded.save("again.mcz")
 mcz.torch.save(b, "b.mcz", groups)

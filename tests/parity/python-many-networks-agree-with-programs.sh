@@ -5,27 +5,16 @@
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
-export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules OMP_NUM_THREADS=1
+export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, io, subprocess
-import mcz, mcz.torch, networks, numpy as np, torch
+import mcz, mcz.torch, numpy as np, torch, vits
 from torch import nn
-
-def net(seed):
-    torch.manual_seed(seed)
-    n = networks.ViT(16, 1, 2)
-    with torch.no_grad():
-        for p in n.parameters():
-            p.add_(.1 * torch.randn_like(p))
-    return n
-
-def equal(m, n):
-    return all(torch.equal(u, v) for u, v in zip(m.state_dict().values(), n.state_dict().values()))
 
 def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
 
-nets = [net(s) for s in (1, 2, 3)]
+nets = [vits.net(s, 16, 1) for s in (1, 2, 3)]
 x = torch.randn(48, 3, 32, 32)
 data = list(zip(x.split(16), torch.randint(10, (48,)).split(16)))
 groups = mcz.torch.groups(nets[0], x[:2])
@@ -33,14 +22,14 @@ planted = [{g: np.random.default_rng(s).permutation(n) for g, n in groups.sizes.
 copies = [nets[0]] + [mcz.torch.permute(copy.deepcopy(nets[0]), p, groups) for p in planted]
 for by in "activations", "weights":
     joint = mcz.torch.align_many(copies, data if by == "activations" else None, groups, by=by)
-    assert equal(mcz.torch.merge_many(copies, joint), nets[0]), by
-assert not equal(mcz.torch.merge_many(copies), nets[0])
+    assert vits.equal(mcz.torch.merge_many(copies, joint), nets[0]), by
+assert not vits.equal(mcz.torch.merge_many(copies), nets[0])
 
 # different networks: the same bytes as by the programs
 kept = copy.deepcopy(nets)
 joint = mcz.torch.align_many(nets, data, path="joint.mcz", options=["--starts", "3"])
 merged = mcz.torch.merge_many(nets, joint)
-assert all(map(equal, nets, kept)) and nets[0].training and not merged.training
+assert all(map(vits.equal, nets, kept)) and nets[0].training and not merged.training
 for i, n in enumerate(nets, 1):
     mcz.torch.save(n, "net-%d.mcz" % i, groups)
 for i, j in (1, 2), (1, 3), (2, 3):
@@ -54,7 +43,7 @@ for name, weights in ("mean", None), ("weighted", (3, 1, 1)):
     run("mc-merge", *(["--weights", ",".join(map(str, weights))] if weights else []), "p1.mcz", "p2.mcz", "p3.mcz", "-o", name + ".mcz")
     assert mcz.torch.save(mcz.torch.merge_many(nets, "joint.mcz", groups=groups, weights=weights), "own.mcz", groups) == mcz.read(name + ".mcz").id, name
 # the order of the networks in merge_many is free: they are found by their ids
-assert equal(mcz.torch.merge_many([nets[2], nets[0], nets[1]], joint), merged) or max(
+assert vits.equal(mcz.torch.merge_many([nets[2], nets[0], nets[1]], joint), merged) or max(
     float((u - v).abs().max()) for u, v in zip(merged.parameters(), mcz.torch.merge_many([nets[2], nets[0], nets[1]], joint).parameters())) < 1e-6
 
 # batch norm: averaged, or re-estimated as merge does; bfloat16 stays
@@ -69,7 +58,7 @@ class Norm(nn.Module):
 a, b = Norm(), Norm()
 z = [torch.randn(64, 8) + 1]
 mean, fresh = mcz.torch.merge_many([a, b]), mcz.torch.merge_many([a, b], loader=z)
-assert equal(fresh, mcz.torch.merge(a, b, loader=z)) and not torch.equal(mean.norm.running_mean, fresh.norm.running_mean)
+assert vits.equal(fresh, mcz.torch.merge(a, b, loader=z)) and not torch.equal(mean.norm.running_mean, fresh.norm.running_mean)
 assert mcz.torch.merge_many([copy.deepcopy(a).bfloat16(), copy.deepcopy(b).bfloat16()]).one.weight.dtype == torch.bfloat16
 
 for why, call in (
@@ -85,7 +74,7 @@ for why, call in (
         ("a and b are different networks", lambda: mcz.torch.merge_many([a, nets[0]])),
         ("a joint set expected", lambda: mcz.torch.merge_many(nets, mcz.member(joint, 2), groups=groups)),
         ("the groups of the joint set are missing", lambda: mcz.torch.merge_many(nets, "joint.mcz")),
-        ("computed for other networks (not network 2)", lambda: mcz.torch.merge_many([nets[0], net(9)], joint)),
+        ("computed for other networks (not network 2)", lambda: mcz.torch.merge_many([nets[0], vits.net(9, 16, 1)], joint)),
         ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[1, 1])),
         ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[0, 0, 0])),
         ("one weight of at least 0 per network expected", lambda: mcz.torch.merge_many(nets, weights=[float("inf"), 1, 1]))):

@@ -235,9 +235,9 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
     return changed;
 }
 
-/* Note that the group, and perhaps its inner groups, changed: the values of groups that permute the
- * same tensors are no longer current, nor are those of groups that contain these. The group's own
- * values depend on its permutation only if it permutes a tensor twice. */
+/* Note that the group, and perhaps its inner groups, changed. The values of groups that permute the
+ * same tensors must be computed again, and those of groups that contain such groups. The group's
+ * own values depend on its permutation only if it permutes a tensor twice. */
 static void note_change(const struct matching *m, size_t group)
 {
     for (size_t i = 0; i < m->n_uses; i++) {

@@ -62,6 +62,16 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
     return mcz.write(path, "weights", meta, tensors, dtypes=dtypes)
 
 
+def _keep(found: bytes, path: Optional[Path], groups: Any) -> SimpleNamespace:
+    """The permutation or joint set of a stream, which is also written to the path."""
+    if path is not None:
+        with replacing(path) as f:
+            f.write(found)
+    p = mcz.read(io.BytesIO(found), "permutation")
+    p.groups = groups
+    return p
+
+
 def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = None, by: str = "activations",
           path: Optional[Path] = None, options: Sequence[str] = (), **moments: Any) -> SimpleNamespace:
     """Aligns the units of b to those of a with mc-corr and mc-hungarian, or with mc-match.
@@ -95,12 +105,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
         sums = io.BytesIO()
         _door().moments(a, b, images, groups, sums, **moments)
         found = pipe(sums.getvalue(), ["mc-corr", "--no-progress"], ["mc-hungarian", *options])
-    if path is not None:
-        with replacing(path) as f:
-            f.write(found)
-    p = mcz.read(io.BytesIO(found), "permutation")
-    p.groups = groups
-    return p
+    return _keep(found, path, groups)
 
 
 # ---- batches ---------------------------------------------------------------------------------------------------------

@@ -17,8 +17,8 @@ from torch import nn
 import mcz
 
 from .errors import need
-from .files import Path, replacing
-from .joined import Batches, Curve, _door, _match, _rows, save
+from .files import Path
+from .joined import Batches, Curve, _door, _keep, _match, _rows, save
 from .programs import pipe
 from .state import tensors_of
 
@@ -55,12 +55,7 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
         names = list(_inputs(nets, loader, groups, by, folder, moments))
         program = ["mc-match", "--no-progress"] if by == "weights" else ["mc-hungarian"]
         found = pipe(b"", [*program, "--joint", *options, *names])
-    if path is not None:
-        with replacing(path) as f:
-            f.write(found)
-    joint = mcz.read(io.BytesIO(found), "permutation")
-    joint.groups = groups
-    return joint
+    return _keep(found, path, groups)
 
 
 def _inputs(nets: Sequence[nn.Module], loader: Any, groups: Any, by: str, folder: str, moments: Any) -> Iterator[str]:
