@@ -24,9 +24,8 @@
  *                                      from channel `at` on (called in order from 0); or back from
  *                                      its gradient to the input's
  *
- * BACKEND_NORM_ADDS is 1 if a batch norm computes an addition and the ReLU after it, and if a
- * node may share an addition's gradient. The batch norm's layer_parameters then writes the
- * addition's gradient.
+ * A batch norm computes an addition and the ReLU after it if its role has them. Its
+ * layer_parameters then writes the addition's gradient.
  *
  * If an argument `adds` is set, the gradient already has a value, and the result is added to it. */
 #ifndef BACKEND
@@ -54,7 +53,7 @@ int BACKEND(plan_new)(struct mc_backend *be, const struct mc_graph *g, const str
     p->input_grad = o->backward && o->input_grad;
     p->train_only = o->train_only;
     p->n_taps = o->n_taps;
-    if (!(p->roles = mc_roles_new(g, o, BACKEND_NORM_ADDS)))
+    if (!(p->roles = mc_roles_new(g, o)))
         rc = mc_no_memory(err);
     if (!rc)
         rc = mc_new(&p->nodes, (size_t)g->n_nodes, err);

@@ -60,7 +60,7 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
         const int j = first_user(g, roles, i);
         if (norm && g->nodes[j].op == MC_OP_RELU) {
             r->relu = j;
-            roles[j].done = 1;
+            roles[j].done = i;
         } else if (!norm && g->nodes[j].op == MC_OP_BATCHNORM && !r->tapped) {
             r->skip_bias = n->has_bias;
         }
@@ -111,7 +111,7 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
         r->relu = k;
         r->sum = j;
         r->other = other;
-        roles[j].done = roles[k].done = 1;
+        roles[j].done = roles[k].done = i;
         if (may_share(g, roles, j, i, other))
             roles[other].shares = j;
     }
@@ -130,7 +130,7 @@ static void share_gradients(const struct mc_graph *g, struct mc_role *roles)
     }
 }
 
-struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o, int adds)
+struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o)
 {
     struct mc_role *roles = calloc((size_t)g->n_nodes, sizeof *roles);
 
@@ -139,9 +139,7 @@ struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts
     mark_live(g, o, roles);
     mark_gradients(g, o, roles);
     fuse(g, roles);
-    if (adds) {
-        fuse_additions(g, roles);
-        share_gradients(g, roles);
-    }
+    fuse_additions(g, roles);
+    share_gradients(g, roles);
     return roles;
 }

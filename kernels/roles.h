@@ -3,7 +3,7 @@
  * The role of each node in a plan, the same for every backend: which nodes run, which need a
  * gradient, and which are fused. A batch norm computes the ReLU after it if nothing else reads its
  * output. It also replaces the bias of the layer before it if nothing else reads that layer's
- * output. If the backend supports it, a batch norm also computes an addition before that ReLU. */
+ * output. A batch norm also computes an addition before that ReLU. */
 #ifndef MC_ROLES_H
 #define MC_ROLES_H
 
@@ -21,13 +21,12 @@ struct mc_role {
     int other;      /* batch norm: the addition's other input, computed earlier */
     int shares;     /* addition whose gradient is the first term of this node's gradient, so that
                        both may share memory; or -1. Each addition is shared by at most one node */
-    int done;       /* ReLU or addition that a batch norm computes */
+    int done;       /* ReLU or addition: node of the batch norm that computes it, or 0 */
     int skip_bias;  /* the batch norm after it replaces its bias */
 };
 
-/* Returns the roles of all nodes (g->n_nodes), which the caller frees. NULL: out of memory. adds:
- * batch norms compute additions, and gradients may be shared. */
-struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o, int adds);
+/* Returns the roles of all nodes (g->n_nodes), which the caller frees. NULL: out of memory. */
+struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o);
 
 /* Returns whether a loss is the main head's. */
 static inline int mc_is_main(const struct mc_graph *g, const struct mc_node *loss)

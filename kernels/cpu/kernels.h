@@ -83,12 +83,13 @@ struct cpu_kernels {
     /* part[n][cb][2][b]: sums of x - first and of its square over the image's pixels. first is the
      * batch's first pixel, which avoids cancellation. */
     void (*stats)(const struct cpu_shape *s, const float *x, float *part);
-    /* y = act(z); pre (may be NULL) = z. y may be x. */
-    void (*norm)(const struct cpu_shape *s, const float *x, const struct cpu_norm *m, float *pre,
-                 float *y);
-    /* part[n][cb][2][b]: sums of dz and of dz * (x - mean), dz = dy * act'(z). */
-    void (*norm_back_sums)(const struct cpu_shape *s, const float *x, const float *dy,
-                           const struct cpu_norm *m, float *part);
+    /* y = act(z + other); other may be NULL; pre (may be NULL) = z + other. y may be x. */
+    void (*norm)(const struct cpu_shape *s, const float *x, const float *other,
+                 const struct cpu_norm *m, float *pre, float *y);
+    /* part[n][cb][2][b]: sums of dz and of dz * (x - mean), dz = dy * act'(z + other). dz (NULL: not
+     * needed, other is NULL) may be dy. */
+    void (*norm_back_sums)(const struct cpu_shape *s, const float *x, const float *other,
+                           const float *dy, const struct cpu_norm *m, float *part, float *dz);
     /* dx = scale * (dz - k1 - (x - mean) * k2), 0 where masked; dx may be dy. */
     void (*norm_back)(const struct cpu_shape *s, const float *x, const float *dy,
                       const struct cpu_norm *m, const float *k1, const float *k2, float *dx);

@@ -53,19 +53,33 @@ static void KERNEL(stats)(const struct cpu_shape *s, const float *x, float *part
         }
 }
 
-static inline __attribute__((always_inline)) void
-norm_row(size_t hw, const vf *x, vf mean, vf scale, vf beta, float delta, vf *pre, vf *y)
+/* CALL with a constant DELTA: none, the ReLU, Huber's ReLU. */
+#define WITH_DELTA(delta, CALL)                                                                    \
+    do {                                                                                           \
+        if ((delta) < 0)                                                                           \
+            CALL(-1.0f);                                                                           \
+        else if ((delta) > 0)                                                                      \
+            CALL(delta);                                                                           \
+        else                                                                                       \
+            CALL(0.0f);                                                                            \
+    } while (0)
+
+static inline __attribute__((always_inline)) void norm_row(size_t hw, const vf *x, const vf *other,
+                                                           vf mean, vf scale, vf beta, float delta,
+                                                           vf *pre, vf *y)
 {
     for (size_t i = 0; i < hw; i++) {
         vf z = (x[i] - mean) * scale + beta;
+        if (other)
+            z += other[i];
         if (pre)
             pre[i] = z;
         y[i] = delta < 0 ? z : activate(z, delta);
     }
 }
 
-static void KERNEL(norm)(const struct cpu_shape *s, const float *x, const struct cpu_norm *m,
-                         float *pre, float *y)
+static void KERNEL(norm)(const struct cpu_shape *s, const float *x, const float *other,
+                         const struct cpu_norm *m, float *pre, float *y)
 {
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
@@ -75,48 +89,64 @@ static void KERNEL(norm)(const struct cpu_shape *s, const float *x, const struct
             const vf scale = *(const vf *)(m->scale + cb * BLOCK);
             const vf beta = *(const vf *)(m->beta + cb * BLOCK);
             const vf *px = (const vf *)(x + at);
+            const vf *po = other ? (const vf *)(other + at) : NULL;
             vf *py = (vf *)(y + at);
+#define ROW(delta) norm_row(s->hw, px, NULL, mean, scale, beta, delta, NULL, py)
+#define ADD_ROW(delta) norm_row(s->hw, px, po, mean, scale, beta, delta, NULL, py)
             if (pre)
-                norm_row(s->hw, px, mean, scale, beta, m->delta, (vf *)(pre + at), py);
-            else if (m->delta < 0)
-                norm_row(s->hw, px, mean, scale, beta, -1, NULL, py);
-            else if (m->delta > 0)
-                norm_row(s->hw, px, mean, scale, beta, m->delta, NULL, py);
+                norm_row(s->hw, px, po, mean, scale, beta, m->delta, (vf *)(pre + at), py);
+            else if (po)
+                WITH_DELTA(m->delta, ADD_ROW);
             else
-                norm_row(s->hw, px, mean, scale, beta, 0, NULL, py);
+                WITH_DELTA(m->delta, ROW);
+#undef ROW
+#undef ADD_ROW
         }
 }
 
-static inline __attribute__((always_inline)) void back_sums_row(size_t hw, const vf *x,
-                                                                const vf *dy, vf mean, vf scale,
-                                                                vf beta, float delta, vf *out)
+/* The gradient before the activation; d: x - mean. */
+static inline __attribute__((always_inline)) vf back_pixel(vf d, const vf *other, vf dy, vf scale,
+                                                           vf beta, float delta)
+{
+    if (delta < 0)
+        return dy;
+    vf z = d * scale + beta;
+    if (other)
+        z += *other;
+    return activate_back(z, dy, delta);
+}
+
+static inline __attribute__((always_inline)) void
+back_sums_row(size_t hw, const vf *x, const vf *other, const vf *dy, vf mean, vf scale, vf beta,
+              float delta, vf *out, vf *dz)
 {
     vf a[4] = {ZERO, ZERO, ZERO, ZERO}, b[4] = {ZERO, ZERO, ZERO, ZERO};
     size_t i = 0;
+#define PIXEL(i, u)                                                                                \
+    do {                                                                                           \
+        const vf d = x[i] - mean;                                                                  \
+        const vf g = back_pixel(d, other ? other + (i) : NULL, dy[i], scale, beta, delta);         \
+        if (dz)                                                                                    \
+            dz[i] = g;                                                                             \
+        a[u] += g;                                                                                 \
+        b[u] += g * d;                                                                             \
+    } while (0)
     for (; i + 4 <= hw; i += 4)
-        for (int u = 0; u < 4; u++) {
-            vf d = x[i + (size_t)u] - mean, g = dy[i + (size_t)u];
-            if (delta >= 0)
-                g = activate_back(d * scale + beta, g, delta);
-            a[u] += g;
-            b[u] += g * d;
-        }
-    for (; i < hw; i++) {
-        vf d = x[i] - mean, g = dy[i];
-        if (delta >= 0)
-            g = activate_back(d * scale + beta, g, delta);
-        a[0] += g;
-        b[0] += g * d;
-    }
+        for (size_t u = 0; u < 4; u++)
+            PIXEL(i + u, u);
+    for (; i < hw; i++)
+        PIXEL(i, 0);
+#undef PIXEL
     out[0] = (a[0] + a[1]) + (a[2] + a[3]);
     out[1] = (b[0] + b[1]) + (b[2] + b[3]);
 }
 
-static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, const float *dy,
-                                   const struct cpu_norm *m, float *part)
+static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, const float *other,
+                                   const float *dy, const struct cpu_norm *m, float *part,
+                                   float *dz)
 {
 #pragma omp parallel for collapse(2) schedule(static)
-    for (size_t n = 0; n < s->valid; n++)
+    for (size_t n = 0; n < (dz ? s->n : s->valid); n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
             const size_t at = (n * s->cb + cb) * s->hw * BLOCK;
             const vf mean = *(const vf *)(m->mean + cb * BLOCK);
@@ -124,12 +154,18 @@ static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, co
             const vf beta = *(const vf *)(m->beta + cb * BLOCK);
             const vf *px = (const vf *)(x + at), *pdy = (const vf *)(dy + at);
             vf *out = (vf *)(part + (n * s->cb + cb) * 2 * BLOCK);
-            if (m->delta == 0)
-                back_sums_row(s->hw, px, pdy, mean, scale, beta, 0, out);
-            else if (m->delta > 0)
-                back_sums_row(s->hw, px, pdy, mean, scale, beta, m->delta, out);
+#define ROW(delta) back_sums_row(s->hw, px, NULL, pdy, mean, scale, beta, delta, out, NULL)
+#define ADD_ROW(delta)                                                                             \
+    back_sums_row(s->hw, px, (const vf *)(other + at), pdy, mean, scale, beta, delta, out,         \
+                  (vf *)(dz + at))
+            if (n >= s->valid)
+                memset(dz + at, 0, s->hw * sizeof(vf));
+            else if (dz)
+                WITH_DELTA(m->delta, ADD_ROW);
             else
-                back_sums_row(s->hw, px, pdy, mean, scale, beta, -1, out);
+                WITH_DELTA(m->delta, ROW);
+#undef ROW
+#undef ADD_ROW
         }
 }
 
@@ -138,10 +174,8 @@ static inline __attribute__((always_inline)) void back_row(size_t hw, const vf *
                                                            float delta, vf *dx)
 {
     for (size_t i = 0; i < hw; i++) {
-        vf d = x[i] - mean, g = dy[i];
-        if (delta >= 0)
-            g = activate_back(d * scale + beta, g, delta);
-        dx[i] = scale * (g - k1 - d * k2);
+        const vf d = x[i] - mean;
+        dx[i] = scale * (back_pixel(d, NULL, dy[i], scale, beta, delta) - k1 - d * k2);
     }
 }
 
@@ -158,14 +192,12 @@ static void KERNEL(norm_back)(const struct cpu_shape *s, const float *x, const f
             const vf v1 = *(const vf *)(k1 + cb * BLOCK), v2 = *(const vf *)(k2 + cb * BLOCK);
             const vf *px = (const vf *)(x + at), *pdy = (const vf *)(dy + at);
             vf *pdx = (vf *)(dx + at);
+#define ROW(delta) back_row(s->hw, px, pdy, mean, scale, beta, v1, v2, delta, pdx)
             if (n >= s->valid)
                 memset(pdx, 0, s->hw * sizeof(vf));
-            else if (m->delta == 0)
-                back_row(s->hw, px, pdy, mean, scale, beta, v1, v2, 0, pdx);
-            else if (m->delta > 0)
-                back_row(s->hw, px, pdy, mean, scale, beta, v1, v2, m->delta, pdx);
             else
-                back_row(s->hw, px, pdy, mean, scale, beta, v1, v2, -1, pdx);
+                WITH_DELTA(m->delta, ROW);
+#undef ROW
         }
 }
 

@@ -25,6 +25,12 @@ static const float *bias_before(const struct mc_plan *p, const struct cpu_node *
     return in->role->skip_bias ? params + in->n->bias.offset : NULL;
 }
 
+/* The input that the batch norm adds before its ReLU, or NULL. */
+static const float *added(const struct mc_plan *p, const struct cpu_node *n)
+{
+    return n->role->sum >= 0 ? p->nodes[n->role->other].out : NULL;
+}
+
 static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node *n)
 {
     struct cpu_norm m = {vector(p, n, MEAN), vector(p, n, SCALE), vector(p, n, BETA),
@@ -92,10 +98,9 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
         vector(p, n, BETA)[c] = beta[c];
     }
     const struct cpu_norm m = norm_args(p, n);
-    if (n->role->relu < 0)
-        k->norm(&s, x, &m, NULL, n->out);
-    else
-        k->norm(&s, x, &m, n->role->tapped ? n->out : NULL, p->nodes[n->role->relu].out);
+    const struct cpu_node *pre = n->role->sum >= 0 ? &p->nodes[n->role->sum] : n;
+    const struct cpu_node *y = n->role->relu >= 0 ? &p->nodes[n->role->relu] : n;
+    k->norm(&s, x, added(p, n), &m, y != pre && pre->role->tapped ? pre->out : NULL, y->out);
 }
 
 static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
@@ -111,7 +116,8 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
     const double count = (double)(p->valid * n->hw);
     float *part = p->work;
 
-    p->be->k->norm_back_sums(&s, in->out, output_grad(p, n), &m, part);
+    p->be->k->norm_back_sums(&s, in->out, added(p, n), output_grad(p, n), &m, part,
+                             n->role->sum >= 0 ? p->nodes[n->role->sum].grad : NULL);
     for (size_t c = 0; c < (size_t)n->n->c; c++) {
         const double sum = cpu_total(p, n, part, c, 0, 2), dot = cpu_total(p, n, part, c, 1, 2);
         const double inv = (double)vector(p, n, INVSTD)[c];
@@ -130,9 +136,13 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
 void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx)
 {
     const struct cpu_shape s = cpu_node_shape(p, n);
-    const struct cpu_norm m = norm_args(p, n);
+    const int sum = n->role->sum;
+    struct cpu_norm m = norm_args(p, n);
 
-    p->be->k->norm_back(&s, p->nodes[n->n->in[0]].out, output_grad(p, n), &m, vector(p, n, K1),
+    if (sum >= 0)
+        m.delta = -1; /* the ReLU's slope is in the addition's gradient */
+    p->be->k->norm_back(&s, p->nodes[n->n->in[0]].out,
+                        sum >= 0 ? p->nodes[sum].grad : output_grad(p, n), &m, vector(p, n, K1),
                         vector(p, n, K2), dx);
 }
 

@@ -52,13 +52,20 @@ static int exclusive(const struct mc_plan *p, int i)
     return 0;
 }
 
+/* The time when a node runs: a batch norm computes some at its own. */
+static size_t time_of(const struct cpu_node *c, size_t i)
+{
+    return c->role->done ? (size_t)c->role->done : i;
+}
+
 /* Return whether the node's backward reads its input's output. */
 static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
            (c->n->op == MC_OP_CONV || c->n->op == MC_OP_LINEAR || c->n->op == MC_OP_BATCHNORM ||
             c->n->op == MC_OP_LAYERNORM || c->n->op == MC_OP_SCALE || c->n->op == MC_OP_MUL ||
-            (mc_is_activation(c->n->op) && !c->role->done) || c->n->op == MC_OP_LOSS);
+            (mc_is_activation(c->n->op) && !c->role->done) || c->n->op == MC_OP_LOSS ||
+            (c->n->op == MC_OP_ADD && c->role->done));
 }
 
 /* Operations on one input whose output may replace it in memory, and whose gradients may share
@@ -85,11 +92,18 @@ static int output_in_place(const struct mc_plan *p, int i)
     return -1;
 }
 
-/* The user whose gradient has the memory that node i's gradient reuses, or -1. The user must be i's
- * only one and elementwise; an add lends its memory to one input only. */
+/* The user whose gradient has the memory that node i's gradient reuses, or -1: an addition that
+ * shares its gradient, or i's only user if it is elementwise. */
 static int grad_in_place(const struct mc_plan *p, int i)
 {
-    if (p->nodes[i].role->loss_users != 1)
+    const struct mc_role *r = p->nodes[i].role;
+
+    if (r->shares >= 0)
+        return r->shares;
+    /* a batch norm's gradient is that of the addition after it, unless the other input shares it */
+    if (r->sum >= 0)
+        return p->nodes[r->other].role->shares == r->sum ? -1 : r->sum;
+    if (r->loss_users != 1)
         return -1;
     for (int j = i + 1; j < p->g->n_nodes; j++) {
         const struct mc_node *u = p->nodes[j].n;
@@ -98,12 +112,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
                 continue;
             if (is_elementwise(u->op) || u->op == MC_OP_DROPOUT || flatten_is_view(p, j))
                 return j;
-            if (u->op != MC_OP_ADD)
-                return -1;
-            for (int q = 0; q < k; q++)
-                if (p->nodes[u->in[q]].role->loss_users == 1 && p->nodes[u->in[q]].role->need_grad)
-                    return -1;
-            return j;
+            return -1;
         }
     }
     return -1;
@@ -118,14 +127,14 @@ static void place_outputs(struct mc_plan *p)
         struct cpu_node *c = &p->nodes[i];
         if (!c->role->live || c->n->op == MC_OP_LOSS)
             continue;
-        const size_t born = c->role->done ? (size_t)c->n->in[0] : i;
-        if (c->role->relu >= 0 && !c->role->tapped)
+        const size_t born = time_of(c, i);
+        const int hidden = c->role->relu >= 0 || (c->role->done && c->n->op == MC_OP_ADD);
+        if (hidden && !c->role->tapped)
             continue; /* only the ReLU's output has memory */
-        int from = output_in_place(p, (int)i);
-        if (c->role->done) { /* its batch norm writes here, over its own input */
-            from = c->n->in[0];
-            from = p->nodes[from].role->tapped ? -1 : output_in_place(p, from);
-        }
+        /* a batch norm that computes this node may write over its own input, but only once */
+        int from = output_in_place(p, (int)born);
+        if (c->role->done && !hidden && p->nodes[c->n->in[0]].role->tapped)
+            from = -1;
         if (from >= 0)
             c->out_block = p->nodes[from].out_block;
         else
@@ -136,7 +145,7 @@ static void place_outputs(struct mc_plan *p)
         const struct cpu_node *u = &p->nodes[j];
         for (int k = 0; u->role->live && k < u->n->n_in; k++) {
             const struct cpu_node *in = &p->nodes[u->n->in[k]];
-            const size_t last = p->backward && backward_reads_input(u) ? 2 * n - j : j;
+            const size_t last = p->backward && backward_reads_input(u) ? 2 * n - time_of(u, j) : j;
             cpu_arena_extend(a, in->out_block, last, last);
         }
     }
@@ -163,11 +172,10 @@ static void place_gradients(struct mc_plan *p)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
             c->grad_block = cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
-            if (c->role->loss_users > 1 && c->grad_size > tmp)
-                tmp = c->grad_size;
         }
-        cpu_arena_extend(a, c->grad_block, 2 * n - i,
-                         i == 0 ? 2 * n + 1 : 2 * n - (c->role->done ? (size_t)c->n->in[0] : i));
+        if (c->role->loss_users > 1 && c->grad_size > tmp)
+            tmp = c->grad_size;
+        cpu_arena_extend(a, c->grad_block, 2 * n - i, i == 0 ? 2 * n + 1 : 2 * n - time_of(c, i));
     }
     if (tmp)
         p->tmp_block = cpu_arena_add(a, tmp * sizeof(float), 0, 2 * n + 1);

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#define BACKEND_NORM_ADDS 0
 #define BACKEND(name) cpu_##name
 
 /* ---- layers with parameters ------------------------------------------------------------------ */

@@ -3,7 +3,6 @@
  * Every kind of node forward and backward, for kernels/executor.h. */
 #include "kernels/cuda/cuda.h"
 
-#define BACKEND_NORM_ADDS 1
 #define BACKEND(name) cuda_##name
 
 /* ---- layers with parameters ------------------------------------------------------------------ */

@@ -113,12 +113,12 @@ static void stats(const struct job *j)
 
 static void norm(const struct job *j)
 {
-    be->k->norm(&j->s, j->x, &j->norm, NULL, j->y);
+    be->k->norm(&j->s, j->x, NULL, &j->norm, NULL, j->y);
 }
 
 static void norm_back_sums(const struct job *j)
 {
-    be->k->norm_back_sums(&j->s, j->x, j->y, &j->norm, j->part);
+    be->k->norm_back_sums(&j->s, j->x, NULL, j->y, &j->norm, j->part, NULL);
 }
 
 static void norm_back(const struct job *j)
