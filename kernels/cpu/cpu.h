@@ -102,6 +102,10 @@ void cpu_conv_free(struct cpu_conv *c);
 /* Name of the implementation of a pass, ours or oneDNN's; "" if the pass is not computed. */
 const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
+/* Returns whether the pass can compute a batch norm: forward, the one whose output it reads; for
+ * the weights, the one whose gradient it reads. cpu_conv_fuse: the pass's next run does so. */
+int cpu_conv_fuses(const struct cpu_conv *c, enum mc_pass pass);
+void cpu_conv_fuse(struct cpu_conv *c, enum mc_pass pass, const struct cpu_fused *norm);
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work);
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
@@ -182,6 +186,9 @@ struct cpu_node {
     int written;     /* backward: grad already has a value */
     int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
+    /* batch norm: the convolution whose pass computes it, or NULL: forward; for the weights, its
+     * input's gradient */
+    struct cpu_conv *fused[MC_N_PASSES];
 };
 
 struct mc_plan {
@@ -205,6 +212,7 @@ struct mc_plan {
     struct cpu_moments *moments; /* (n_taps), followed by their work */
     struct mc_ctl ctl;           /* control block of the last load */
     enum mc_mode mode;           /* mode of the last forward */
+    int parameters;              /* the backward pass computes the parameters' gradients */
 };
 
 static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const struct cpu_node *n)

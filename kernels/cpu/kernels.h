@@ -25,10 +25,21 @@ struct cpu_shape {
     size_t n, valid, cb, hw;
 };
 
-/* Operation after a normalization: none (delta < 0), ReLU (0) or Huber's ReLU (delta > 0). */
+/* A normalization, and the operation after it: none (delta < 0), ReLU (0) or Huber's ReLU (delta >
+ * 0). */
 struct cpu_norm {
     const float *mean, *scale, *beta; /* per channel: z = (x - mean) * scale + beta */
+    const float *k1, *k2;             /* per channel, backward */
     float delta;
+};
+
+/* A batch norm that a convolution computes just before it reads the result `to`: norm()'s y or
+ * norm_back()'s dx. x: NULL if there is none. */
+struct cpu_fused {
+    struct cpu_norm m;
+    const float *x, *second; /* second: norm()'s `other` or norm_back()'s dy */
+    float *to;
+    size_t valid;
 };
 
 /* A 3x3 convolution of stride 1 in tiles of 4x4 output pixels, `rows` rows of tiles at a time.
@@ -37,6 +48,7 @@ struct cpu_wino {
     size_t n, icb, ocb, tiles_h, tiles_w, rows, group;
     int ih, iw, oh, ow, pad;
     int threads; /* capacity of work and du */
+    struct cpu_fused norm;
 };
 /* Distance in blocks between the 36 planes: odd, or all would map to one set of the cache. */
 #define CPU_WINO_PLANE(cb, group) ((cb) * (group) + 1)
@@ -92,7 +104,7 @@ struct cpu_kernels {
                            const float *dy, const struct cpu_norm *m, float *part, float *dz);
     /* dx = scale * (dz - k1 - (x - mean) * k2), 0 where masked; dx may be dy. */
     void (*norm_back)(const struct cpu_shape *s, const float *x, const float *dy,
-                      const struct cpu_norm *m, const float *k1, const float *k2, float *dx);
+                      const struct cpu_norm *m, float *dx);
     /* part[n][cb][b]: sums of x over the image's pixels. */
     void (*channel_sums)(const struct cpu_shape *s, const float *x, float *part);
 

@@ -25,6 +25,8 @@ typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
 #include "kernels/cpu/kernels_norm.h"
 #include "kernels/cpu/kernels_pointwise.h"
 #include "kernels/cpu/kernels_vector.h"
+#include "kernels/cpu/kernels_winograd_transforms.h"
+
 #include "kernels/cpu/kernels_winograd.h"
 
 const struct cpu_kernels PASTE(cpu_kernels, ISA) = {

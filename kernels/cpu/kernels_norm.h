@@ -78,29 +78,34 @@ static inline __attribute__((always_inline)) void norm_row(size_t hw, const vf *
     }
 }
 
+/* `hw` pixels of channel block cb; see norm() in kernels.h. */
+static void norm_pixels(const struct cpu_norm *m, size_t cb, size_t hw, const vf *x,
+                        const vf *other, vf *pre, vf *y)
+{
+    const vf mean = ((const vf *)m->mean)[cb], scale = ((const vf *)m->scale)[cb];
+    const vf beta = ((const vf *)m->beta)[cb];
+
+#define ROW(delta) norm_row(hw, x, NULL, mean, scale, beta, delta, NULL, y)
+#define ADD_ROW(delta) norm_row(hw, x, other, mean, scale, beta, delta, NULL, y)
+    if (pre)
+        norm_row(hw, x, other, mean, scale, beta, m->delta, pre, y);
+    else if (other)
+        WITH_DELTA(m->delta, ADD_ROW);
+    else
+        WITH_DELTA(m->delta, ROW);
+#undef ROW
+#undef ADD_ROW
+}
+
 static void KERNEL(norm)(const struct cpu_shape *s, const float *x, const float *other,
                          const struct cpu_norm *m, float *pre, float *y)
 {
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t at = (n * s->cb + cb) * s->hw * BLOCK;
-            const vf mean = *(const vf *)(m->mean + cb * BLOCK);
-            const vf scale = *(const vf *)(m->scale + cb * BLOCK);
-            const vf beta = *(const vf *)(m->beta + cb * BLOCK);
-            const vf *px = (const vf *)(x + at);
-            const vf *po = other ? (const vf *)(other + at) : NULL;
-            vf *py = (vf *)(y + at);
-#define ROW(delta) norm_row(s->hw, px, NULL, mean, scale, beta, delta, NULL, py)
-#define ADD_ROW(delta) norm_row(s->hw, px, po, mean, scale, beta, delta, NULL, py)
-            if (pre)
-                norm_row(s->hw, px, po, mean, scale, beta, m->delta, (vf *)(pre + at), py);
-            else if (po)
-                WITH_DELTA(m->delta, ADD_ROW);
-            else
-                WITH_DELTA(m->delta, ROW);
-#undef ROW
-#undef ADD_ROW
+            const size_t at = (n * s->cb + cb) * s->hw;
+            norm_pixels(m, cb, s->hw, (const vf *)x + at, other ? (const vf *)other + at : NULL,
+                        pre ? (vf *)pre + at : NULL, (vf *)y + at);
         }
 }
 
@@ -179,25 +184,32 @@ static inline __attribute__((always_inline)) void back_row(size_t hw, const vf *
     }
 }
 
+/* `hw` pixels of channel block cb of an image that counts, or does not; see norm_back() in
+ * kernels.h. */
+static void norm_back_pixels(const struct cpu_norm *m, size_t cb, int counts, size_t hw,
+                             const vf *x, const vf *dy, vf *dx)
+{
+    const vf mean = ((const vf *)m->mean)[cb], scale = ((const vf *)m->scale)[cb];
+    const vf beta = ((const vf *)m->beta)[cb];
+    const vf k1 = ((const vf *)m->k1)[cb], k2 = ((const vf *)m->k2)[cb];
+
+#define ROW(delta) back_row(hw, x, dy, mean, scale, beta, k1, k2, delta, dx)
+    if (counts)
+        WITH_DELTA(m->delta, ROW);
+    else
+        memset(dx, 0, hw * sizeof *dx);
+#undef ROW
+}
+
 static void KERNEL(norm_back)(const struct cpu_shape *s, const float *x, const float *dy,
-                              const struct cpu_norm *m, const float *k1, const float *k2, float *dx)
+                              const struct cpu_norm *m, float *dx)
 {
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t at = (n * s->cb + cb) * s->hw * BLOCK;
-            const vf mean = *(const vf *)(m->mean + cb * BLOCK);
-            const vf scale = *(const vf *)(m->scale + cb * BLOCK);
-            const vf beta = *(const vf *)(m->beta + cb * BLOCK);
-            const vf v1 = *(const vf *)(k1 + cb * BLOCK), v2 = *(const vf *)(k2 + cb * BLOCK);
-            const vf *px = (const vf *)(x + at), *pdy = (const vf *)(dy + at);
-            vf *pdx = (vf *)(dx + at);
-#define ROW(delta) back_row(s->hw, px, pdy, mean, scale, beta, v1, v2, delta, pdx)
-            if (n >= s->valid)
-                memset(pdx, 0, s->hw * sizeof(vf));
-            else
-                WITH_DELTA(m->delta, ROW);
-#undef ROW
+            const size_t at = (n * s->cb + cb) * s->hw;
+            norm_back_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + at, (const vf *)dy + at,
+                             (vf *)dx + at);
         }
 }
 

@@ -10,53 +10,6 @@
  * +-1, +-2; every constant of A and B is exact. Tiles are computed in groups: all 36 transformed
  * planes of a group stay in the cache between the transforms and the products. */
 
-#define PA .625f
-#define PB 1.5f
-#define PA2 (PA * PA)
-#define PB2 (PB * PB)
-
-/* B' of six values with distance `step`. */
-static inline __attribute__((always_inline)) void wino_in(const vf *x, size_t step, vf *y,
-                                                          size_t to)
-{
-    const vf x0 = x[0], x1 = x[step], x2 = x[2 * step], x3 = x[3 * step], x4 = x[4 * step],
-             x5 = x[5 * step];
-    const vf p = x4 - PB2 * x2, q = x3 - PB2 * x1, r = x4 - PA2 * x2, s = x3 - PA2 * x1;
-    y[0] = (PA2 * PB2) * x0 - (PA2 + PB2) * x2 + x4;
-    y[to] = p + PA * q;
-    y[2 * to] = p - PA * q;
-    y[3 * to] = r + PB * s;
-    y[4 * to] = r - PB * s;
-    y[5 * to] = (PA2 * PB2) * x1 - (PA2 + PB2) * x3 + x5;
-}
-
-/* A' of six values: four. */
-static inline __attribute__((always_inline)) void wino_out(const vf *x, size_t step, vf *y,
-                                                           size_t to)
-{
-    const vf s1 = x[step] + x[2 * step], d1 = x[step] - x[2 * step];
-    const vf s2 = x[3 * step] + x[4 * step], d2 = x[3 * step] - x[4 * step];
-    y[0] = x[0] + s1 + s2;
-    y[to] = PA * d1 + PB * d2;
-    y[2 * to] = PA2 * s1 + PB2 * s2;
-    y[3 * to] = (PA2 * PA) * d1 + (PB2 * PB) * d2 + x[5 * step];
-}
-
-/* A of four values: six. */
-static inline __attribute__((always_inline)) void wino_spread(const vf *x, size_t step, vf *y,
-                                                              size_t to)
-{
-    const vf x0 = x[0], x1 = x[step], x2 = x[2 * step], x3 = x[3 * step];
-    const vf ea = x0 + PA2 * x2, oa = PA * x1 + (PA2 * PA) * x3;
-    const vf eb = x0 + PB2 * x2, ob = PB * x1 + (PB2 * PB) * x3;
-    y[0] = x0;
-    y[to] = ea + oa;
-    y[2 * to] = ea - oa;
-    y[3 * to] = eb + ob;
-    y[4 * to] = eb - ob;
-    y[5 * to] = x3;
-}
-
 /* The pixels of tile rows [row, end) of an activation, in the order of memory. While products are
  * computed, they prefetch the pixels that the next transforms read or write. The hardware's
  * prefetcher stops at each 4 KiB: a step of resnet32 takes a sixth longer without ours. */
@@ -68,9 +21,11 @@ struct wino_ahead {
     size_t left; /* floats */
 };
 
+/* base may be NULL: none. */
 static struct wino_ahead wino_ahead(const struct cpu_wino *c, int output, const float *base,
                                     size_t row, size_t end)
 {
+    end = base ? end : row;
     return (struct wino_ahead){.base = base,
                                .blocks = output ? c->ocb : c->icb,
                                .tiles_h = c->tiles_h,
@@ -116,10 +71,10 @@ static inline __attribute__((always_inline)) void wino_prefetch(struct wino_ahea
 }
 
 /* Transforms the input of tile rows [r0, r0 + rows) to v[36][cb][tile][b], planes CPU_WINO_PLANE
- * blocks apart. First down the columns of a whole row of tiles, whose pixels are contiguous, then
+ * blocks apart. `norm` (NULL: none) first computes the input, an image at a time. First down the columns of a whole row of tiles, whose pixels are contiguous, then
  * along the rows. */
-static void wino_load(const struct cpu_wino *c, const float *x, size_t r0, size_t rows, float *v,
-                      float *strip)
+static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, const float *x,
+                      size_t r0, size_t rows, float *v, float *strip)
 {
     const size_t width = (size_t)c->iw, plane = (size_t)c->ih * width;
     const size_t far = CPU_WINO_PLANE(c->icb, c->group), wide = 4 * c->tiles_w + 2,
@@ -131,7 +86,12 @@ static void wino_load(const struct cpu_wino *c, const float *x, size_t r0, size_
         for (size_t r = 0; r < rows; r++) {
             const size_t n = (r0 + r) / c->tiles_h;
             const int h0 = (int)((r0 + r) % c->tiles_h) * 4 - c->pad;
-            const vf *from = (const vf *)x + (n * c->icb + cb) * plane;
+            const size_t at = (n * c->icb + cb) * plane;
+            const vf *from = (const vf *)x + at;
+            if (norm && (r0 + r) % c->tiles_h == 0)
+                norm_pixels(&norm->m, cb, plane, (const vf *)norm->x + at,
+                            norm->second ? (const vf *)norm->second + at : NULL, NULL,
+                            (vf *)norm->to + at);
             const int inside = h0 >= 0 && h0 + 6 <= c->ih;
             for (size_t j = 0; j < pad; j++)
                 for (size_t i = 0; i < 6; i++)
@@ -237,13 +197,18 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
-            struct wino_ahead in = wino_ahead(c, 0, x, r0 + rows, r0 + rows + c->rows);
-            struct wino_ahead out = wino_ahead(c, 1, y, r0, r0 + rows);
-            wino_load(c, x, r0, rows, v, strip);
+            const size_t next = r0 + rows, last = next + c->rows;
+            struct wino_ahead in = wino_ahead(c, 0, c->norm.x ? c->norm.x : x, next, last);
+            struct wino_ahead other = wino_ahead(c, 0, c->norm.second, next, last);
+            struct wino_ahead to = wino_ahead(c, 0, c->norm.to, next, last);
+            struct wino_ahead out = wino_ahead(c, 1, y, r0, next);
+            wino_load(c, c->norm.x ? &c->norm : NULL, x, r0, rows, v, strip);
             for (size_t k = 0; k < 36; k++)
                 for (size_t ob = 0; ob < c->ocb; ob++)
                     for (size_t t = 0; t < c->group; t += 16) {
                         wino_prefetch(&in, in_lines, 0);
+                        wino_prefetch(&other, in_lines, 0);
+                        wino_prefetch(&to, in_lines, 1);
                         wino_prefetch(&out, out_lines, 1);
                         wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
                                      (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
@@ -257,7 +222,7 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 /* du[36][icb][ocb][ic][b] += sum over the group's tiles of v[36][icb][tile][ic]
  * dm[36][ocb][tile]. */
 static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du,
-                       struct wino_ahead *x, struct wino_ahead *dy)
+                       struct wino_ahead *x, struct wino_ahead *norm, struct wino_ahead *dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
     const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
@@ -272,6 +237,8 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                 vf *to = (vf *)du + ((k * c->icb + ib) * c->ocb + ob) * BLOCK;
                 vf acc[R];
                 wino_prefetch(x, x_lines, 0);
+                wino_prefetch(norm, dy_lines, 0);
+                wino_prefetch(norm + 1, dy_lines, 0);
                 wino_prefetch(dy, dy_lines, 0);
 #pragma GCC unroll 16
                 for (size_t i = 0; i < R; i++)
@@ -300,7 +267,14 @@ static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t r0, s
         for (size_t r = 0; r < rows; r++) {
             const size_t n = (r0 + r) / c->tiles_h;
             const int h0 = (int)((r0 + r) % c->tiles_h) * 4;
-            const vf *from = (const vf *)dy + (n * c->ocb + cb) * plane + (size_t)h0 * width;
+            const size_t at = (n * c->ocb + cb) * plane + (size_t)h0 * width;
+            const vf *from = (const vf *)dy + at;
+            if (c->norm.x) {
+                const size_t height = h0 + 4 <= c->oh ? 4 : (size_t)(c->oh - h0);
+                norm_back_pixels(&c->norm.m, cb, n < c->norm.valid, height * width,
+                                 (const vf *)c->norm.x + at, (const vf *)c->norm.second + at,
+                                 (vf *)c->norm.to + at);
+            }
             for (size_t j = width; j < wide; j++)
                 for (size_t i = 0; i < 6; i++)
                     e[i * wide + j] = ZERO;
@@ -346,38 +320,16 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
 #pragma omp for schedule(static)
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
-            struct wino_ahead in = wino_ahead(c, 0, x, r0 + rows, r0 + rows + c->rows);
-            struct wino_ahead out = wino_ahead(c, 1, dy, r0 + rows, r0 + rows + c->rows);
-            wino_load(c, x, r0, rows, v, strip);
+            const size_t next = r0 + rows, last = next + c->rows;
+            struct wino_ahead in = wino_ahead(c, 0, x, next, last);
+            struct wino_ahead norm[] = {wino_ahead(c, 1, c->norm.x, next, last),
+                                        wino_ahead(c, 1, c->norm.second, next, last)};
+            struct wino_ahead out = wino_ahead(c, 1, dy, next, last);
+            wino_load(c, NULL, x, r0, rows, v, strip);
             wino_load_dy(c, dy, r0, rows, m, strip);
-            wino_outer(c, v, m, sum, &in, &out);
+            wino_outer(c, v, m, sum, &in, norm, &out);
         }
     }
-}
-
-/* G: three values to six. wino_gt is its transpose. */
-static inline __attribute__((always_inline)) void wino_g(const vf *x, size_t step, vf *y, size_t to)
-{
-    const float na = 1 / (2 * PA2 * (PA2 - PB2)), nb = 1 / (2 * PB2 * (PB2 - PA2));
-    const vf ea = (x[0] + PA2 * x[2 * step]) * na, oa = (PA * na) * x[step];
-    const vf eb = (x[0] + PB2 * x[2 * step]) * nb, ob = (PB * nb) * x[step];
-    y[0] = x[0] * (1 / (PA2 * PB2));
-    y[to] = ea + oa;
-    y[2 * to] = ea - oa;
-    y[3 * to] = eb + ob;
-    y[4 * to] = eb - ob;
-    y[5 * to] = x[2 * step];
-}
-
-static inline __attribute__((always_inline)) void wino_gt(const vf *x, size_t step, vf *y,
-                                                          size_t to)
-{
-    const float na = 1 / (2 * PA2 * (PA2 - PB2)), nb = 1 / (2 * PB2 * (PB2 - PA2));
-    const vf s1 = (x[step] + x[2 * step]) * na, d1 = (x[step] - x[2 * step]) * na;
-    const vf s2 = (x[3 * step] + x[4 * step]) * nb, d2 = (x[3 * step] - x[4 * step]) * nb;
-    y[0] = x[0] * (1 / (PA2 * PB2)) + s1 + s2;
-    y[to] = PA * d1 + PB * d2;
-    y[2 * to] = PA2 * s1 + PB2 * s2 + x[5 * step];
 }
 
 /* u[36][ocb][IC][b] from OIHW weights. If `data`, for the transposed convolution: its inputs are

@@ -33,9 +33,12 @@ static const float *added(const struct mc_plan *p, const struct cpu_node *n)
 
 static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node *n)
 {
-    struct cpu_norm m = {vector(p, n, MEAN), vector(p, n, SCALE), vector(p, n, BETA),
-                         n->role->relu >= 0 ? p->nodes[n->role->relu].n->delta : -1.0f};
-    return m;
+    return (struct cpu_norm){.mean = vector(p, n, MEAN),
+                             .scale = vector(p, n, SCALE),
+                             .beta = vector(p, n, BETA),
+                             .k1 = vector(p, n, K1),
+                             .k2 = vector(p, n, K2),
+                             .delta = n->role->relu >= 0 ? p->nodes[n->role->relu].n->delta : -1};
 }
 
 double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
@@ -100,7 +103,11 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
     const struct cpu_norm m = norm_args(p, n);
     const struct cpu_node *pre = n->role->sum >= 0 ? &p->nodes[n->role->sum] : n;
     const struct cpu_node *y = n->role->relu >= 0 ? &p->nodes[n->role->relu] : n;
-    k->norm(&s, x, added(p, n), &m, y != pre && pre->role->tapped ? pre->out : NULL, y->out);
+    if (n->fused[MC_PASS_FORWARD])
+        cpu_conv_fuse(n->fused[MC_PASS_FORWARD], MC_PASS_FORWARD,
+                      &(struct cpu_fused){m, x, added(p, n), y->out, p->valid});
+    else
+        k->norm(&s, x, added(p, n), &m, y != pre && pre->role->tapped ? pre->out : NULL, y->out);
 }
 
 static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
@@ -137,13 +144,17 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx)
 {
     const struct cpu_shape s = cpu_node_shape(p, n);
     const int sum = n->role->sum;
+    const float *x = p->nodes[n->n->in[0]].out;
+    const float *dy = sum >= 0 ? p->nodes[sum].grad : output_grad(p, n);
     struct cpu_norm m = norm_args(p, n);
 
     if (sum >= 0)
         m.delta = -1; /* the ReLU's slope is in the addition's gradient */
-    p->be->k->norm_back(&s, p->nodes[n->n->in[0]].out,
-                        sum >= 0 ? p->nodes[sum].grad : output_grad(p, n), &m, vector(p, n, K1),
-                        vector(p, n, K2), dx);
+    if (p->parameters && n->fused[MC_PASS_WEIGHTS])
+        cpu_conv_fuse(n->fused[MC_PASS_WEIGHTS], MC_PASS_WEIGHTS,
+                      &(struct cpu_fused){m, x, dy, dx, p->valid});
+    else
+        p->be->k->norm_back(&s, x, dy, &m, dx);
 }
 
 void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,

@@ -242,6 +242,50 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
     return 0;
 }
 
+/* The convolution that runs before every other node that reads the output of node i, or NULL. */
+static struct cpu_node *first_reader(const struct mc_plan *p, int i)
+{
+    struct cpu_node *first = NULL;
+    size_t first_time = 2 * (size_t)p->g->n_nodes;
+
+    for (int j = i + 1; j < p->g->n_nodes; j++)
+        for (int k = 0; p->nodes[j].role->live && k < p->nodes[j].n->n_in; k++)
+            if (p->nodes[j].n->in[k] == i && time_of(&p->nodes[j], (size_t)j) < first_time) {
+                first = &p->nodes[j];
+                first_time = time_of(first, (size_t)j);
+            }
+    return first && first->conv ? first : NULL;
+}
+
+/* Let the convolution after a batch norm compute it, and the convolution before it the gradient of
+ * its input. Their Winograd transforms then read pixels that are in the cache. */
+static void fuse_norms(struct mc_plan *p)
+{
+    for (int i = 1; i < p->g->n_nodes; i++) {
+        struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
+        const struct mc_role *r = c->role;
+        if (!r->live || c->n->op != MC_OP_BATCHNORM)
+            continue;
+        const int y = r->relu >= 0 ? r->relu : i, pre = r->sum >= 0 ? r->sum : i;
+        struct cpu_node *next = first_reader(p, y);
+        if (next && (pre == y || !p->nodes[pre].role->tapped) &&
+            cpu_conv_fuses(next->conv, MC_PASS_FORWARD)) {
+            const size_t time = (size_t)(next - p->nodes);
+            c->fused[MC_PASS_FORWARD] = next->conv;
+            cpu_arena_extend(&p->arena, in->out_block, time, time);
+            if (r->sum >= 0)
+                cpu_arena_extend(&p->arena, p->nodes[r->other].out_block, time, time);
+        }
+        /* no other node runs between them */
+        if (p->backward && in == c - 1 && in->conv && in->role->need_grad &&
+            in->role->loss_users == 1 && cpu_conv_fuses(in->conv, MC_PASS_WEIGHTS)) {
+            const size_t time = 2 * (size_t)p->g->n_nodes - (size_t)(in - p->nodes);
+            c->fused[MC_PASS_WEIGHTS] = in->conv;
+            cpu_arena_extend(&p->arena, p->nodes[r->sum >= 0 ? r->sum : y].grad_block, time, time);
+        }
+    }
+}
+
 static void resolve(struct mc_plan *p)
 {
     for (int i = 0; i < p->g->n_nodes; i++) {
@@ -270,6 +314,8 @@ int cpu_plan_place(struct mc_plan *p, struct mc_error *err)
     place_outputs(p);
     place_gradients(p);
     int rc = place_work(p, err);
+    if (!rc)
+        fuse_norms(p);
     if (!rc)
         rc = cpu_arena_place(&p->arena, err);
     if (!rc)

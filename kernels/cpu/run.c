@@ -332,6 +332,7 @@ static void layer_forward(struct mc_plan *p, struct cpu_node *c, const struct cp
 static void begin_backward(struct mc_plan *p, float *dparams)
 {
     cpu_enter(p->be);
+    p->parameters = dparams != NULL;
     if (dparams)
         memset(dparams, 0, p->g->P * sizeof *dparams);
 }

@@ -123,7 +123,7 @@ static void norm_back_sums(const struct job *j)
 
 static void norm_back(const struct job *j)
 {
-    be->k->norm_back(&j->s, j->x, j->y, &j->norm, j->w, j->w, j->z);
+    be->k->norm_back(&j->s, j->x, j->y, &j->norm, j->z);
 }
 
 static void add(const struct job *j)
@@ -162,7 +162,7 @@ static void activations(int channels, int side)
     const size_t hw = (size_t)(side * side), count = N * cb * hw * b;
     float *vector = floats(4 * cb * b);
     struct job j = {.s = {N, N, cb, hw},
-                    .norm = {vector, vector + cb * b, vector + 2 * cb * b, 0},
+                    .norm = {vector, vector + cb * b, vector + 2 * cb * b, vector, vector, 0},
                     .x = floats(count),
                     .y = floats(count),
                     .z = floats(count),
