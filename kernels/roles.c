@@ -143,3 +143,12 @@ struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts
     share_gradients(g, roles);
     return roles;
 }
+
+int mc_adds_gradient(const struct mc_graph *g, const struct mc_role *roles, int node)
+{
+    for (int j = node + 1; j < g->n_nodes; j++)
+        for (int k = 0; roles[j].live && roles[j].reach && k < g->nodes[j].n_in; k++)
+            if (g->nodes[j].in[k] == g->nodes[node].in[0])
+                return 1;
+    return 0;
+}

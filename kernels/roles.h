@@ -28,6 +28,10 @@ struct mc_role {
 /* Returns the roles of all nodes (g->n_nodes), which the caller frees. NULL: out of memory. */
 struct mc_role *mc_roles_new(const struct mc_graph *g, const struct mc_plan_opts *o);
 
+/* Returns whether the gradient of the node's first input already has a value when a backward pass
+ * reaches the node. */
+int mc_adds_gradient(const struct mc_graph *g, const struct mc_role *roles, int node);
+
 /* Returns whether a loss is the main head's. */
 static inline int mc_is_main(const struct mc_graph *g, const struct mc_node *loss)
 {

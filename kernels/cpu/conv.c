@@ -386,6 +386,11 @@ static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, c
     run(c, pass, from, to, bias);
 }
 
+int cpu_conv_adds(const struct cpu_conv *c)
+{
+    return c->pass[MC_PASS_DATA].own.wino.add;
+}
+
 int cpu_conv_fuses(const struct cpu_conv *c, enum mc_pass pass)
 {
     const struct cpu_own *own = &c->pass[pass].own;

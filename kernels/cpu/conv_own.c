@@ -25,7 +25,8 @@ static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, e
                            .iw = data ? s->ow : s->iw,
                            .oh = data ? s->ih : s->oh,
                            .ow = data ? s->iw : s->ow,
-                           .pad = data ? 2 - s->pad[0] : s->pad[0]};
+                           .pad = data ? 2 - s->pad[0] : s->pad[0],
+                           .add = data && s->adds};
     w->n = (size_t)s->n;
     w->threads = be->base.threads;
     w->tiles_h = ((size_t)w->oh + 3) / 4;

@@ -73,6 +73,7 @@ struct cpu_conv_shape {
     int plain_input, plain_grad; /* (N,C,H,W) rather than blocked: the input, its gradient */
     int bias;                    /* added by forward */
     int backward_data, backward_weights;
+    int adds; /* the data's gradient is added to dx, if our Winograd computes it */
     enum cpu_algorithm algorithm[MC_N_PASSES]; /* direct if this one is not available */
 };
 /* Returns whether this pass reads or writes the input, or its gradient, as (N,C,H,W). */
@@ -102,6 +103,7 @@ void cpu_conv_free(struct cpu_conv *c);
 /* Name of the implementation of a pass, ours or oneDNN's; "" if the pass is not computed. */
 const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
+int cpu_conv_adds(const struct cpu_conv *c); /* whether the data's gradient is added to dx */
 /* Returns whether the pass can compute a batch norm: forward, the one whose output it reads; for
  * the weights, the one whose gradient it reads. cpu_conv_fuse: the pass's next run does so. */
 int cpu_conv_fuses(const struct cpu_conv *c, enum mc_pass pass);

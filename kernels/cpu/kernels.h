@@ -47,6 +47,7 @@ struct cpu_fused {
 struct cpu_wino {
     size_t n, icb, ocb, tiles_h, tiles_w, rows, group;
     int ih, iw, oh, ow, pad;
+    int add;     /* to y, instead of overwriting it */
     int threads; /* capacity of work and du */
     struct cpu_fused norm;
 };

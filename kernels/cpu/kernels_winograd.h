@@ -150,6 +150,18 @@ static inline __attribute__((always_inline)) void wino_product(size_t icb, size_
     }
 }
 
+/* The inverse transform down the columns of a row of tiles, into `rows` rows of pixels. */
+static inline __attribute__((always_inline)) void wino_put(const vf *e, size_t wide, int rows,
+                                                           int add, vf *to, size_t width)
+{
+    for (size_t j = 0; j < width; j++) {
+        vf o[4];
+        wino_out(e + j, wide, o, 1);
+        for (size_t i = 0; i < (size_t)rows; i++)
+            to[i * width + j] = add ? (vf)(to[i * width + j] + o[i]) : (vf)o[i];
+    }
+}
+
 /* The inverse transform: along the rows of the tiles, then down their columns into the image. */
 static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size_t rows, float *y,
                        float *strip)
@@ -167,17 +179,13 @@ static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size
             for (size_t t = 0; t < c->tiles_w; t++)
                 for (size_t i = 0; i < 6; i++)
                     wino_out(from + i * 6 * far + t, far, e + i * wide + 4 * t, 1);
-            if (h0 + 4 <= c->oh) {
+            if (h0 + 4 > c->oh)
+                wino_put(e, wide, c->oh - h0, c->add, to, width);
+            else if (c->add)
+                wino_put(e, wide, 4, 1, to, width);
+            else
                 for (size_t j = 0; j < width; j++)
                     wino_out(e + j, wide, to + j, width);
-            } else {
-                for (size_t j = 0; j < width; j++) {
-                    vf o[4];
-                    wino_out(e + j, wide, o, 1);
-                    for (int i = 0; i < c->oh - h0; i++)
-                        to[(size_t)i * width + j] = o[i];
-                }
-            }
         }
     }
 }

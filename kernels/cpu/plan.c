@@ -155,7 +155,6 @@ static void place_gradients(struct mc_plan *p)
 {
     const size_t n = (size_t)p->g->n_nodes;
     struct cpu_arena *a = &p->arena;
-    size_t tmp = 0;
 
     for (size_t i = n; p->backward && i-- > 0;) {
         struct cpu_node *c = &p->nodes[i];
@@ -173,12 +172,8 @@ static void place_gradients(struct mc_plan *p)
             /* a batch norm with its ReLU runs backward at its own, later time */
             c->grad_block = cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
         }
-        if (c->role->loss_users > 1 && c->grad_size > tmp)
-            tmp = c->grad_size;
         cpu_arena_extend(a, c->grad_block, 2 * n - i, i == 0 ? 2 * n + 1 : 2 * n - time_of(c, i));
     }
-    if (tmp)
-        p->tmp_block = cpu_arena_add(a, tmp * sizeof(float), 0, 2 * n + 1);
 }
 
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c)
@@ -195,6 +190,7 @@ struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cp
         .bias = n->has_bias && !c->role->skip_bias,
         .backward_data = p->backward && c->role->reach && in->role->need_grad,
         .backward_weights = p->backward && c->role->reach,
+        .adds = mc_adds_gradient(p->g, p->roles, (int)(c - p->nodes)),
     };
 }
 
@@ -207,12 +203,29 @@ static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
     return mc_fail_in(cpu_conv_new(p->be, &s, &c->conv, err), err, "%s", c->n->name);
 }
 
+/* Floats of the largest gradient that the node's backward may write before it is added. */
+static size_t tmp_size(const struct mc_plan *p, const struct cpu_node *c)
+{
+    size_t size = 0;
+
+    if (!p->backward || !c->role->reach || c->n->op == MC_OP_ADD ||
+        (c->conv && cpu_conv_adds(c->conv)))
+        return 0;
+    for (int k = 0; k < c->n->n_in; k++) {
+        const struct cpu_node *in = &p->nodes[c->n->in[k]];
+        if (in->role->need_grad && in->role->loss_users > 1 && in->grad_size > size)
+            size = in->grad_size;
+    }
+    return size;
+}
+
 /* Scratch: oneDNN's, and the partial sums of batch norm and of biases. */
 static int place_work(struct mc_plan *p, struct mc_error *err)
 {
     const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes + 1;
     /* load stores each pixel's source index here */
     size_t bytes = p->batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
+    size_t tmp = 0;
 
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
@@ -227,12 +240,15 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
             needed = conv > needed ? conv : needed;
         }
         bytes = needed > bytes ? needed : bytes;
+        tmp = tmp_size(p, c) > tmp ? tmp_size(p, c) : tmp;
         if (c->n->op == MC_OP_BATCHNORM)
             c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
         if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
             c->extra_block =
                 cpu_arena_add(&p->arena, c->size * sizeof(int32_t), (size_t)i, end - 1 - (size_t)i);
     }
+    if (tmp)
+        p->tmp_block = cpu_arena_add(&p->arena, tmp * sizeof(float), 0, end);
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
     for (size_t t = 0; t < p->n_taps; t++)

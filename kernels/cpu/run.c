@@ -358,8 +358,10 @@ static void layer_backward(struct mc_plan *p, struct cpu_node *c, int i, const s
     const struct cpu_kernels *k = p->be->k;
     const struct cpu_shape s = cpu_node_shape(p, in);
     const struct mc_window w = mc_window_of(in->n, c->n);
-    float *dx = gradient(p, in, adds);
 
+    if (c->conv && cpu_conv_adds(c->conv))
+        adds = 0;
+    float *dx = gradient(p, in, adds);
     switch (c->n->op) {
     case MC_OP_CONV:
         cpu_conv_backward_data(c->conv, c->grad, params + c->n->weight.offset, dx, p->work);

@@ -8,21 +8,12 @@
  * by the number of images. */
 #define F16_LOSS_SCALE 1024
 
-/* Return whether the input's gradient already has a value when a backward pass reaches the node. */
-static int adds(const struct mc_plan *p, const struct cuda_node *c)
-{
-    for (const struct cuda_node *later = c + 1; later < p->nodes + p->g->n_nodes; later++)
-        for (int k = 0; later->role->live && later->role->reach && k < later->n->n_in; k++)
-            if (later->n->in[k] == c->n->in[0])
-                return 1;
-    return 0;
-}
-
 static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *err)
 {
     const struct mc_node *n = c->n;
     const struct cuda_node *in = &p->nodes[n->in[0]];
     const int back = p->backward && c->role->reach, data = back && in->role->need_grad;
+    const int adds = mc_adds_gradient(p->g, p->roles, (int)(c - p->nodes));
     const struct cuda_conv_shape s = {
         .node = n->name,
         .type = p->type,
@@ -30,8 +21,8 @@ static int make_conv(struct mc_plan *p, struct cuda_node *c, struct mc_error *er
         .ic = (int)in->stored,
         MC_CONV_SIZES(in->n, n),
         .needed = {[MC_PASS_FORWARD] = 1,
-                   [MC_PASS_DATA] = data && !adds(p, c),
-                   [CUDA_PASS_ADD] = data && adds(p, c),
+                   [MC_PASS_DATA] = data && !adds,
+                   [CUDA_PASS_ADD] = data && adds,
                    [MC_PASS_WEIGHTS] = back},
     };
     return cuda_conv_new(p->be, &s, &c->conv, err);

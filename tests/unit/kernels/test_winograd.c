@@ -61,20 +61,22 @@ static struct cpu_conv_shape shape(int n, int ic, int h, int w, int oc, int pad)
                                    .backward_weights = 1};
 }
 
+/* Products, Winograd, and Winograd that adds the data's gradient to dx. */
 static void compare(int n, int ic, int h, int w, int oc, int pad)
 {
     struct cpu_conv_shape s = shape(n, ic, h, w, oc, pad);
-    struct cpu_conv *c[2] = {NULL, NULL};
+    struct cpu_conv *c[3] = {NULL};
     struct mc_error err = {0};
     const size_t nw = (size_t)(ic * oc * 9);
     size_t nx, ny;
     float *x = activation((size_t)n, (size_t)ic, (size_t)(h * w), 1, &nx);
     float *dy = activation((size_t)n, (size_t)oc, (size_t)(s.oh * s.ow), 77, &ny);
-    float *weight = floats(nw), *y[2], *dx[2], *dw[2];
+    float *weight = floats(nw), *y[3], *dx[3], *dw[3];
 
     for (size_t i = 0; i < nw; i++)
         weight[i] = noise(i + 5) / (float)ic;
-    for (int i = 0; i < 2; i++) {
+    for (int i = 0; i < 3; i++) {
+        s.adds = i == 2;
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             s.algorithm[pass] = i ? CPU_WINOGRAD : CPU_PRODUCTS;
         ok(cpu_conv_new(cpu(), &s, &c[i], &err), &err);
@@ -83,6 +85,8 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
         y[i] = floats(ny);
         dx[i] = floats(nx);
         dw[i] = floats(nw);
+        if (cpu_conv_adds(c[i]))
+            memcpy(dx[i], x, nx * sizeof *x);
         cpu_conv_forward(c[i], x, weight, NULL, y[i], work);
         cpu_conv_backward_data(c[i], dy, weight, dx[i], work);
         cpu_conv_backward_weights(c[i], x, dy, dw[i], work);
@@ -93,6 +97,8 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
     close_to("forward", y[1], y[0], ny);
     close_to("data", dx[1], dx[0], nx);
     close_to("weights", dw[1], dw[0], nw);
+    for (size_t i = 0; i < nx; i++)
+        assert_true(dx[2][i] == x[i] + dx[1][i]);
     release(0);
 }
 
