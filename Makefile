@@ -136,6 +136,9 @@ $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vecto
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
+# The products of weights use fused multiply-adds in every instruction set, so that all return the same bits.
+$(BUILD)/tools/align/products.o: ALL_CFLAGS += -ffp-contract=fast -Wno-psabi
+
 # Loops over all values of a network: gcc vectorises them only with -O3.
 $(BUILD)/libcommon/base/narrow.o $(BUILD)/libcommon/base/planes.o $(BUILD)/formats/network/combine.o: ALL_CFLAGS += -O3
 

@@ -18,19 +18,18 @@
 #include "libcommon/assign/assign.h"
 #include "libcommon/assign/loops_table.h"
 #include "libcommon/assign/wide.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/sum.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum {
     COARSE_BITS = 26,
     FINE_BITS = 50,
     BARRED = -(1 << 30),
     SEARCHED = 6 << 27,
-    HUGE_PAGE = 1 << 21,
     SMALL = 64,       /* up to this size the fine grid alone is faster */
     BID_SCANS = 4,    /* mean number of scans per row that a round of bidding may use */
     REPAIR_SCANS = 8, /* the same for the repair of the duals */
@@ -90,12 +89,9 @@ static int work_alloc(struct work *w, size_t n)
     const size_t total = cells + first + DOUBLES * aligned_size(n, sizeof(double)) +
                          PADDED * aligned_size(ld, sizeof(int32_t)) +
                          INTS * aligned_size(n, sizeof(int32_t));
-    const size_t page = total >= HUGE_PAGE ? HUGE_PAGE : 64, all = (total + page - 1) / page * page;
-    char *at = w->slab = aligned_alloc(page, all);
+    char *at = w->slab = mc_alloc_large(total);
     if (!at)
         return -1;
-    if (page == HUGE_PAGE)
-        (void)madvise(at, all, MADV_HUGEPAGE); /* otherwise half the time is page faults */
     w->c = (int32_t *)at;
     w->first = (size_t *)(at += cells);
     at += first;

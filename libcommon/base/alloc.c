@@ -3,8 +3,10 @@
  * Allocation of arrays and growing lists. */
 #include "libcommon/base/alloc.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err)
 {
@@ -25,4 +27,15 @@ int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err)
         return mc_no_memory(err);
     memcpy(list, &p, sizeof p);
     return 0;
+}
+
+void *mc_alloc_large(size_t size)
+{
+    enum { ALIGN = 64, HUGE_PAGE = 1 << 21 };
+    const size_t page = size >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
+    void *p = size <= SIZE_MAX - page ? aligned_alloc(page, (size + page - 1) / page * page) : NULL;
+
+    if (p && page == HUGE_PAGE)
+        (void)madvise(p, size, MADV_HUGEPAGE); /* advice only: fewer page faults and TLB misses */
+    return p;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Zeroed arrays, and lists that grow item by item. Free both with free(). */
+ * Zeroed arrays, lists that grow item by item, and large work space. Free all with free(). */
 #ifndef MC_ALLOC_H
 #define MC_ALLOC_H
 
@@ -15,6 +15,8 @@
  * a power of two, so a list that never shrinks needs no stored capacity. Returns 0, or MC_ENOMEM
  * with the list unchanged. */
 #define mc_list_room(list, n, err) mc_list_items((list), (n), sizeof **(list), (err))
+/* Return uninitialised memory, aligned to 64 bytes and in huge pages if it fills one, or NULL. */
+void *mc_alloc_large(size_t size);
 
 /* Implementations of the macros. `at` and `list` are addresses of pointers to any object type. */
 MC_USE_RESULT int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err);

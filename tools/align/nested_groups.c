@@ -155,24 +155,37 @@ void mc_inside_weights_release(struct mc_inside_weights *w)
     *w = (struct mc_inside_weights){0};
 }
 
+/* Write the values of the units in the flat vector x to out (values,K). */
+static void pack(const struct mc_unit_blocks *at, const float *x, float *out)
+{
+    for (size_t q = 0; q < mc_unit_values(at); q++, out += at->k) {
+        const float *from = x + at->base + q / at->m * at->stride + q % at->m;
+        for (size_t k = 0; k < at->k; k++)
+            out[k] = from[k * at->m];
+    }
+}
+
 void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
                             const struct mc_unit_blocks *at, const float *a, const float *b)
 {
     size_t *packed = &w->packed[unit * w->slots + slot];
     const size_t here = unit * w->stride + w->start[slot] + *packed * at->k;
-    const size_t count = mc_unit_values(at);
 
-    mc_units_pack(at, a, 0, count, w->x + here);
-    mc_units_pack(at, b, 0, count, w->y + here);
-    *packed += count;
+    pack(at, a, w->x + here);
+    pack(at, b, w->y + here);
+    *packed += mc_unit_values(at);
 }
 
 int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
                              size_t slot, double *matrix, struct mc_error *err)
 {
     const struct mc_inside_weights *w = arg;
+    const size_t K = slot_size(in, slot);
+    const struct mc_unit_blocks at = {.k = K, .m = 1, .blocks = w->values[slot], .stride = K};
+    struct mc_products products = {0};
+    int rc = mc_products_add(&products, &at, w->x + h * w->stride + w->start[slot],
+                             w->y + u * w->stride + w->start[slot], matrix, 1, err);
 
-    return mc_products_add(slot_size(in, slot), w->values[slot],
-                           w->x + h * w->stride + w->start[slot],
-                           w->y + u * w->stride + w->start[slot], matrix, 1, err);
+    free(products.slab);
+    return rc;
 }

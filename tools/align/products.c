@@ -1,142 +1,265 @@
-/* SPDX-License-Identifier: Apache-2.0 */
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Units are copied to panels: X or Y units side by side, value by value. The panels of one run of
+ * values are consecutive. A block of sums stays in the cache for all runs of a pass, and while one
+ * run is multiplied, the panels of the next are fetched. */
 #include "tools/align/products.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/isa.h"
 
+#include <omp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LANES = 16, RUN = 256 }; /* units of a panel; values that are summed in float32 */
+enum {
+    LANES = 16,
+    X = 8,         /* units of a panel of x */
+    Y = 3 * LANES, /* units of a panel of y */
+    RUN = 256,     /* values that are summed in float32; a multiple of AHEAD */
+    PASS = 4096,   /* values that are copied at a time; a multiple of RUN */
+    HEIGHT = 192,  /* units of x in a block; a multiple of X */
+    WIDTH = 288,   /* units of y in a block; a multiple of Y */
+    AHEAD = 4,     /* values per cache line fetched ahead */
+};
 
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 typedef double wide __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+typedef float half __attribute__((vector_size(2 * sizeof(float)), may_alias));
+typedef double pair __attribute__((vector_size(2 * sizeof(double))));
+typedef int64_t bits __attribute__((vector_size(2 * sizeof(int64_t))));
 
-void mc_units_pack(const struct mc_unit_blocks *at, const float *x, size_t q, size_t n, float *out)
+static size_t round_up(size_t n, size_t to)
 {
-    for (size_t i = 0; i < n; i++, q++) {
-        const float *from = x + at->base + q / at->m * at->stride + q % at->m;
-        for (size_t k = 0; k < at->k; k++)
-            out[i * at->k + k] = from[k * at->m];
+    return (n + to - 1) / to * to;
+}
+
+/* Copy n values of `units` units, m values apart, to a panel. X units at a time can share a set of
+ * the cache. */
+static inline __attribute__((always_inline)) void copy_units(size_t units, size_t width, size_t m,
+                                                             size_t n, const float *x, float *panel)
+{
+    for (size_t u = 0; u < units; u += X) {
+        const size_t now = units - u < X ? units - u : X;
+        for (size_t i = 0; i < n; i++)
+#pragma GCC unroll 8
+            for (size_t k = u; k < u + now; k++)
+                panel[i * width + k] = x[k * m + i];
     }
 }
 
-/* Copy n values of K units, (n,K), to panels of LANES units, each (n,LANES). Lanes after K are 0. */
-static void to_panels(size_t K, size_t n, const float *x, float *panels)
+/* Copy n values, from value q, of the units from k to a panel of n_padded values and `width` units.
+ * Units after the last one and values after n are 0. */
+static inline __attribute__((always_inline)) void to_panel(size_t width,
+                                                           const struct mc_unit_blocks *at,
+                                                           const float *from, size_t k, size_t q,
+                                                           size_t n, size_t n_padded, float *panel)
 {
-    for (size_t k = 0; k < K; k += LANES, panels += n * LANES)
-        for (size_t q = 0; q < n; q++)
-            for (size_t l = 0; l < LANES; l++)
-                panels[q * LANES + l] = k + l < K ? x[q * K + k + l] : 0;
-}
+    const size_t units = at->k - k < width ? at->k - k : width;
 
-/* Products of `rows` units of panel x with the units of panel y, added to rows of `value`. There is
- * no fused multiply-add, so that every instruction set rounds alike. */
-static inline __attribute__((always_inline)) void tile(int rows, size_t K, size_t n, size_t height,
-                                                       size_t width, const float *x, const vec *y,
-                                                       double *value)
-{
-    vec sum[LANES];
-
-#pragma GCC unroll 16
-    for (int i = 0; i < rows; i++)
-        sum[i] = (vec){0};
-    for (size_t q = 0; q < n; q++, x += LANES)
-#pragma GCC unroll 16
-        for (int i = 0; i < rows; i++)
-            sum[i] += x[i] * y[q];
-#pragma GCC unroll 16
-    for (size_t i = 0; i < (size_t)rows; i++, value += K)
-        if (i >= height)
-            return;
-        else if (width == LANES)
-            *(wide *)value += __builtin_convertvector(sum[i], wide);
+    if (units < width || n < n_padded)
+        memset(panel, 0, width * n_padded * sizeof *panel);
+    while (n) {
+        const size_t skip = q % at->m, now = at->m - skip < n ? at->m - skip : n;
+        const float *x = from + at->base + q / at->m * at->stride + k * at->m + skip;
+        if (units < width)
+            copy_units(units, width, at->m, now, x, panel);
+        else if (at->m == 1)
+            for (size_t u = 0; u < width; u += X)
+                memcpy(panel + u, x + u, X * sizeof *panel);
         else
-            for (size_t j = 0; j < width; j++)
-                value[j] += (double)sum[i][j];
+            copy_units(width, width, at->m, now, x, panel);
+        panel += now * width;
+        q += now;
+        n -= now;
+    }
 }
 
-/* Products of panel x (height units) with all panels y. */
-static inline __attribute__((always_inline)) void row_of_tiles(int rows, size_t K, size_t n,
-                                                               size_t height, const float *x,
-                                                               const float *y, double *value)
+/* c += a * b for one vector, rounded once, without an instruction for it. The product is exact in
+ * float64. If the sum is not, its last bit becomes 1 (round to odd), so that the conversion rounds
+ * as the exact sum would. */
+static inline void multiply_add(float a, const half *b, half *c)
 {
-    for (size_t j = 0; j < K; j += LANES)
-        for (size_t i = 0; i < height; i += (size_t)rows)
-            tile(rows, K, n, height - i, K - j < LANES ? K - j : LANES, x + i,
-                 (const vec *)(const void *)(y + j * n), value + i * K + j);
+    for (int i = 0; i < LANES / 2; i++) {
+        const pair x = __builtin_convertvector(b[i], pair) * (double)a;
+        const pair y = __builtin_convertvector(c[i], pair), sum = x + y, part = sum - x;
+        const pair lost = (x - (sum - part)) + (y - part);
+        const bits even = ((bits)sum & 1) - 1, toward = ((lost > 0) ^ (sum > 0)) | 1;
+        const bits odd = (bits)sum + (((lost > 0) | (lost < 0)) & even & toward);
+        c[i] = __builtin_convertvector((pair)odd, half);
+    }
 }
 
-typedef void row_fn(size_t K, size_t n, size_t height, const float *x, const float *y,
-                    double *value);
-
-static void portable_row(size_t K, size_t n, size_t height, const float *x, const float *y,
-                         double *value)
+/* Sums of `rows` units of panel x and LANES * vectors units of panel y, added to rows of `sum`. */
+static inline __attribute__((always_inline)) void tile(int rows, int vectors, int fused, size_t n,
+                                                       const float *x, const float *y,
+                                                       const float *next, double *sum)
 {
-    row_of_tiles(4, K, n, height, x, y, value);
+    vec s[X][Y / LANES];
+
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+        for (int j = 0; j < vectors; j++)
+            s[i][j] = (vec){0};
+    for (size_t q = 0; q < n; q += AHEAD, next += LANES) {
+        __builtin_prefetch(next, 0, 2);
+#pragma GCC unroll 4
+        for (int a = 0; a < AHEAD; a++, x += X, y += Y)
+#pragma GCC unroll 8
+            for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+                for (int j = 0; j < vectors; j++)
+                    if (fused)
+                        s[i][j] += x[i] * ((const vec *)(const void *)y)[j];
+                    else
+                        multiply_add(x[i], (const half *)y + LANES / 2 * j,
+                                     (half *)s[i] + LANES / 2 * j);
+    }
+#pragma GCC unroll 8
+    for (int i = 0; i < rows; i++)
+#pragma GCC unroll 3
+        for (int j = 0; j < vectors; j++)
+            *(wide *)(sum + i * WIDTH + j * LANES) += __builtin_convertvector(s[i][j], wide);
+}
+
+/* A block's panels of one run of values, and those that are fetched ahead. */
+struct panels {
+    const float *at, *next;
+};
+
+/* Sums of height units of x and width units of y over n values. */
+static inline __attribute__((always_inline)) void block(int rows, int vectors, int fused, size_t n,
+                                                        size_t height, size_t width,
+                                                        struct panels x, struct panels y,
+                                                        double *sum)
+{
+    size_t fetched = 0; /* floats; one line per AHEAD values */
+
+    for (size_t j = 0; j < width; j += Y)
+        for (size_t i = 0; i < height; i += X)
+            for (size_t v = 0; v < Y && j + v < width;) {
+                const int all = width - j >= Y;
+                for (size_t r = 0; r < X; r += (size_t)rows, fetched += n / AHEAD * LANES) {
+                    const float *a = x.at + i * n + r, *b = y.at + j * n + v;
+                    const float *next =
+                        fetched < height * n ? x.next + fetched : y.next + (fetched - height * n);
+                    double *to = sum + (i + r) * WIDTH + j + v;
+                    if (all)
+                        tile(rows, vectors, fused, n, a, b, next, to);
+                    else
+                        tile(rows, 1, fused, n, a, b, next, to);
+                }
+                v += LANES * (all ? (size_t)vectors : 1);
+            }
+}
+
+typedef void block_fn(size_t n, size_t height, size_t width, struct panels x, struct panels y,
+                      double *sum);
+
+static void portable_block(size_t n, size_t height, size_t width, struct panels x, struct panels y,
+                           double *sum)
+{
+#ifdef __FP_FAST_FMAF
+    block(4, 1, 1, n, height, width, x, y, sum);
+#else
+    block(1, 1, 0, n, height, width, x, y, sum);
+#endif
 }
 
 #ifdef __x86_64__
-static __attribute__((target("avx2"))) void avx2_row(size_t K, size_t n, size_t height,
-                                                     const float *x, const float *y, double *value)
+static __attribute__((target("avx2,fma"))) void
+avx2_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    row_of_tiles(4, K, n, height, x, y, value);
+    block(4, 1, 1, n, height, width, x, y, sum);
 }
 
 static __attribute__((target("avx512f,prefer-vector-width=512"))) void
-avx512_row(size_t K, size_t n, size_t height, const float *x, const float *y, double *value)
+avx512_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    row_of_tiles(8, K, n, height, x, y, value);
+    block(8, 3, 1, n, height, width, x, y, sum);
 }
 #endif
 
-int mc_products_add(size_t K, size_t n, const float *x, const float *y, double *value, int threads,
-                    struct mc_error *err)
+/* One pass: n panels of values, n <= PASS. */
+struct pass {
+    block_fn *block;
+    size_t n, x_units, y_units; /* padded */
+    float *x, *y;
+};
+
+/* Add the products of units [i, i + height) of x and [j, j + width) of y. */
+static void add_block(const struct pass *p, size_t i, size_t height, size_t j, size_t width,
+                      double *sum, double *value, size_t K)
 {
-    const size_t run = n < RUN ? n : RUN, padded = (K + LANES - 1) / LANES * LANES;
-    row_fn *row = portable_row;
-    float *a = NULL;
+    for (size_t r = 0; r < height; r++)
+        memcpy(sum + r * WIDTH, value + (i + r) * K + j, width * sizeof *sum);
+    for (size_t q = 0; q < p->n; q += RUN) {
+        const size_t n = p->n - q < RUN ? p->n - q : RUN;
+        const size_t after = p->n - q - n < RUN ? p->n - q - n : RUN;
+        const float *x = p->x + q * p->x_units + i * n, *y = p->y + q * p->y_units + j * n;
+        p->block(n, round_up(height, X), round_up(width, LANES),
+                 (struct panels){x, after ? p->x + (q + n) * p->x_units + i * after : x},
+                 (struct panels){y, after ? p->y + (q + n) * p->y_units + j * after : y}, sum);
+    }
+    for (size_t r = 0; r < height; r++)
+        memcpy(value + (i + r) * K + j, sum + r * WIDTH, width * sizeof *sum);
+}
+
+int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
+                    const float *y, double *value, int threads, struct mc_error *err)
+{
+    const size_t K = at->k, all = mc_unit_values(at),
+                 n_max = all < PASS ? round_up(all, AHEAD) : PASS;
+    struct pass pass = {portable_block, 0, round_up(K, X), round_up(K, Y), NULL, NULL};
+    const size_t x_panels = pass.x_units / X, panels = x_panels + pass.y_units / Y;
+    const size_t sums = (size_t)threads * HEIGHT * WIDTH;
+    const size_t size = sums * sizeof(double) + n_max * (pass.x_units + pass.y_units) * sizeof *x;
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
     if (rc)
         return rc;
-    if (!(a = aligned_alloc(sizeof(vec), (2 * padded * run + LANES) * sizeof *a)))
-        return mc_no_memory(err);
 #ifdef __x86_64__
-    row = isa >= MC_ISA_AVX512 ? avx512_row : isa >= MC_ISA_AVX2 ? avx2_row : row;
+    if (isa != MC_ISA_PORTABLE)
+        pass.block = isa == MC_ISA_AVX512 ? avx512_block : avx2_block;
 #endif
-    for (size_t q = 0; q < n; q += RUN) {
-        const size_t now = n - q < RUN ? n - q : RUN;
-        float *b = a + padded * now;
-        to_panels(K, now, x + q * K, a);
-        to_panels(K, now, y + q * K, b);
-#pragma omp parallel for schedule(dynamic, 1)                                                      \
-    num_threads(threads) if (threads > 1 && K * K * now > 1 << 16)
-        for (size_t i = 0; i < K; i += LANES)
-            row(K, now, K - i < LANES ? K - i : LANES, a + i * now, b, value + i * K);
+    if (p->size < size) {
+        free(p->slab);
+        *p = (struct mc_products){mc_alloc_large(size), size};
+        if (!p->slab) {
+            p->size = 0;
+            return mc_no_memory(err);
+        }
     }
-    free(a);
+    double *sum = p->slab;
+    pass.y = (float *)(sum + sums);
+    pass.x = pass.y + n_max * pass.y_units;
+    for (size_t first = 0; first < all; first += PASS) {
+        const size_t n_pass = all - first < PASS ? all - first : PASS;
+        const size_t runs = (n_pass + RUN - 1) / RUN;
+        pass.n = round_up(n_pass, AHEAD);
+#pragma omp parallel num_threads(threads) if (threads > 1 && K * K * n_pass > 1 << 16)
+        {
+#pragma omp for schedule(dynamic, 16)
+            for (size_t i = 0; i < runs * panels; i++) {
+                const size_t q = i / panels * RUN, k = i % panels;
+                const size_t n = n_pass - q < RUN ? n_pass - q : RUN, n_padded = round_up(n, AHEAD);
+                if (k < x_panels)
+                    to_panel(X, at, x, k * X, first + q, n, n_padded,
+                             pass.x + q * pass.x_units + k * X * n_padded);
+                else
+                    to_panel(Y, at, y, (k - x_panels) * Y, first + q, n, n_padded,
+                             pass.y + q * pass.y_units + (k - x_panels) * Y * n_padded);
+            }
+#pragma omp for schedule(dynamic, 1) collapse(2)
+            for (size_t i = 0; i < K; i += HEIGHT)
+                for (size_t j = 0; j < K; j += WIDTH)
+                    add_block(&pass, i, K - i < HEIGHT ? K - i : HEIGHT, j,
+                              K - j < WIDTH ? K - j : WIDTH,
+                              sum + (size_t)omp_get_thread_num() * HEIGHT * WIDTH, value, K);
+        }
+    }
     return 0;
-}
-
-int mc_products_of_use(const struct mc_unit_blocks *at, const float *a, const float *b,
-                       double *value, int threads, struct mc_error *err)
-{
-    const size_t all = mc_unit_values(at), step = all < RUN ? all : RUN;
-    float *x = NULL, *y = NULL;
-    int rc = 0;
-
-    if ((rc = mc_new(&x, step * at->k, err)) || (rc = mc_new(&y, step * at->k, err)))
-        goto out;
-    for (size_t q = 0; q < all && !rc; q += step) {
-        const size_t n = all - q < step ? all - q : step;
-        mc_units_pack(at, a, q, n, x);
-        mc_units_pack(at, b, q, n, y);
-        rc = mc_products_add(at->k, n, x, y, value, threads, err);
-    }
-out:
-    free(x);
-    free(y);
-    return rc;
 }

@@ -15,6 +15,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MANY = 1 << 16 }; /* values that are worth several threads */
+
+/* A rearranged tensor: its entry (r,c) is entry (row[r],column[c]) of the original. */
+struct view {
+    size_t rows, length;
+    int32_t *row, *column;
+    int moves_columns, moves;
+    int32_t *scratch;
+    struct sums *sums; /* (rows) */
+};
+
+/* Inner product of two vectors and the square of their distance. */
+struct sums {
+    double product, distance2;
+};
+
 struct matching {
     const struct mc_symmetry *s;
     const struct mc_graph *g;
@@ -23,9 +39,10 @@ struct matching {
     struct mc_placed_use *uses; /* (n_uses) of parameters */
     size_t n_uses;
     size_t *first; /* (n_params + 1): first use of each tensor */
-    float *x, *y;  /* (P): rearranged tensors of a and b */
-    void *scratch;
-    double *tensor_product;     /* (n_params) <a, P b> */
+    float *x, *y;  /* rearranged tensors of a and b */
+    struct view view;
+    struct mc_products products;
+    struct sums *tensor;        /* (n_params) of a and P b */
     double *value;              /* (K,K) of the largest group */
     int32_t *candidate, *spare; /* (K) of the largest group */
     struct mc_nesting nesting;
@@ -48,18 +65,99 @@ static int is_statistic(const struct mc_param *p)
 
 /* ---- tensors, rearranged --------------------------------------------------------------------- */
 
-static void copy_tensor(const struct matching *m, float *to, const float *from, size_t tensor)
+static void set_identity(int32_t *index, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        index[i] = (int32_t)i;
+}
+
+/* Return the number of rows in a view of the tensor. If a use moves only the columns of some rows
+ * (parts), the whole tensor is one row. */
+static size_t view_rows(const struct matching *m, size_t tensor)
 {
     const struct mc_param *t = &m->g->params[tensor];
 
-    memcpy(to + t->offset, from + t->offset, t->count * sizeof *to);
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
+        if (m->uses[i].use->parts > 1)
+            return 1;
+    return t->count && t->tensor.ndim ? (size_t)t->tensor.shape[0] : 1;
 }
 
-static void apply(const struct matching *m, size_t use, int inverse, float *x)
+/* Start a view of the tensor without a change. */
+static void view_begin(struct matching *m, size_t tensor)
+{
+    struct view *v = &m->view;
+
+    v->rows = view_rows(m, tensor);
+    v->length = m->g->params[tensor].count / v->rows;
+    v->moves = v->moves_columns = 0;
+    set_identity(v->row, v->rows);
+    set_identity(v->column, v->length);
+}
+
+static void view_apply(struct matching *m, size_t use, int inverse)
 {
     const struct mc_placed_use *u = &m->uses[use];
+    struct view *v = &m->view;
+    struct mc_unit_blocks at = u->at;
+    int32_t *index = v->column;
 
-    mc_units_permute(&u->at, m->p->perm[u->group], inverse, sizeof(float), x, m->scratch);
+    at.base -= m->g->params[u->use->index].offset;
+    if (v->rows > 1 && u->use->dim == 0) {
+        index = v->row;
+        at.m /= v->length;
+        at.stride /= v->length;
+        at.base /= v->length;
+    } else {
+        at.blocks /= v->rows;
+        v->moves_columns = 1;
+    }
+    mc_units_permute(&at, m->p->perm[u->group], inverse, sizeof *index, index, v->scratch);
+    v->moves = 1;
+}
+
+/* Return the view of a tensor: `from` if nothing moves, else `to` with a copy. */
+static const float *view_copy(const struct matching *m, const float *from, float *to)
+{
+    const struct view *v = &m->view;
+
+    if (!v->moves)
+        return from;
+#pragma omp parallel for num_threads(m->threads) if (v->rows * v->length > MANY)
+    for (size_t r = 0; r < v->rows; r++) {
+        const float *row = from + (size_t)v->row[r] * v->length;
+        float *out = to + r * v->length;
+        if (!v->moves_columns)
+            memcpy(out, row, v->length * sizeof *out);
+        else
+            for (size_t c = 0; c < v->length; c++)
+                out[c] = row[v->column[c]];
+    }
+    return to;
+}
+
+typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
+
+/* Sums of a row of a and a row of b with its columns in this order. */
+static struct sums sums_of_row(const float *a, const float *b, const int32_t *column, size_t n)
+{
+    lanes product = {0}, distance2 = {0};
+    struct sums sums;
+
+    for (; n >= 4; n -= 4, a += 4, column += 4) {
+        const lanes x = {a[0], a[1], a[2], a[3]},
+                    y = {b[column[0]], b[column[1]], b[column[2]], b[column[3]]};
+        product += x * y;
+        distance2 += (x - y) * (x - y);
+    }
+    sums.product = product[0] + product[1] + (product[2] + product[3]);
+    sums.distance2 = distance2[0] + distance2[1] + (distance2[2] + distance2[3]);
+    for (size_t c = 0; c < n; c++) {
+        const double x = (double)a[c], y = (double)b[column[c]];
+        sums.product += x * y;
+        sums.distance2 += (x - y) * (x - y);
+    }
+    return sums;
 }
 
 /* Return 1 if `other` is the group, or a group inside its units. */
@@ -68,52 +166,60 @@ static int in_group(const struct matching *m, size_t group, size_t other)
     return other == group || m->s->groups[other].within == 1 + group;
 }
 
-/* Set m->x and m->y to the tensor of `use` in a and b, so that only this use's permutation is left
- * between them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all
- * later uses. Exceptions: uses of the group `without` (m->s->n_groups: none) are left out. Groups
- * inside its units commute, so they are applied to b, in which they move with their unit. */
-static void rearrange(const struct matching *m, size_t use, size_t without)
+/* Set x and y to the tensor of `use` in a and b, so that only this use's permutation is left between
+ * them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all later
+ * uses. Exceptions: uses of the group `without` (m->s->n_groups: none) are left out. Groups inside
+ * its units commute, so they are applied to b, in which they move with their unit. at: the units of
+ * the use in this tensor. */
+static void rearrange(struct matching *m, size_t use, size_t without, const float **x,
+                      const float **y, struct mc_unit_blocks *at)
 {
-    const size_t tensor = m->uses[use].use->index;
+    const size_t tensor = m->uses[use].use->index, offset = m->g->params[tensor].offset;
 
-    copy_tensor(m, m->x, m->a, tensor);
-    copy_tensor(m, m->y, m->b, tensor);
+    view_begin(m, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
         if (i != use && m->uses[i].group != without &&
             (in_group(m, without, m->uses[i].group) ||
              !mc_use_is_after(&m->uses[i], &m->uses[use])))
-            apply(m, i, 0, m->y);
+            view_apply(m, i, 0);
+    *y = view_copy(m, m->b + offset, m->y);
+    view_begin(m, tensor);
     for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
         if (mc_use_is_after(&m->uses[i], &m->uses[use]) && !in_group(m, without, m->uses[i].group))
-            apply(m, i, 1, m->x);
+            view_apply(m, i, 1);
+    *x = view_copy(m, m->a + offset, m->x);
+    *at = m->uses[use].at;
+    at->base -= offset;
 }
 
-/* Permute b's tensor into y and return its inner product with a's, 0 for statistics. If distance2
- * is not NULL, write the square of the distance there. */
-static double product_of_tensor(const struct matching *m, size_t tensor, double *distance2)
+/* Set the tensor's sums over a and P b, 0 for statistics. Rows are added in order. */
+static void set_sums(struct matching *m, size_t tensor)
 {
     const struct mc_param *t = &m->g->params[tensor];
-    double product = 0, square = 0;
+    const struct view *v = &m->view;
+    struct sums *s = &m->tensor[tensor];
 
+    *s = (struct sums){0};
     if (is_statistic(t))
-        return 0;
-    copy_tensor(m, m->y, m->b, tensor);
+        return;
+    view_begin(m, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        apply(m, i, 0, m->y);
-    for (size_t i = t->offset; i < t->offset + t->count; i++) {
-        const double a = (double)m->a[i], b = (double)m->y[i];
-        product += a * b;
-        square += (a - b) * (a - b);
+        view_apply(m, i, 0);
+#pragma omp parallel for num_threads(m->threads) if (t->count > MANY)
+    for (size_t r = 0; r < v->rows; r++)
+        v->sums[r] =
+            sums_of_row(m->a + t->offset + r * v->length,
+                        m->b + t->offset + (size_t)v->row[r] * v->length, v->column, v->length);
+    for (size_t r = 0; r < v->rows; r++) {
+        s->product += v->sums[r].product;
+        s->distance2 += v->sums[r].distance2;
     }
-    if (distance2)
-        *distance2 = square;
-    return product;
 }
 
-static void products(struct matching *m)
+static void set_all_sums(struct matching *m)
 {
     for (size_t i = 0; i < m->g->n_params; i++)
-        m->tensor_product[i] = product_of_tensor(m, i, NULL);
+        set_sums(m, i);
 }
 
 static double objective(const struct matching *m)
@@ -121,7 +227,7 @@ static double objective(const struct matching *m)
     double sum = 0;
 
     for (size_t i = 0; i < m->g->n_params; i++)
-        sum += m->tensor_product[i];
+        sum += m->tensor[i].product;
     return sum;
 }
 
@@ -129,11 +235,8 @@ static double distance(const struct matching *m)
 {
     double sum = 0;
 
-    for (size_t i = 0; i < m->g->n_params; i++) {
-        double distance2 = 0;
-        (void)product_of_tensor(m, i, &distance2);
-        sum += distance2;
-    }
+    for (size_t i = 0; i < m->g->n_params; i++)
+        sum += m->tensor[i].distance2;
     return sqrt(sum);
 }
 
@@ -169,6 +272,8 @@ static int is_unready(const struct matching *m, size_t use, size_t group)
 static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
     const size_t K = m->s->groups[group].size;
+    const float *x, *y;
+    struct mc_unit_blocks at;
     int rc = 0, all = 1; /* if no use is ready, all count */
 
     for (size_t i = 0; i < m->n_uses; i++)
@@ -176,8 +281,8 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
     memset(m->value, 0, K * K * sizeof *m->value);
     for (size_t i = 0; i < m->n_uses && !rc; i++)
         if (m->uses[i].group == group && (all || !is_unready(m, i, group))) {
-            rearrange(m, i, m->s->n_groups);
-            rc = mc_products_of_use(&m->uses[i].at, m->x, m->y, m->value, m->threads, err);
+            rearrange(m, i, m->s->n_groups, &x, &y, &at);
+            rc = mc_products_add(&m->products, &at, x, y, m->value, m->threads, err);
         }
     return rc;
 }
@@ -187,6 +292,8 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
     const struct mc_group *groups = m->s->groups;
     struct mc_inside_weights w = {0};
+    struct mc_unit_blocks at;
+    const float *x, *y;
     int rc = mc_inside_open(&m->inside, &m->nesting, m->keep, group, err);
 
     if (!rc)
@@ -194,9 +301,8 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     for (size_t i = 0; i < m->n_uses && !rc; i++)
         if (m->s->groups[m->uses[i].group].within == 1 + group) {
             const size_t inner = m->uses[i].group;
-            rearrange(m, i, group);
-            mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &m->uses[i].at,
-                                   m->x, m->y);
+            rearrange(m, i, group, &x, &y, &at);
+            mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &at, x, y);
         }
     if (!rc)
         rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->threads,
@@ -215,7 +321,7 @@ static int is_better(struct matching *m, size_t group)
     for (size_t i = 0; i < m->n_uses; i++) {
         const size_t tensor = m->uses[i].use->index;
         if (tensor != last && in_group(m, group, m->uses[i].group))
-            m->tensor_product[last = tensor] = product_of_tensor(m, tensor, NULL);
+            set_sums(m, last = tensor);
     }
     return objective(m) > before + m->min_rise;
 }
@@ -271,11 +377,12 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
             (rc = mc_assign_max(K, m->value, m->candidate, info, err)))
             break;
         *changed = exchange(m, group, inside ? m->candidate : NULL);
-        if (is_better(m, group) || m->matched)
+        if ((*changed && is_better(m, group)) || m->matched)
             break;
-        *changed = 0;
         (void)exchange(m, group, inside ? perm : NULL);
-        (void)is_better(m, group);
+        if (*changed)
+            (void)is_better(m, group);
+        *changed = 0;
         info->value = 0;
         for (size_t i = 0; i < K; i++)
             info->value += m->value[i * K + (size_t)perm[i]];
@@ -322,7 +429,7 @@ static void order_forward(const struct matching *m, size_t *order)
         }
 }
 
-static double length(const struct mc_graph *g, const float *x)
+static double norm(const struct mc_graph *g, const float *x)
 {
     double sum = 0;
 
@@ -331,40 +438,45 @@ static double length(const struct mc_graph *g, const float *x)
     return sqrt(sum);
 }
 
+static void grow(size_t *most, size_t n)
+{
+    *most = n > *most ? n : *most;
+}
+
 static int begin(struct matching *m, struct mc_error *err)
 {
     const struct mc_graph *g = m->g;
-    size_t widest = 0, widest_use = 0, at = 0, n = 0;
+    size_t widest = 0, rows = 0, length = 0, largest = 0, at = 0, n = 0;
     int rc = mc_uses_in_order(m->s, g, &m->uses, &m->n_uses, err);
 
-    if (rc)
+    if (rc || (rc = mc_new(&m->first, g->n_params + 1, err)))
         return rc;
     for (size_t i = 0; i < m->n_uses; i++)
         if (!m->uses[i].use->is_stat && !is_statistic(&g->params[m->uses[i].use->index]))
             m->uses[n++] = m->uses[i];
     m->n_uses = n;
-    for (size_t i = 0; i < m->n_uses; i++) {
-        const struct mc_unit_blocks *u = &m->uses[i].at;
-        widest_use = u->k * u->m > widest_use ? u->k * u->m : widest_use;
-    }
-    for (size_t i = 0; i < m->s->n_groups; i++)
-        widest = m->s->groups[i].size > widest ? m->s->groups[i].size : widest;
-    if ((rc = mc_new(&m->first, g->n_params + 1, err)) || (rc = mc_new(&m->x, g->P, err)) ||
-        (rc = mc_new(&m->y, g->P, err)) || (rc = mc_new(&m->tensor_product, g->n_params, err)) ||
-        (rc = mc_new(&m->value, widest * widest, err)) ||
-        (rc = mc_new(&m->candidate, widest, err)) ||
-        (rc = mc_new(&m->current, m->s->n_groups, err)) || (rc = mc_new(&m->spare, widest, err)) ||
-        (rc = mc_new_items(&m->scratch, widest_use, sizeof(float), err)) ||
-        (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
-        return rc;
     for (size_t i = 0; i < g->n_params; i++) {
-        m->first[i] = at;
         while (at < m->n_uses && m->uses[at].use->index == i)
             at++;
+        m->first[i + 1] = at;
+        grow(&rows, view_rows(m, i));
+        grow(&length, g->params[i].count / view_rows(m, i));
+        grow(&largest, g->params[i].count);
     }
-    m->first[g->n_params] = at;
-    m->min_rise = 1e-12 * length(g, m->a) * length(g, m->b);
-    products(m);
+    for (size_t i = 0; i < m->s->n_groups; i++)
+        grow(&widest, m->s->groups[i].size);
+    if ((rc = mc_new(&m->x, largest, err)) || (rc = mc_new(&m->y, largest, err)) ||
+        (rc = mc_new(&m->view.row, rows, err)) || (rc = mc_new(&m->view.sums, rows, err)) ||
+        (rc = mc_new(&m->view.column, length, err)) ||
+        (rc = mc_new(&m->view.scratch, rows > length ? rows : length, err)) ||
+        (rc = mc_new(&m->tensor, g->n_params, err)) ||
+        (rc = mc_new(&m->value, widest * widest, err)) ||
+        (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
+        (rc = mc_new(&m->current, m->s->n_groups, err)) ||
+        (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
+        return rc;
+    m->min_rise = 1e-12 * norm(g, m->a) * norm(g, m->b);
+    set_all_sums(m);
     return 0;
 }
 
@@ -375,8 +487,12 @@ static void release(struct matching *m)
     free(m->first);
     free(m->x);
     free(m->y);
-    free(m->scratch);
-    free(m->tensor_product);
+    free(m->view.row);
+    free(m->view.column);
+    free(m->view.scratch);
+    free(m->view.sums);
+    free(m->products.slab);
+    free(m->tensor);
     free(m->value);
     free(m->candidate);
     free(m->current);
@@ -410,7 +526,7 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
     if (m->matched && objective(m) < before) {
         w->changed = 0;
         mc_perm_copy(m->p, &start);
-        products(m);
+        set_all_sums(m);
     }
     free(m->matched);
     m->matched = NULL;

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inner products of units: the bits of their definition in every instruction set, for all numbers of
+ * units and values around those of panels, runs, passes and blocks. */
+#include "tests/unit/must.h"
+#include "tools/align/products.h"
+
+enum { RUN = 256 };
+
+/* The definition: float32 sums of at most RUN values, added in float64. */
+static double expected(const struct mc_unit_blocks *at, const float *x, const float *y, size_t i,
+                       size_t j, double sum)
+{
+    const size_t n = mc_unit_values(at);
+
+    for (size_t first = 0; first < n; first += RUN) {
+        float run = 0;
+        for (size_t q = first; q < n && q < first + RUN; q++) {
+            const size_t here = at->base + q / at->m * at->stride + q % at->m;
+            run = fmaf(x[here + i * at->m], y[here + j * at->m], run);
+        }
+        sum += (double)run;
+    }
+    return sum;
+}
+
+static float *draw(size_t n, uint32_t seed)
+{
+    float *x = calloc(n, sizeof *x);
+
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++) {
+        seed = seed * 1664525 + 1013904223;
+        x[i] = ldexpf((float)(seed >> 8) - 8388607.5f, -24 - (int)(seed % 7));
+    }
+    return x;
+}
+
+static void check(struct mc_unit_blocks at)
+{
+    static const char *const sets[] = {"portable", "avx2", "avx512"};
+    const size_t K = at.k, n = at.base + at.blocks * at.stride;
+    float *x = draw(n, 1), *y = draw(n, 2);
+    double *value = calloc(K * K, sizeof *value);
+    struct mc_products p = {0};
+
+    assert_non_null(value);
+    for (size_t s = 0; s < COUNT(sets); s++)
+        for (int threads = 1; threads <= 3; threads += 2) {
+            for (size_t i = 0; i < K * K; i++)
+                value[i] = (double)i / 3;
+            setenv("MC_ISA", sets[s], 1);
+            must(mc_products_add(&p, &at, x, y, value, threads, &why));
+            for (size_t i = 0; i < K * K; i += 1 + i % 7)
+                assert_true(value[i] == expected(&at, x, y, i / K, i % K, (double)i / 3));
+        }
+    unsetenv("MC_ISA");
+    free(p.slab);
+    free(x);
+    free(y);
+    free(value);
+}
+
+TEST(products_have_the_bits_of_their_definition)
+{
+    static const size_t units[] = {1, 5, 16, 48, 50, 97, 200, 300};
+
+    for (size_t i = 0; i < COUNT(units); i++) {
+        const size_t k = units[i];
+        check((struct mc_unit_blocks){.k = k, .m = 1, .blocks = 1, .stride = k, .base = 3});
+        check((struct mc_unit_blocks){.k = k, .m = 9, .blocks = 30, .stride = 9 * k + 2});
+        check((struct mc_unit_blocks){.k = k, .m = 257, .blocks = 1, .stride = 257 * k, .base = 1});
+    }
+    check((struct mc_unit_blocks){.k = 7, .m = 1, .blocks = 4101, .stride = 8, .base = 1});
+    check((struct mc_unit_blocks){.k = 20, .m = 4097, .blocks = 1, .stride = 20 * 4097});
+}
+
+int main(void)
+{
+    return run_entered(NULL, NULL);
+}
