@@ -386,23 +386,9 @@ static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, c
     run(c, pass, from, to, bias);
 }
 
-int cpu_conv_adds(const struct cpu_conv *c)
+struct cpu_own *cpu_conv_own(struct cpu_conv *c, enum mc_pass pass)
 {
-    return c->pass[MC_PASS_DATA].own.wino.add;
-}
-
-int cpu_conv_fuses(const struct cpu_conv *c, enum mc_pass pass)
-{
-    const struct cpu_own *own = &c->pass[pass].own;
-
-    /* forward, images must not be split, because neighbouring tiles read the same pixels */
-    return own->by == CPU_WINOGRAD &&
-           (pass == MC_PASS_WEIGHTS || own->wino.rows % own->wino.tiles_h == 0);
-}
-
-void cpu_conv_fuse(struct cpu_conv *c, enum mc_pass pass, const struct cpu_fused *norm)
-{
-    c->pass[pass].own.wino.norm = *norm;
+    return &c->pass[pass].own;
 }
 
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,

@@ -64,6 +64,13 @@ int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pa
     return 0;
 }
 
+int cpu_own_fuses(const struct cpu_own *own, enum mc_pass pass)
+{
+    /* only a batch norm before the weights' gradient allows that threads share an image */
+    return own->by == CPU_WINOGRAD &&
+           (pass == MC_PASS_WEIGHTS || own->wino.rows % own->wino.tiles_h == 0);
+}
+
 static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                      const float *x, const float *weight, const float *y, void *work)
 {

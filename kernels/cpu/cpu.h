@@ -103,11 +103,6 @@ void cpu_conv_free(struct cpu_conv *c);
 /* Name of the implementation of a pass, ours or oneDNN's; "" if the pass is not computed. */
 const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
-int cpu_conv_adds(const struct cpu_conv *c); /* whether the data's gradient is added to dx */
-/* Returns whether the pass can compute a batch norm: forward, the one whose output it reads; for
- * the weights, the one whose gradient it reads. cpu_conv_fuse: the pass's next run does so. */
-int cpu_conv_fuses(const struct cpu_conv *c, enum mc_pass pass);
-void cpu_conv_fuse(struct cpu_conv *c, enum mc_pass pass, const struct cpu_fused *norm);
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work);
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
@@ -121,9 +116,18 @@ struct cpu_own {
     struct cpu_wino wino;
     size_t weights_bytes, work_bytes; /* work_bytes: with the weights */
 };
+/* How our kernels compute the convolution's pass. */
+struct cpu_own *cpu_conv_own(struct cpu_conv *c, enum mc_pass pass);
+/* Whether the data's gradient is added to dx. */
+static inline int cpu_conv_adds(struct cpu_conv *c)
+{
+    return cpu_conv_own(c, MC_PASS_DATA)->wino.add;
+}
 /* Fills *own and returns 1 if algorithm `by` is ours and fits this pass, otherwise returns 0. */
 int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
                  enum cpu_algorithm by, struct cpu_own *own);
+/* Returns whether the pass can compute a kernel of a batch norm, own->wino.norm. */
+int cpu_own_fuses(const struct cpu_own *own, enum mc_pass pass);
 void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
                      const float *x, const float *weight, const float *bias, float *y, void *work);
 void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
@@ -188,9 +192,10 @@ struct cpu_node {
     int written;     /* backward: grad already has a value */
     int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
-    /* batch norm: the convolution whose pass computes it, or NULL: forward; for the weights, its
-     * input's gradient */
-    struct cpu_conv *fused[MC_N_PASSES];
+    struct cpu_fused
+        *fused[MC_N_PASSES]; /* batch norm: kernels that convolutions compute, or NULL */
+    size_t part_block;
+    float *part; /* batch norm: the sums that a convolution computes */
 };
 
 struct mc_plan {

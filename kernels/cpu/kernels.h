@@ -33,12 +33,14 @@ struct cpu_norm {
     float delta;
 };
 
-/* A batch norm that a convolution computes just before it reads the result `to`: norm()'s y or
- * norm_back()'s dx. x: NULL if there is none. */
+/* A kernel of a batch norm that a pass of a convolution computes. Forward: norm(), just before the
+ * pass reads the result; data: norm_back_sums(), of the gradient that it has just written;
+ * weights: norm_back(), just before it reads the result. x: NULL if there is none. */
 struct cpu_fused {
     struct cpu_norm m;
-    const float *x, *second; /* second: norm()'s `other` or norm_back()'s dy */
-    float *to;
+    const float *x, *second; /* second: `other`, or norm_back()'s dy */
+    float *to;               /* y, dz (may be NULL) or dx */
+    float *part;             /* of norm_back_sums(), otherwise NULL */
     size_t valid;
 };
 

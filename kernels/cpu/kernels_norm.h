@@ -121,9 +121,10 @@ static inline __attribute__((always_inline)) vf back_pixel(vf d, const vf *other
     return activate_back(z, dy, delta);
 }
 
-static inline __attribute__((always_inline)) void
-back_sums_row(size_t hw, const vf *x, const vf *other, const vf *dy, vf mean, vf scale, vf beta,
-              float delta, vf *out, vf *dz)
+static inline __attribute__((always_inline)) void back_sums_row(size_t hw, const vf *x,
+                                                                const vf *other, const vf *dy,
+                                                                vf mean, vf scale, vf beta,
+                                                                float delta, vf *out, vf *dz)
 {
     vf a[4] = {ZERO, ZERO, ZERO, ZERO}, b[4] = {ZERO, ZERO, ZERO, ZERO};
     size_t i = 0;
@@ -146,31 +147,37 @@ back_sums_row(size_t hw, const vf *x, const vf *other, const vf *dy, vf mean, vf
     out[1] = (b[0] + b[1]) + (b[2] + b[3]);
 }
 
+/* `hw` pixels of channel block cb of an image that counts, or does not; see norm_back_sums() in
+ * kernels.h. */
+static void back_sums_pixels(const struct cpu_norm *m, size_t cb, int counts, size_t hw,
+                             const vf *x, const vf *other, const vf *dy, vf *out, vf *dz)
+{
+    const vf mean = ((const vf *)m->mean)[cb], scale = ((const vf *)m->scale)[cb];
+    const vf beta = ((const vf *)m->beta)[cb];
+
+#define ROW(delta) back_sums_row(hw, x, NULL, dy, mean, scale, beta, delta, out, NULL)
+#define ADD_ROW(delta) back_sums_row(hw, x, other, dy, mean, scale, beta, delta, out, dz)
+    if (counts && dz)
+        WITH_DELTA(m->delta, ADD_ROW);
+    else if (counts)
+        WITH_DELTA(m->delta, ROW);
+    else if (dz)
+        memset(dz, 0, hw * sizeof *dz);
+#undef ROW
+#undef ADD_ROW
+}
+
 static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, const float *other,
                                    const float *dy, const struct cpu_norm *m, float *part,
                                    float *dz)
 {
 #pragma omp parallel for collapse(2) schedule(static)
-    for (size_t n = 0; n < (dz ? s->n : s->valid); n++)
+    for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t at = (n * s->cb + cb) * s->hw * BLOCK;
-            const vf mean = *(const vf *)(m->mean + cb * BLOCK);
-            const vf scale = *(const vf *)(m->scale + cb * BLOCK);
-            const vf beta = *(const vf *)(m->beta + cb * BLOCK);
-            const vf *px = (const vf *)(x + at), *pdy = (const vf *)(dy + at);
-            vf *out = (vf *)(part + (n * s->cb + cb) * 2 * BLOCK);
-#define ROW(delta) back_sums_row(s->hw, px, NULL, pdy, mean, scale, beta, delta, out, NULL)
-#define ADD_ROW(delta)                                                                             \
-    back_sums_row(s->hw, px, (const vf *)(other + at), pdy, mean, scale, beta, delta, out,         \
-                  (vf *)(dz + at))
-            if (n >= s->valid)
-                memset(dz + at, 0, s->hw * sizeof(vf));
-            else if (dz)
-                WITH_DELTA(m->delta, ADD_ROW);
-            else
-                WITH_DELTA(m->delta, ROW);
-#undef ROW
-#undef ADD_ROW
+            const size_t image = n * s->cb + cb, at = image * s->hw;
+            back_sums_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + at,
+                             other ? (const vf *)other + at : NULL, (const vf *)dy + at,
+                             (vf *)part + 2 * image, dz ? (vf *)dz + at : NULL);
         }
 }
 

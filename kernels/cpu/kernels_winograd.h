@@ -162,6 +162,17 @@ static inline __attribute__((always_inline)) void wino_put(const vf *e, size_t w
     }
 }
 
+/* The sums of a batch norm's gradient over channel block cb of image n, which is y's. */
+static void wino_sums(const struct cpu_fused *norm, size_t n, size_t cb, size_t image, size_t plane,
+                      const float *y)
+{
+    const size_t at = image * plane;
+
+    back_sums_pixels(&norm->m, cb, n < norm->valid, plane, (const vf *)norm->x + at,
+                     norm->second ? (const vf *)norm->second + at : NULL, (const vf *)y + at,
+                     (vf *)norm->part + 2 * image, norm->to ? (vf *)norm->to + at : NULL);
+}
+
 /* The inverse transform: along the rows of the tiles, then down their columns into the image. */
 static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size_t rows, float *y,
                        float *strip)
@@ -186,6 +197,8 @@ static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size
             else
                 for (size_t j = 0; j < width; j++)
                     wino_out(e + j, wide, to + j, width);
+            if (c->norm.part && h0 + 4 >= c->oh)
+                wino_sums(&c->norm, n, cb, n * c->ocb + cb, plane, y);
         }
     }
 }
@@ -197,6 +210,8 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
     const size_t in_lines = wino_lines(16, c->icb, c->ocb);
     const size_t out_lines = wino_lines(16, c->ocb, c->ocb);
+    const struct cpu_fused *after = c->norm.part ? &c->norm : NULL;
+    const struct cpu_fused *before = c->norm.x && !after ? &c->norm : NULL;
 
 #pragma omp parallel num_threads(c->threads)
     {
@@ -206,11 +221,13 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
         for (size_t g = 0; g < groups; g++) {
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
             const size_t next = r0 + rows, last = next + c->rows;
-            struct wino_ahead in = wino_ahead(c, 0, c->norm.x ? c->norm.x : x, next, last);
-            struct wino_ahead other = wino_ahead(c, 0, c->norm.second, next, last);
-            struct wino_ahead to = wino_ahead(c, 0, c->norm.to, next, last);
+            struct wino_ahead in = wino_ahead(c, 0, before ? before->x : x, next, last);
+            struct wino_ahead other = wino_ahead(c, 0, before ? before->second : NULL, next, last);
+            struct wino_ahead to = wino_ahead(c, 0, before ? before->to : NULL, next, last);
             struct wino_ahead out = wino_ahead(c, 1, y, r0, next);
-            wino_load(c, c->norm.x ? &c->norm : NULL, x, r0, rows, v, strip);
+            struct wino_ahead sums[] = {wino_ahead(c, 1, after ? after->x : NULL, r0, next),
+                                        wino_ahead(c, 1, after ? after->second : NULL, r0, next)};
+            wino_load(c, before, x, r0, rows, v, strip);
             for (size_t k = 0; k < 36; k++)
                 for (size_t ob = 0; ob < c->ocb; ob++)
                     for (size_t t = 0; t < c->group; t += 16) {
@@ -218,6 +235,8 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
                         wino_prefetch(&other, in_lines, 0);
                         wino_prefetch(&to, in_lines, 1);
                         wino_prefetch(&out, out_lines, 1);
+                        wino_prefetch(sums, out_lines, 0);
+                        wino_prefetch(sums + 1, out_lines, 0);
                         wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
                                      (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
                                      (vf *)m + k * mfar + ob * c->group + t);

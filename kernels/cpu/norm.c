@@ -51,6 +51,17 @@ double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float 
     return sum;
 }
 
+static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
+{
+    return n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
+}
+
+/* The gradient of the addition that the batch norm computes, or NULL. */
+static float *sum_grad(const struct mc_plan *p, const struct cpu_node *n)
+{
+    return n->role->sum >= 0 ? p->nodes[n->role->sum].grad : NULL;
+}
+
 void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
                       double *acc)
 {
@@ -104,15 +115,12 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
     const struct cpu_node *pre = n->role->sum >= 0 ? &p->nodes[n->role->sum] : n;
     const struct cpu_node *y = n->role->relu >= 0 ? &p->nodes[n->role->relu] : n;
     if (n->fused[MC_PASS_FORWARD])
-        cpu_conv_fuse(n->fused[MC_PASS_FORWARD], MC_PASS_FORWARD,
-                      &(struct cpu_fused){m, x, added(p, n), y->out, p->valid});
+        *n->fused[MC_PASS_FORWARD] = (struct cpu_fused){m, x, added(p, n), y->out, NULL, p->valid};
     else
         k->norm(&s, x, added(p, n), &m, y != pre && pre->role->tapped ? pre->out : NULL, y->out);
-}
-
-static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
-{
-    return n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
+    if (n->fused[MC_PASS_DATA])
+        *n->fused[MC_PASS_DATA] =
+            (struct cpu_fused){m, x, added(p, n), sum_grad(p, n), n->part, p->valid};
 }
 
 void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
@@ -121,10 +129,11 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
     const struct cpu_node *in = &p->nodes[n->n->in[0]];
     const struct cpu_norm m = norm_args(p, n);
     const double count = (double)(p->valid * n->hw);
-    float *part = p->work;
+    float *part = n->fused[MC_PASS_DATA] ? n->part : p->work;
 
-    p->be->k->norm_back_sums(&s, in->out, added(p, n), output_grad(p, n), &m, part,
-                             n->role->sum >= 0 ? p->nodes[n->role->sum].grad : NULL);
+    if (!n->fused[MC_PASS_DATA])
+        p->be->k->norm_back_sums(&s, in->out, added(p, n), output_grad(p, n), &m, part,
+                                 sum_grad(p, n));
     for (size_t c = 0; c < (size_t)n->n->c; c++) {
         const double sum = cpu_total(p, n, part, c, 0, 2), dot = cpu_total(p, n, part, c, 1, 2);
         const double inv = (double)vector(p, n, INVSTD)[c];
@@ -143,16 +152,14 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
 void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx)
 {
     const struct cpu_shape s = cpu_node_shape(p, n);
-    const int sum = n->role->sum;
     const float *x = p->nodes[n->n->in[0]].out;
-    const float *dy = sum >= 0 ? p->nodes[sum].grad : output_grad(p, n);
+    const float *sum = sum_grad(p, n), *dy = sum ? sum : output_grad(p, n);
     struct cpu_norm m = norm_args(p, n);
 
-    if (sum >= 0)
+    if (sum)
         m.delta = -1; /* the ReLU's slope is in the addition's gradient */
     if (p->parameters && n->fused[MC_PASS_WEIGHTS])
-        cpu_conv_fuse(n->fused[MC_PASS_WEIGHTS], MC_PASS_WEIGHTS,
-                      &(struct cpu_fused){m, x, dy, dx, p->valid});
+        *n->fused[MC_PASS_WEIGHTS] = (struct cpu_fused){m, x, dy, dx, NULL, p->valid};
     else
         p->be->k->norm_back(&s, x, dy, &m, dx);
 }

@@ -273,31 +273,42 @@ static struct cpu_node *first_reader(const struct mc_plan *p, int i)
     return first && first->conv ? first : NULL;
 }
 
-/* Let the convolution after a batch norm compute it, and the convolution before it the gradient of
- * its input. Their Winograd transforms then read pixels that are in the cache. */
+/* The place of a batch norm's kernel that the convolution's pass computes, or NULL. */
+static struct cpu_fused *fused_in(const struct cpu_node *c, enum mc_pass pass)
+{
+    struct cpu_own *own = cpu_conv_own(c->conv, pass);
+    return cpu_own_fuses(own, pass) ? &own->wino.norm : NULL;
+}
+
+/* Let the convolution after a batch norm compute it and the sums of its gradient, and the
+ * convolution before it the gradient of its input. The pixels are then in the cache. */
 static void fuse_norms(struct mc_plan *p)
 {
+    const size_t block = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes;
+
     for (int i = 1; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
         const struct mc_role *r = c->role;
         if (!r->live || c->n->op != MC_OP_BATCHNORM)
             continue;
         const int y = r->relu >= 0 ? r->relu : i, pre = r->sum >= 0 ? r->sum : i;
-        struct cpu_node *next = first_reader(p, y);
-        if (next && (pre == y || !p->nodes[pre].role->tapped) &&
-            cpu_conv_fuses(next->conv, MC_PASS_FORWARD)) {
-            const size_t time = (size_t)(next - p->nodes);
-            c->fused[MC_PASS_FORWARD] = next->conv;
+        /* a tap on the ReLU's input needs it in memory */
+        struct cpu_node *next = pre != y && p->nodes[pre].role->tapped ? NULL : first_reader(p, y);
+        const size_t time = next ? (size_t)(next - p->nodes) : 0;
+        if (next && (c->fused[MC_PASS_FORWARD] = fused_in(next, MC_PASS_FORWARD))) {
             cpu_arena_extend(&p->arena, in->out_block, time, time);
             if (r->sum >= 0)
                 cpu_arena_extend(&p->arena, p->nodes[r->other].out_block, time, time);
         }
+        /* its gradient is complete after the last node that adds to it */
+        if (next && (c->fused[MC_PASS_DATA] = fused_in(next, MC_PASS_DATA)))
+            c->part_block = cpu_arena_add(&p->arena, 2 * p->batch * c->cb * block * sizeof(float),
+                                          end - time, end - (size_t)i);
         /* no other node runs between them */
-        if (p->backward && in == c - 1 && in->conv && in->role->need_grad &&
-            in->role->loss_users == 1 && cpu_conv_fuses(in->conv, MC_PASS_WEIGHTS)) {
-            const size_t time = 2 * (size_t)p->g->n_nodes - (size_t)(in - p->nodes);
-            c->fused[MC_PASS_WEIGHTS] = in->conv;
-            cpu_arena_extend(&p->arena, p->nodes[r->sum >= 0 ? r->sum : y].grad_block, time, time);
+        if (in == c - 1 && in->conv && in->role->need_grad && in->role->loss_users == 1 &&
+            (c->fused[MC_PASS_WEIGHTS] = fused_in(in, MC_PASS_WEIGHTS))) {
+            const size_t back = end - (size_t)(in - p->nodes);
+            cpu_arena_extend(&p->arena, p->nodes[r->sum >= 0 ? r->sum : y].grad_block, back, back);
         }
     }
 }
@@ -308,6 +319,7 @@ static void resolve(struct mc_plan *p)
         struct cpu_node *c = &p->nodes[i];
         c->out = cpu_arena_at(&p->arena, c->out_block);
         c->grad = cpu_arena_at(&p->arena, c->grad_block);
+        c->part = cpu_arena_at(&p->arena, c->part_block);
         if (c->n->op == MC_OP_BATCHNORM)
             c->channels = cpu_arena_at(&p->arena, c->extra_block);
         else

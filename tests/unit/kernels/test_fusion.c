@@ -78,8 +78,9 @@ static void compare(float huber, int valid)
     assert_true(fused.additions == 2 && plain.additions == 0);
     const int winograd = strcmp(cpu_of(be)->k->name, "portable") != 0; /* portable: direct */
     assert_true(fused.convolutions[MC_PASS_FORWARD] == 3 * winograd);
+    assert_true(fused.convolutions[MC_PASS_DATA] == 3 * winograd);
     assert_true(fused.convolutions[MC_PASS_WEIGHTS] == 4 * winograd);
-    assert_true(plain.convolutions[MC_PASS_FORWARD] == 0);
+    assert_true(!plain.convolutions[MC_PASS_FORWARD] && !plain.convolutions[MC_PASS_DATA]);
 
     const size_t bytes = p->nodes[0].grad_size * sizeof(float);
     const float *x = gradient(&f, p, 1), *params = host_copy(f.d_grad, f.g->P);

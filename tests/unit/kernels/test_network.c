@@ -392,8 +392,7 @@ static void pads_leaky_relus_and_tanh(void **state)
 static void layer_norms_and_scales(void **state)
 {
     struct mc_graph *g = layered_net();
-    struct mc_role *roles =
-        mc_roles_new(g, &(struct mc_plan_opts){.backward = 1, .input_grad = 1});
+    struct mc_role *roles = mc_roles_new(g, &(struct mc_plan_opts){.backward = 1, .input_grad = 1});
     int additions = 0, lent = 0;
 
     (void)state;
