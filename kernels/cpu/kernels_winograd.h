@@ -21,11 +21,9 @@ struct wino_ahead {
     size_t left; /* floats */
 };
 
-/* base may be NULL: none. */
 static struct wino_ahead wino_ahead(const struct cpu_wino *c, int output, const float *base,
                                     size_t row, size_t end)
 {
-    end = base ? end : row;
     return (struct wino_ahead){.base = base,
                                .blocks = output ? c->ocb : c->icb,
                                .tiles_h = c->tiles_h,
@@ -70,9 +68,21 @@ static inline __attribute__((always_inline)) void wino_prefetch(struct wino_ahea
     }
 }
 
+/* The activations that a fused batch norm reads and writes, except `known`. */
+static size_t wino_fused(const struct cpu_fused *norm, const float *known, const float *other[3])
+{
+    const float *const all[] = {norm->x, norm->second, norm->to};
+    size_t n = 0;
+
+    for (size_t i = 0; i < 3; i++)
+        if (all[i] && all[i] != known)
+            other[n++] = all[i];
+    return n;
+}
+
 /* Transforms the input of tile rows [r0, r0 + rows) to v[36][cb][tile][b], planes CPU_WINO_PLANE
- * blocks apart. `norm` (NULL: none) first computes the input, an image at a time. First down the columns of a whole row of tiles, whose pixels are contiguous, then
- * along the rows. */
+ * blocks apart. `norm` (NULL: none) computes the input, an image at a time. First down the columns
+ * of a whole row of tiles, whose pixels are contiguous, then along the rows. */
 static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, const float *x,
                       size_t r0, size_t rows, float *v, float *strip)
 {
@@ -212,6 +222,8 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
     const size_t out_lines = wino_lines(16, c->ocb, c->ocb);
     const struct cpu_fused *after = c->norm.part ? &c->norm : NULL;
     const struct cpu_fused *before = c->norm.x && !after ? &c->norm : NULL;
+    const float *other[3];
+    const size_t n_other = wino_fused(&c->norm, before ? before->x : y, other);
 
 #pragma omp parallel num_threads(c->threads)
     {
@@ -222,21 +234,17 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
             const size_t next = r0 + rows, last = next + c->rows;
             struct wino_ahead in = wino_ahead(c, 0, before ? before->x : x, next, last);
-            struct wino_ahead other = wino_ahead(c, 0, before ? before->second : NULL, next, last);
-            struct wino_ahead to = wino_ahead(c, 0, before ? before->to : NULL, next, last);
-            struct wino_ahead out = wino_ahead(c, 1, y, r0, next);
-            struct wino_ahead sums[] = {wino_ahead(c, 1, after ? after->x : NULL, r0, next),
-                                        wino_ahead(c, 1, after ? after->second : NULL, r0, next)};
+            struct wino_ahead out = wino_ahead(c, 1, y, r0, next), more[3];
+            for (size_t i = 0; i < n_other; i++)
+                more[i] = wino_ahead(c, !!after, other[i], after ? r0 : next, after ? next : last);
             wino_load(c, before, x, r0, rows, v, strip);
             for (size_t k = 0; k < 36; k++)
                 for (size_t ob = 0; ob < c->ocb; ob++)
                     for (size_t t = 0; t < c->group; t += 16) {
                         wino_prefetch(&in, in_lines, 0);
-                        wino_prefetch(&other, in_lines, 0);
-                        wino_prefetch(&to, in_lines, 1);
                         wino_prefetch(&out, out_lines, 1);
-                        wino_prefetch(sums, out_lines, 0);
-                        wino_prefetch(sums + 1, out_lines, 0);
+                        for (size_t i = 0; i < n_other; i++)
+                            wino_prefetch(more + i, after ? out_lines : in_lines, 0);
                         wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
                                      (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
                                      (vf *)m + k * mfar + ob * c->group + t);
@@ -247,9 +255,9 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
 }
 
 /* du[36][icb][ocb][ic][b] += sum over the group's tiles of v[36][icb][tile][ic]
- * dm[36][ocb][tile]. */
+ * dm[36][ocb][tile]. Prefetches x and n_dy activations of dy's shape. */
 static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm, float *du,
-                       struct wino_ahead *x, struct wino_ahead *norm, struct wino_ahead *dy)
+                       struct wino_ahead *x, struct wino_ahead *dy, size_t n_dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
     const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
@@ -264,9 +272,8 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                 vf *to = (vf *)du + ((k * c->icb + ib) * c->ocb + ob) * BLOCK;
                 vf acc[R];
                 wino_prefetch(x, x_lines, 0);
-                wino_prefetch(norm, dy_lines, 0);
-                wino_prefetch(norm + 1, dy_lines, 0);
-                wino_prefetch(dy, dy_lines, 0);
+                for (size_t i = 0; i < n_dy; i++)
+                    wino_prefetch(dy + i, dy_lines, 0);
 #pragma GCC unroll 16
                 for (size_t i = 0; i < R; i++)
                     acc[i] = to[i];
@@ -333,6 +340,8 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
 {
     const size_t all = c->n * c->tiles_h, groups = (all + c->rows - 1) / c->rows;
     const size_t size = 36 * c->icb * c->ocb * BLOCK * BLOCK;
+    const float *other[3];
+    const size_t n_other = wino_fused(&c->norm, dy, other);
 
 #pragma omp parallel num_threads(c->threads)
     {
@@ -349,12 +358,12 @@ static void KERNEL(wino_grad)(const struct cpu_wino *c, const float *x, const fl
             const size_t r0 = g * c->rows, rows = all - r0 < c->rows ? all - r0 : c->rows;
             const size_t next = r0 + rows, last = next + c->rows;
             struct wino_ahead in = wino_ahead(c, 0, x, next, last);
-            struct wino_ahead norm[] = {wino_ahead(c, 1, c->norm.x, next, last),
-                                        wino_ahead(c, 1, c->norm.second, next, last)};
-            struct wino_ahead out = wino_ahead(c, 1, dy, next, last);
+            struct wino_ahead more[4] = {wino_ahead(c, 1, dy, next, last)};
+            for (size_t i = 0; i < n_other; i++)
+                more[i + 1] = wino_ahead(c, 1, other[i], next, last);
             wino_load(c, NULL, x, r0, rows, v, strip);
             wino_load_dy(c, dy, r0, rows, m, strip);
-            wino_outer(c, v, m, sum, &in, norm, &out);
+            wino_outer(c, v, m, sum, &in, more, n_other + 1);
         }
     }
 }
