@@ -33,7 +33,8 @@ void *mc_alloc_large(size_t size)
 {
     enum { ALIGN = 64, HUGE_PAGE = 1 << 21 };
     const size_t page = size >= HUGE_PAGE ? HUGE_PAGE : ALIGN;
-    void *p = size <= SIZE_MAX - page ? aligned_alloc(page, (size + page - 1) / page * page) : NULL;
+    const size_t pages = size / page + (size % page || !size);
+    void *p = pages <= SIZE_MAX / page ? aligned_alloc(page, pages * page) : NULL;
 
     if (p && page == HUGE_PAGE)
         (void)madvise(p, size, MADV_HUGEPAGE); /* advice only: fewer page faults and TLB misses */

@@ -470,11 +470,12 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->view.column, length, err)) ||
         (rc = mc_new(&m->view.scratch, rows > length ? rows : length, err)) ||
         (rc = mc_new(&m->tensor, g->n_params, err)) ||
-        (rc = mc_new(&m->value, widest * widest, err)) ||
         (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
         (rc = mc_new(&m->current, m->s->n_groups, err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
+    if (!(m->value = mc_alloc_large(widest * widest * sizeof *m->value)))
+        return mc_no_memory(err);
     m->min_rise = 1e-12 * norm(g, m->a) * norm(g, m->b);
     set_all_sums(m);
     return 0;
