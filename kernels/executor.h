@@ -5,8 +5,8 @@
  *
  * The backend defines BACKEND(name), its own name for a thing (cpu_##name). Under such names it
  * provides struct node and the functions of, enter, floats, const_floats, conv_free, plan_place
- * (memory and convolutions of a plan whose nodes have their roles) and plan_release. It also
- * provides the static operations below. Its struct mc_plan and struct node have the fields that
+ * (memory and convolutions of a plan whose nodes have their roles), plan_release and tap_moments
+ * (adds the joint moments of a tap of two plans). It also provides the static operations below. Its struct mc_plan and struct node have the fields that
  * this file uses.
  *
  *     begin_forward, count_images      before the nodes of a forward pass; after them, in
@@ -138,6 +138,15 @@ static void node_forward(struct mc_plan *p, struct BACKEND(node) * c, const floa
         layer_forward(p, c, &p->nodes[c->n->in[0]], params, stats, acc);
 }
 
+/* Prepare a forward pass. */
+static void start(struct mc_plan *p, enum mc_mode mode, const float *weights,
+                  const struct mc_buf *ctl)
+{
+    BACKEND(enter)(p->be);
+    p->mode = mode;
+    begin_forward(p, weights, (const struct mc_ctl *)(const void *)ctl->data);
+}
+
 void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
                       struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
 {
@@ -147,14 +156,32 @@ void BACKEND(forward)(struct mc_plan *p, enum mc_mode mode, const struct mc_buf 
 
     assert(mode != MC_MODE_REESTIMATE || a);
     assert(!p->g->S || s || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
-    BACKEND(enter)(p->be);
-    p->mode = mode;
-    begin_forward(p, weights, (const struct mc_ctl *)(const void *)ctl->data);
+    start(p, mode, weights, ctl);
     for (int i = 0; i < p->g->n_nodes; i++)
         if (p->nodes[i].role->live)
             node_forward(p, &p->nodes[i], weights, s, a);
     if (mode == MC_MODE_REESTIMATE)
         count_images(p, a + 2 * p->g->S);
+}
+
+void BACKEND(moments)(struct mc_plan *const p[2], const struct mc_buf *const params[2],
+                      struct mc_buf *const stats[2], const struct mc_buf *ctl,
+                      struct mc_buf *const *acc)
+{
+    const struct mc_graph *g = p[0]->g;
+
+    assert(p[0] != p[1] && p[0]->n_taps == p[1]->n_taps && p[0]->batch == p[1]->batch);
+    for (int k = 0; k < 2; k++)
+        start(p[k], MC_MODE_EVAL, BACKEND(const_floats)(params[k]), ctl);
+    for (int i = 0; i < g->n_nodes; i++) {
+        for (int k = 0; k < 2; k++)
+            if (p[k]->nodes[i].role->live)
+                node_forward(p[k], &p[k]->nodes[i], BACKEND(const_floats)(params[k]),
+                             stats[k] ? BACKEND(floats)(stats[k]) : NULL, NULL);
+        for (size_t t = 0; t < p[0]->n_taps; t++)
+            if (p[0]->roles[p[0]->taps[t].node].ready == i)
+                BACKEND(tap_moments)(p[0], p[1], t, acc[t]);
+    }
 }
 
 /* Pass the gradient of the addition that batch norm c computes to the addition's other input. */

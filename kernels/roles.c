@@ -7,10 +7,13 @@
 
 static void mark_live(const struct mc_graph *g, const struct mc_plan_opts *o, struct mc_role *roles)
 {
-    for (size_t t = 0; t < o->n_taps; t++)
-        roles[o->taps[t].node].tapped = roles[o->taps[t].node].live = 1;
-    roles[g->logits].tapped = 1;
-    roles[0].tapped = 1; /* one load serves several runs */
+    for (size_t t = 0; t < o->n_taps; t++) {
+        struct mc_role *r = &roles[o->taps[t].node];
+        r->tapped = r->live = 1;
+        r->kept |= !o->joint;
+    }
+    roles[g->logits].tapped = roles[g->logits].kept = 1;
+    roles[0].tapped = roles[0].kept = 1; /* one load serves several runs */
     for (int i = g->n_nodes - 1; i >= 0; i--) {
         const struct mc_node *n = &g->nodes[i];
         struct mc_role *r = &roles[i];
@@ -55,6 +58,7 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
         struct mc_role *r = &roles[i];
         const int norm = n->op == MC_OP_BATCHNORM;
         r->relu = r->sum = r->shares = -1;
+        r->ready = i;
         if (!r->live || r->users != 1 || (!norm && n->op != MC_OP_LINEAR && n->op != MC_OP_CONV))
             continue;
         const int j = first_user(g, roles, i);

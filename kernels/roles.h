@@ -13,6 +13,7 @@ struct mc_role {
     int live;       /* computed in this plan */
     int reach;      /* a loss depends on it */
     int tapped;     /* its output is read */
+    int kept;       /* its output is read after the forward pass */
     int users;      /* number of live nodes' inputs that it feeds */
     int loss_users; /* those of nodes that reach a loss */
     int need_grad;  /* the gradient of its output is needed */
@@ -22,6 +23,7 @@ struct mc_role {
     int shares;     /* addition whose gradient is the first term of this node's gradient, so that
                        both may share memory; or -1. Each addition is shared by at most one node */
     int done;       /* ReLU or addition: node of the batch norm that computes it, or 0 */
+    int ready;      /* node after which the output exists: this one, unless a backend delays it */
     int skip_bias;  /* the batch norm after it replaces its bias */
 };
 

@@ -216,7 +216,7 @@ struct mc_plan {
     uint32_t *ids;               /* keys of the samples' random numbers */
     float *loss, *correct;       /* (B), main head */
     double objective;            /* sum over images and heads of the last forward */
-    struct cpu_moments *moments; /* (n_taps), followed by their work */
+    double *moments;             /* the moments' work */
     struct mc_ctl ctl;           /* control block of the last load */
     enum mc_mode mode;           /* mode of the last forward */
     int parameters;              /* the backward pass computes the parameters' gradients */
@@ -226,11 +226,6 @@ static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const str
 {
     struct cpu_shape s = {p->batch, p->valid, n->cb, n->hw};
     return s;
-}
-
-static inline size_t cpu_tap_work(const struct mc_plan *p, size_t tap)
-{
-    return cpu_moments_work(p->taps[tap].count, p->batch * p->nodes[p->taps[tap].node].hw);
 }
 
 /* Offset of channel ch of image i; *step is the distance between its pixels. */
@@ -257,6 +252,9 @@ void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx);
 /* Memory and convolutions of a plan whose nodes have their roles (plan.c). */
 int cpu_plan_place(struct mc_plan *p, struct mc_error *err);
 void cpu_plan_release(struct mc_plan *p);
+
+/* Adds the joint moments of tap t of two plans (loss.c). */
+void cpu_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc);
 
 /* Loss heads (loss.c). */
 void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);

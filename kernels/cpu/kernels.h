@@ -174,7 +174,7 @@ struct cpu_kernels {
     void (*sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
                       const float *grad, float *x);
 
-    void (*moments)(size_t n, const struct cpu_moments *taps);
+    void (*moments)(const struct cpu_moments *tap);
 };
 
 #define CPU_PARTS 4096

@@ -261,31 +261,13 @@ static void m_add_chunks(const struct cpu_moments *tap)
     }
 }
 
-static size_t m_tasks(const struct cpu_moments *tap)
+static void KERNEL(moments)(const struct cpu_moments *tap)
 {
     const size_t tiles = (tap->k + M_TILE - 1) / M_TILE;
+    const size_t chunks = cpu_moments_chunks(tap->k, tap->s.valid * tap->s.hw);
 
-    return cpu_moments_chunks(tap->k, tap->s.valid * tap->s.hw) * tiles * tiles;
-}
-
-static void KERNEL(moments)(size_t n, const struct cpu_moments *taps)
-{
-    size_t tasks = 0;
-
-    for (size_t i = 0; i < n; i++)
-        tasks += m_tasks(&taps[i]);
-#pragma omp parallel
-    {
-#pragma omp for schedule(dynamic)
-        for (size_t t = 0; t < tasks; t++) {
-            const struct cpu_moments *tap = taps;
-            size_t task = t;
-            for (; task >= m_tasks(tap); tap++)
-                task -= m_tasks(tap);
-            m_task(tap, task);
-        }
-#pragma omp for schedule(dynamic)
-        for (size_t i = 0; i < n; i++)
-            m_add_chunks(&taps[i]);
-    }
+#pragma omp parallel for schedule(dynamic)
+    for (size_t t = 0; t < chunks * tiles * tiles; t++)
+        m_task(tap, t);
+    m_add_chunks(tap);
 }

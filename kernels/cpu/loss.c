@@ -107,22 +107,17 @@ void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_
     }
 }
 
-void cpu_moments(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc)
+void cpu_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc)
 {
-    double *work = (double *)(void *)(a->moments + a->n_taps);
+    const struct mc_tap_request *tap = &a->taps[t], *other = &b->taps[t];
+    const struct cpu_node *x = &a->nodes[tap->node], *y = &b->nodes[other->node];
+    const struct cpu_moments m = {cpu_node_shape(a, x), x->out,     y->out,          tap->offset,
+                                  tap->count,           a->moments, cpu_doubles(acc)};
 
-    assert(a->n_taps == b->n_taps && a->batch == b->batch && a->valid == b->valid);
-    for (size_t i = 0; i < a->n_taps; i++) {
-        const struct mc_tap_request *t = &a->taps[i], *u = &b->taps[i];
-        const struct cpu_node *x = &a->nodes[t->node], *y = &b->nodes[u->node];
-        assert(t->offset == u->offset && t->count == u->count);
-        assert(x->n->c == y->n->c && x->hw == y->hw);
-        assert(acc[i]->bytes >= MC_MOMENTS_SIZE(t->count) * sizeof(double));
-        a->moments[i] = (struct cpu_moments){
-            cpu_node_shape(a, x), x->out, y->out, t->offset, t->count, work, cpu_doubles(acc[i])};
-        work += cpu_tap_work(a, i);
-    }
-    a->be->k->moments(a->n_taps, a->moments);
+    assert(tap->offset == other->offset && tap->count == other->count && a->valid == b->valid);
+    assert(x->n->c == y->n->c && x->hw == y->hw);
+    assert(acc->bytes >= MC_MOMENTS_SIZE(tap->count) * sizeof(double));
+    a->be->k->moments(&m);
 }
 
 #define MOMENTS_FLOATS                                                                             \
@@ -165,7 +160,7 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
             {.n = now, .valid = now, .cb = cb, .hw = hw}, x, y, 0, k, work, cpu_doubles(acc)};
         into_blocks(&m.s, k, block, cpu_const_floats(a) + at * k * hw, x);
         into_blocks(&m.s, k, block, cpu_const_floats(b) + at * k * hw, y);
-        be->k->moments(1, &m);
+        be->k->moments(&m);
     }
     cpu_buf_free(base, room);
     return 0;

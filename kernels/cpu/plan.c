@@ -44,7 +44,7 @@ static int flatten_is_view(const struct mc_plan *p, int i)
 /* Return whether node i's only user may overwrite its output. */
 static int exclusive(const struct mc_plan *p, int i)
 {
-    while (p->nodes[i].role->users == 1 && !p->nodes[i].role->tapped) {
+    while (p->nodes[i].role->users == 1 && !p->nodes[i].role->kept) {
         if (!flatten_is_view(p, i))
             return 1;
         i = p->nodes[i].n->in[0];
@@ -139,7 +139,7 @@ static void place_outputs(struct mc_plan *p)
             c->out_block = p->nodes[from].out_block;
         else
             c->out_block = cpu_arena_add(a, c->size * sizeof(float), born, i);
-        cpu_arena_extend(a, c->out_block, born, c->role->tapped ? end : i);
+        cpu_arena_extend(a, c->out_block, born, c->role->kept ? end : i);
     }
     for (size_t j = 0; j < n; j++) {
         const struct cpu_node *u = &p->nodes[j];
@@ -251,10 +251,13 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
         p->tmp_block = cpu_arena_add(&p->arena, tmp * sizeof(float), 0, end);
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
     p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
-    for (size_t t = 0; t < p->n_taps; t++)
-        moments += sizeof *p->moments + cpu_tap_work(p, t) * sizeof(double);
+    for (size_t t = 0; t < p->n_taps; t++) {
+        const size_t hw = p->nodes[p->taps[t].node].hw;
+        const size_t tap = cpu_moments_work(p->taps[t].count, p->batch * hw);
+        moments = tap > moments ? tap : moments;
+    }
     if (moments)
-        p->moments_block = cpu_arena_add(&p->arena, moments, 0, end);
+        p->moments_block = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);
     return 0;
 }
 
@@ -296,6 +299,7 @@ static void fuse_norms(struct mc_plan *p)
         struct cpu_node *next = pre != y && p->nodes[pre].role->tapped ? NULL : first_reader(p, y);
         const size_t time = next ? (size_t)(next - p->nodes) : 0;
         if (next && (c->fused[MC_PASS_FORWARD] = fused_in(next, MC_PASS_FORWARD))) {
+            p->roles[y].ready = (int)time;
             cpu_arena_extend(&p->arena, in->out_block, time, time);
             if (r->sum >= 0)
                 cpu_arena_extend(&p->arena, p->nodes[r->other].out_block, time, time);

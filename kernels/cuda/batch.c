@@ -173,19 +173,16 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
     cuda_add_doubles(be, size, sums, (double *)acc->data);
 }
 
-void cuda_moments(struct mc_plan *a, struct mc_plan *b, struct mc_buf *const *acc)
+void cuda_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc)
 {
-    assert(a->n_taps == b->n_taps && a->batch == b->batch);
-    for (size_t i = 0; i < a->n_taps; i++) {
-        const struct mc_tap_request *t = &a->taps[i], *o = &b->taps[i];
-        const struct cuda_node *x = &a->nodes[t->node], *y = &b->nodes[o->node];
-        const struct cuda_shape s = slice_shape(a, x, t->count), u = slice_shape(b, y, t->count);
-        assert(t->offset == o->offset && t->count == o->count);
-        assert(x->n->c == y->n->c && x->hw == y->hw);
-        add_moments(a->be, &s, cuda_from_channel(a, x, x->out, t->offset), &u,
-                    cuda_from_channel(b, y, y->out, t->offset), a->part, a->moments, a->chunk,
-                    acc[i]);
-    }
+    const struct mc_tap_request *tap = &a->taps[t], *other = &b->taps[t];
+    const struct cuda_node *x = &a->nodes[tap->node], *y = &b->nodes[other->node];
+    const struct cuda_shape s = slice_shape(a, x, tap->count), u = slice_shape(b, y, tap->count);
+
+    assert(tap->offset == other->offset && tap->count == other->count);
+    assert(x->n->c == y->n->c && x->hw == y->hw);
+    add_moments(a->be, &s, cuda_from_channel(a, x, x->out, tap->offset), &u,
+                cuda_from_channel(b, y, y->out, tap->offset), a->part, a->moments, a->chunk, acc);
 }
 
 int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const struct mc_buf *a,

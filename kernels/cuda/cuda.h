@@ -264,6 +264,8 @@ void cuda_plan_release(struct mc_plan *p);
 /* The number of images, of n with k channels of hw pixels, that are converted to doubles at
  * once. */
 size_t cuda_moments_images(size_t n, size_t k, size_t hw);
+/* Adds the joint moments of tap t of two plans. */
+void cuda_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc);
 
 /* buffers.c */
 /* Copies from host memory, which may change after it returns. */

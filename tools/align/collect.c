@@ -28,8 +28,9 @@ struct collector {
     struct mc_batch_attack attack;
 };
 
-/* Count memory: a plan keeps the tapped values (inputs or outputs of activations) and a few layers
- * of scratch. A plan for attacks keeps all outputs, plus four batches of pixels. */
+/* Count memory of a plan that keeps the tapped values (inputs or outputs of activations) and a few
+ * layers of scratch. Joint plans need less. A plan for attacks keeps all outputs, plus four batches
+ * of pixels. */
 size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
     size_t floats = 0, largest = 0, batch = BATCH;
@@ -79,7 +80,7 @@ static int open_collector(struct collector *v, const struct mc_weights *const *n
         v->requests[i] = (struct mc_tap_request){o->at_pre ? t->pre : t->post, t->offset, t->count};
     }
     const struct mc_plan_opts opts = {
-        .batch = pass.batch, .taps = v->requests, .n_taps = v->n_taps};
+        .batch = pass.batch, .taps = v->requests, .n_taps = v->n_taps, .joint = n_nets == 2};
     for (size_t i = 0; i < n_nets; i++)
         if ((rc = mc_model_open(&v->models[i], pass.be, nets[i]->graph, nets[i]->params,
                                 nets[i]->stats, &opts, err)))
@@ -101,17 +102,15 @@ static void close_collector(struct collector *v)
     mc_symmetry_release(&v->sym);
 }
 
-/* Run the networks on the next batch; *n is 0 after the last. */
+/* Load the next batch, or its adversarial examples; *n is 0 after the last. */
 static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
 {
     int rc = mc_loader_next(&v->loader, v->models, v->n_nets, n, err);
 
     if (!rc && *n)
         rc = mc_batch_attack_load(&v->attack, &v->loader, *n, err);
-    for (size_t i = 0; !rc && *n && i < v->n_nets; i++) {
+    for (size_t i = 0; !rc && *n && i < v->n_nets; i++)
         mc_batch_attack_run(&v->attack, &v->loader, &v->models[i], MC_MODE_EVAL);
-        mc_model_forward(&v->models[i], v->loader.ctl);
-    }
     return rc;
 }
 
@@ -172,7 +171,10 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
     v.loader.from = mc_cut_before(&c, o->shard);
     v.loader.to = mc_cut_before(&c, o->shard + 1);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n)
-        o->pass.be->moments(v.models[0].plan, v.models[1].plan, acc);
+        o->pass.be->moments((struct mc_plan *[]){v.models[0].plan, v.models[1].plan},
+                            (const struct mc_buf *[]){v.models[0].params, v.models[1].params},
+                            (struct mc_buf *[]){v.models[0].stats, v.models[1].stats}, v.loader.ctl,
+                            acc);
     if (!rc)
         rc = fetch_moments(out, &v, acc, a->graph, err);
 out:
@@ -237,8 +239,10 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         rc = mc_activations_create(
             &writer, path,
             &(struct mc_activations_shape){&v.taps, (const int(*)[2])hw, samples, batch}, h, err);
-    while (!rc && !(rc = next_batch(&v, &n, err)) && n)
+    while (!rc && !(rc = next_batch(&v, &n, err)) && n) {
+        mc_model_forward(&v.models[0], v.loader.ctl);
         rc = write_batch(&v, writer, (const int(*)[2])hw, n, buf, host, err);
+    }
     if (!rc) {
         rc = mc_activations_commit(writer, err);
         writer = NULL;

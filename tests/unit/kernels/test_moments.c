@@ -44,18 +44,19 @@ static void taps_and_moments(void **state)
     naive_run(&u, pixels);
     be->load(p, &f.source, f.d_ctl);
     be->load(q, &f.source, f.d_ctl);
-    be->forward(p, MC_MODE_EVAL, f.d_params, f.d_stats, NULL, f.d_ctl);
-    be->forward(q, MC_MODE_EVAL, d_other, f.d_stats, NULL, f.d_ctl);
+    struct mc_plan *const both[] = {p, q};
+    const struct mc_buf *const params[] = {f.d_params, d_other};
+    struct mc_buf *const stats[] = {f.d_stats, f.d_stats};
     struct mc_buf *acc[3];
     for (size_t t = 0; t < 3; t++)
         acc[t] = buf(MC_MOMENTS_SIZE(taps[t].count) * sizeof(double), NULL);
-    be->moments(p, q, acc);
+    be->moments(both, params, stats, f.d_ctl, acc);
     double *once[3];
     for (size_t t = 0; t < 3; t++) {
         once[t] = room(MC_MOMENTS_SIZE(taps[t].count), sizeof *once[t]);
         fetch(acc[t], once[t], MC_MOMENTS_SIZE(taps[t].count) * sizeof *once[t]);
     }
-    be->moments(p, q, acc);
+    be->moments(both, params, stats, f.d_ctl, acc);
     for (size_t t = 0; t < 3; t++) {
         const struct mc_node *n = &g->nodes[taps[t].node];
         const size_t k = taps[t].count, hw = (size_t)(n->h * n->w), size = MC_MOMENTS_SIZE(k);
@@ -97,6 +98,85 @@ static void taps_and_moments(void **state)
     naive_release(&v);
     naive_release(&u);
     teardown(&f);
+}
+
+/* Two residual blocks with everything that a backend fuses. */
+static struct mc_graph *residual_net(void)
+{
+    const struct mc_conv_opts o = {.kernel = 3, .pad = 1, .bias = 1};
+    struct mc_graph *g = mc_graph_new("residual", 3, 8, 8, 4, MEAN, STD);
+    int x = mc_graph_relu(g, NULL, mc_graph_conv(g, NULL, 0, 20, o));
+
+    for (int block = 0; block < 2; block++) {
+        int skip = x;
+        x = mc_graph_batchnorm(g, NULL, mc_graph_conv(g, NULL, x, 20, o), 1e-5f);
+        x = mc_graph_conv(g, NULL, mc_graph_relu(g, NULL, x), 20, o);
+        x = mc_graph_batchnorm(g, NULL, x, 1e-5f);
+        x = mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){skip, x}, 2));
+    }
+    x = mc_graph_relu(g, NULL,
+                      mc_graph_linear(g, NULL, mc_graph_flatten(g, NULL, x), 6, 1,
+                                      MC_INIT_UNIFORM_FAN_IN, MC_INIT_UNIFORM_FAN_IN));
+    mc_graph_loss(g, NULL,
+                  mc_graph_linear(g, NULL, x, 4, 1, MC_INIT_UNIFORM_FAN_IN, MC_INIT_UNIFORM_FAN_IN),
+                  1, 0);
+    return finish(g, 0);
+}
+
+/* The moments of plans whose taps only moments() reads, so that their memory is reused, are those of
+ * the same taps after a forward pass. Taps are after the ReLUs, or before. */
+static void joint_taps(void **state)
+{
+    enum { MAX_TAPS = 8 };
+
+    (void)state;
+    for (int pre = 0; pre < 2; pre++) {
+        struct mc_tap_request taps[MAX_TAPS];
+        struct mc_plan *kept[2], *joint[2];
+        struct mc_buf *acc[MAX_TAPS];
+        struct mc_error err;
+        struct fixture f;
+        int32_t samples[B];
+        size_t n = 0;
+        setup(&f, residual_net(), 0);
+        set_order(&f, B, samples);
+        for (int i = 0; i < f.g->n_nodes; i++) {
+            const struct mc_node *relu = &f.g->nodes[i];
+            if (relu->op == MC_OP_RELU)
+                taps[n++] = (struct mc_tap_request){pre ? relu->in[0] : i, 0, (size_t)relu->c};
+        }
+        for (size_t t = 0; t < n; t++)
+            acc[t] = buf(MC_MOMENTS_SIZE(taps[t].count) * sizeof(double), NULL);
+        float *other = floats(f.g->P);
+        for (size_t i = 0; i < f.g->P; i++)
+            other[i] = f.params[i] * (1 + .3f * unit(777, (uint32_t)i));
+        const struct mc_buf *const params[] = {f.d_params, buf(f.g->P * sizeof *other, other)};
+        struct mc_buf *const stats[] = {f.d_stats, f.d_stats};
+        for (int k = 0; k < 2; k++) {
+            struct mc_plan_opts o = {.taps = taps, .n_taps = n};
+            be->load(kept[k] = plan(f.g, o), &f.source, f.d_ctl);
+            be->forward(kept[k], MC_MODE_EVAL, params[k], stats[k], NULL, f.d_ctl);
+            o.joint = 1;
+            be->load(joint[k] = plan(f.g, o), &f.source, f.d_ctl);
+        }
+        be->moments(joint, params, stats, f.d_ctl, acc);
+        for (size_t t = 0; t < n; t++) {
+            const struct mc_node *node = &f.g->nodes[taps[t].node];
+            const size_t k = taps[t].count, hw = (size_t)(node->h * node->w),
+                         size = MC_MOMENTS_SIZE(k) * sizeof(double);
+            struct mc_buf *x[2], *expected = buf(size, NULL);
+            for (int i = 0; i < 2; i++) {
+                x[i] = buf(B * k * hw * sizeof(float), NULL);
+                be->output(kept[i], MC_OUT_TAP, t, x[i]);
+            }
+            ok(be->moments_of(be, B, k, hw, x[0], x[1], expected, &err), &err);
+            double *sums[2] = {room(size, 1), room(size, 1)};
+            fetch(expected, sums[0], size);
+            fetch(acc[t], sums[1], size);
+            assert_memory_equal(sums[0], sums[1], size);
+        }
+        teardown(&f);
+    }
 }
 
 /* Unit i's value at sample s: kinds of units that float32 products could get wrong. */
@@ -237,6 +317,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(taps_and_moments),
+        cmocka_unit_test(joint_taps),
         cmocka_unit_test(moments_of_hard_units_are_accurate),
         cmocka_unit_test(reestimation_pools_moments),
     };
