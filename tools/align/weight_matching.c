@@ -469,9 +469,8 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->view.row, rows, err)) || (rc = mc_new(&m->view.sums, rows, err)) ||
         (rc = mc_new(&m->view.column, length, err)) ||
         (rc = mc_new(&m->view.scratch, rows > length ? rows : length, err)) ||
-        (rc = mc_new(&m->tensor, g->n_params, err)) ||
-        (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
-        (rc = mc_new(&m->current, m->s->n_groups, err)) ||
+        (rc = mc_new(&m->tensor, g->n_params, err)) || (rc = mc_new(&m->candidate, widest, err)) ||
+        (rc = mc_new(&m->spare, widest, err)) || (rc = mc_new(&m->current, m->s->n_groups, err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
     if (!(m->value = mc_alloc_large(widest * widest * sizeof *m->value)))
