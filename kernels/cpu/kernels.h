@@ -76,11 +76,11 @@ struct cpu_moments {
     size_t c0, k;
     double *work, *total;
 };
-/* Number of chunks of this many samples, with at least 2^23 products each. Few large taps are not
+/* Number of chunks of this many samples, with at least 2^21 products each. Few large taps are not
  * split: they have enough tiles. */
 static inline size_t cpu_moments_chunks(size_t k, size_t samples)
 {
-    const size_t chunks = k * k * samples >> 23;
+    const size_t chunks = k * k * samples >> 21;
     return k > 128 || chunks < 1 ? 1 : chunks > 8 ? 8 : chunks;
 }
 static inline size_t cpu_moments_work(size_t k, size_t samples)
