@@ -118,7 +118,7 @@ struct cpu_own {
 };
 /* How our kernels compute the convolution's pass. */
 struct cpu_own *cpu_conv_own(struct cpu_conv *c, enum mc_pass pass);
-/* Whether the data's gradient is added to dx. */
+/* Returns whether the data's gradient is added to dx. */
 static inline int cpu_conv_adds(struct cpu_conv *c)
 {
     return cpu_conv_own(c, MC_PASS_DATA)->wino.add;

@@ -40,7 +40,7 @@ struct cpu_fused {
     struct cpu_norm m;
     const float *x, *second; /* second: `other`, or norm_back()'s dy */
     float *to;               /* y, dz (may be NULL) or dx */
-    float *part;             /* of norm_back_sums(), otherwise NULL */
+    float *part;             /* norm_back_sums()'s, otherwise NULL */
     size_t valid;
 };
 

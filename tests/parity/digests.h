@@ -61,6 +61,7 @@ static inline void make_direct(struct mc_plan *p)
     for (int i = 0; i < p->g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         struct mc_error err = {0};
+        memset(c->fused, 0, sizeof c->fused); /* only our Winograd fuses */
         if (!c->conv)
             continue;
         const struct cpu_conv_shape s = cpu_conv_shape_of(p, c); /* direct by default */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What the CPU fuses does not change a bit of the gradients, on any instruction set: a tap on a
- * node prevents its fusion. */
+ * Fusion on the CPU does not change a bit of the gradients, on any instruction set. A tap on a node
+ * prevents its fusion. */
 #include "kernels/cpu/cpu.h"
 #include "tests/unit/kernels/device.h"
 
