@@ -209,17 +209,17 @@ struct mc_plan {
     size_t n_taps;
     struct cpu_arena arena;
     size_t work_block, tmp_block, row_block, moments_block;
-    void *work;                  /* oneDNN's scratch, partial sums */
-    float *tmp;                  /* a second gradient, before it is added */
-    int32_t *labels;             /* (B) */
-    int32_t *samples;            /* index into the source, -1 after the last */
-    uint32_t *ids;               /* keys of the samples' random numbers */
-    float *loss, *correct;       /* (B), main head */
-    double objective;            /* sum over images and heads of the last forward */
-    double *moments;             /* the moments' work */
-    struct mc_ctl ctl;           /* control block of the last load */
-    enum mc_mode mode;           /* mode of the last forward */
-    int parameters;              /* the backward pass computes the parameters' gradients */
+    void *work;            /* oneDNN's scratch, partial sums */
+    float *tmp;            /* a second gradient, before it is added */
+    int32_t *labels;       /* (B) */
+    int32_t *samples;      /* index into the source, -1 after the last */
+    uint32_t *ids;         /* keys of the samples' random numbers */
+    float *loss, *correct; /* (B), main head */
+    double objective;      /* sum over images and heads of the last forward */
+    double *moments;       /* the moments' work */
+    struct mc_ctl ctl;     /* control block of the last load */
+    enum mc_mode mode;     /* mode of the last forward */
+    int parameters;        /* the backward pass computes the parameters' gradients */
 };
 
 static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const struct cpu_node *n)
