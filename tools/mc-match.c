@@ -11,6 +11,7 @@
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
+#include "tools/cli/memory.h"
 #include "tools/cli/networks.h"
 
 #include <inttypes.h>
@@ -34,13 +35,12 @@ static const char doc[] =
     "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
     "the number of units that move; or \"kept\" if --groups did not choose it.\n\n"
     "With --joint, writes a joint set: one permutation per network to the order of the first, "
-    "found "
-    "by mc-permute by content id. The objective is the sum of all pairs' inner products. The "
-    "search "
-    "starts from each network, to which it matches all others. Then it matches each network to the "
-    "sum of the others until none changes, and keeps the best start. -v prints one line per pass "
-    "and "
-    "the objective.\n\n"
+    "found by mc-permute by content id. The objective is the sum of all pairs' inner products. "
+    "The search starts from each network, to which it matches all others. Then it matches each "
+    "network to the sum of the others until none changes, and keeps the best start. -v prints one "
+    "line per pass and the objective.\n\n"
+    "Memory: 4 bytes per parameter of each network (with --joint, of two more), 8 per value of the "
+    "largest tensor and 12 per pair of units of the largest group. -v first prints it.\n\n"
     "Examples:\n"
     "  mc-match a.mcz b.mcz -o p.mcz\n"
     "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz\n"
@@ -65,6 +65,76 @@ static const struct mc_option options[] = {
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTION_THREADS,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
+
+/* ---- the networks ---------------------------------------------------------------------------- */
+
+struct networks {
+    size_t n;
+    struct mc_weights *w;
+    const float **params;
+    char (*ids)[MC_ID_LEN];
+    struct mc_symmetry s;
+    unsigned char *keep; /* groups that --groups did not choose */
+};
+
+/* Report the memory of the search, or refuse it if the machine has less. */
+static int check_memory(const struct networks *all, const struct options *o, struct mc_error *err)
+{
+    const struct mc_graph *g = all->w[0].graph;
+    const double vectors = (double)all->n + (o->joint ? 2 : 0);
+    const double networks = vectors * (double)g->P * sizeof(float);
+    const double matching = mc_weight_match_bytes(&all->s, g);
+
+    mc_detail(&o->cli, "memory: networks %.1f MB, matching %.1f MB", networks / 1e6,
+              matching / 1e6);
+    return mc_memory_fits(networks + matching, err);
+}
+
+/* Read the networks of the operands. The memory is checked after the first. */
+static int read_networks(struct networks *all, const struct options *o, struct mc_error *err)
+{
+    const char **path = o->cli.operands;
+    const size_t n = o->cli.n_operands;
+    int rc = 0;
+
+    if ((rc = mc_new(&all->w, n, err)) || (rc = mc_new(&all->params, n, err)) ||
+        (rc = mc_new(&all->ids, n, err)))
+        return rc;
+    all->n = n;
+    for (size_t i = 0; i < n; i++) {
+        const struct mc_stream from = {.path = path[i], .declared = 1};
+        if ((rc = mc_weights_read(&all->w[i], from, o->cli.history, err)))
+            return rc;
+        const struct mc_graph *g = all->w[0].graph;
+        if (i == 0 && ((rc = mc_fail_in(mc_symmetry_derive(&all->s, g, err), err, "%s", path[0])) ||
+                       (rc = check_memory(all, o, err))))
+            return rc;
+        if ((rc = mc_expect_same_network(&o->cli, g, all->w[i].graph, path[0], path[i], err)))
+            return rc;
+        all->params[i] = all->w[i].params;
+        memcpy(all->ids[i], all->w[i].id, MC_ID_LEN);
+        for (size_t k = 0; o->joint && k < i; k++)
+            if (!strcmp(all->ids[i], all->ids[k]))
+                return mc_fail(err, MC_EINPUT, "%s: the same network as %s (each network once)",
+                               mc_file_called(path[i]), mc_file_called(path[k]));
+    }
+    if (o->groups)
+        mc_history_str(o->cli.history, "groups", o->groups);
+    return mc_groups_keep(&all->keep, all->s.groups, all->s.n_groups, o->groups, path[0], err);
+}
+
+static void networks_release(struct networks *all)
+{
+    for (size_t i = 0; all->w && i < all->n; i++)
+        mc_weights_release(&all->w[i]);
+    mc_symmetry_release(&all->s);
+    free(all->w);
+    free(all->params);
+    free(all->ids);
+    free(all->keep);
+}
+
+/* ---- two networks ---------------------------------------------------------------------------- */
 
 struct watch {
     const struct mc_cli *cli;
@@ -91,27 +161,27 @@ static void report_sweep(void *arg, const struct mc_weight_sweep *s)
     w->last = *s;
 }
 
-static int match(struct options *o, const struct mc_weights *a, const struct mc_weights *b,
-                 const struct mc_symmetry *s, const unsigned char *keep, struct mc_perm *p,
+static int match(struct options *o, const struct networks *all, struct mc_perm *p,
                  struct mc_error *err)
 {
     struct watch w = {.cli = &o->cli};
-    const struct mc_weight_match_opts opts = {.keep = keep,
+    const struct mc_weight_match_opts opts = {.keep = all->keep,
                                               .seed = o->seed,
                                               .forward = !o->init,
                                               .threads = o->cli.backend.threads,
                                               .swept = report_sweep,
                                               .arg = &w};
-    struct mc_assignment *info = calloc(s->n_groups + 1, sizeof *info);
+    struct mc_assignment *info = calloc(p->n_groups + 1, sizeof *info);
     int rc = info ? 0 : mc_no_memory(err);
 
     if (!rc && o->cli.log_path)
         rc = mc_log_open(&w.log, o->cli.log_path, 0, err);
     mc_progress_begin(&w.progress, &o->cli, "matching", "sweeps", 0);
     if (!rc)
-        rc = mc_weight_match(p, info, s, a->graph, a->params, b->params, &opts, err);
+        rc = mc_weight_match(p, info, &all->s, all->w[0].graph, all->params[0], all->params[1],
+                             &opts, err);
     mc_progress_end(&w.progress);
-    for (size_t g = 0; !rc && g < s->n_groups; g++)
+    for (size_t g = 0; !rc && g < p->n_groups; g++)
         if (info[g].kept)
             mc_detail(&o->cli, "%s: %zu units, kept", p->groups[g].name, p->groups[g].size);
         else
@@ -129,30 +199,20 @@ static int match(struct options *o, const struct mc_weights *a, const struct mc_
 static int match_pair(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
-    struct mc_weights a = {0}, b = {0};
-    struct mc_symmetry s = {0};
+    struct networks all = {0};
     struct mc_perm p = {0};
-    unsigned char *keep = NULL;
-    int rc = mc_read_networks(&a, &b, &o->cli, 1, h, err);
+    int rc = read_networks(&all, o, err);
 
-    if (rc)
-        goto out;
-    mc_history_set_pair(h, a.id, b.id);
-    if ((rc = mc_fail_in(mc_symmetry_derive(&s, a.graph, err), err, "%s", o->cli.operands[0])) ||
-        (rc = mc_groups_keep(&keep, s.groups, s.n_groups, o->groups, o->cli.operands[0], err)) ||
-        (rc = o->init ? mc_perm_read(&p, (struct mc_stream){.path = o->init}, &s, h, err)
-                      : mc_perm_init(&p, &s, err)))
-        goto out;
-    if (o->groups)
-        mc_history_str(h, "groups", o->groups);
-    mc_option_note(&o->cli, &o->seed, h);
-    rc = match(o, &a, &b, &s, keep, &p, err);
-out:
-    free(keep);
+    if (!rc)
+        rc = o->init ? mc_perm_read(&p, (struct mc_stream){.path = o->init}, &all.s, h, err)
+                     : mc_perm_init(&p, &all.s, err);
+    if (!rc) {
+        mc_history_set_pair(h, all.ids[0], all.ids[1]);
+        mc_option_note(&o->cli, &o->seed, h);
+        rc = match(o, &all, &p, err);
+    }
     mc_perm_release(&p);
-    mc_symmetry_release(&s);
-    mc_weights_release(&a);
-    mc_weights_release(&b);
+    networks_release(&all);
     return rc;
 }
 
@@ -179,55 +239,12 @@ static void report_pass(void *arg, const struct mc_joint_pass *p)
     mc_progress_update(&w->progress, p->pass, text);
 }
 
-/* The networks of the operands. */
-struct networks {
-    size_t n;
-    struct mc_weights *w;
-    const float **params;
-    char (*ids)[MC_ID_LEN];
-};
-
-static int read_networks(struct networks *all, const struct options *o, struct mc_error *err)
-{
-    const char **path = o->cli.operands;
-    const size_t n = o->cli.n_operands;
-    int rc = 0;
-
-    if ((rc = mc_new(&all->w, n, err)) || (rc = mc_new(&all->params, n, err)) ||
-        (rc = mc_new(&all->ids, n, err)))
-        return rc;
-    all->n = n;
-    for (size_t i = 0; i < n; i++) {
-        const struct mc_stream from = {.path = path[i], .declared = 1};
-        if ((rc = mc_weights_read(&all->w[i], from, o->cli.history, err)) ||
-            (rc = mc_expect_same_network(&o->cli, all->w[0].graph, all->w[i].graph, path[0],
-                                         path[i], err)))
-            return rc;
-        all->params[i] = all->w[i].params;
-        memcpy(all->ids[i], all->w[i].id, MC_ID_LEN);
-        for (size_t k = 0; k < i; k++)
-            if (!strcmp(all->ids[i], all->ids[k]))
-                return mc_fail(err, MC_EINPUT, "%s: the same network as %s (each network once)",
-                               mc_file_called(path[i]), mc_file_called(path[k]));
-    }
-    return 0;
-}
-
-static void networks_release(struct networks *all)
-{
-    for (size_t i = 0; i < all->n; i++)
-        mc_weights_release(&all->w[i]);
-    free(all->w);
-    free(all->params);
-    free(all->ids);
-}
-
-static int search(const struct options *o, const struct networks *all, const struct mc_symmetry *s,
-                  const unsigned char *keep, struct mc_joint_perm *j, struct mc_error *err)
+static int search(const struct options *o, const struct networks *all, struct mc_joint_perm *j,
+                  struct mc_error *err)
 {
     struct watch w = {.cli = &o->cli};
     const struct mc_joint_weights_opts opts = {.seed = o->seed,
-                                               .keep = keep,
+                                               .keep = all->keep,
                                                .threads = o->cli.backend.threads,
                                                .passed = report_pass,
                                                .arg = &w};
@@ -236,7 +253,8 @@ static int search(const struct options *o, const struct networks *all, const str
 
     mc_progress_begin(&w.progress, &o->cli, "matching", "passes", 0);
     if (!rc)
-        rc = mc_joint_weight_match(j, &objective, s, all->w[0].graph, all->params, &opts, err);
+        rc =
+            mc_joint_weight_match(j, &objective, &all->s, all->w[0].graph, all->params, &opts, err);
     mc_progress_end(&w.progress);
     if (!rc)
         mc_detail(&o->cli, "objective %.9g", objective);
@@ -247,29 +265,21 @@ static int match_jointly(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct networks all = {0};
-    struct mc_symmetry s = {0};
     struct mc_joint_perm j = {0};
-    unsigned char *keep = NULL;
     int rc = read_networks(&all, o, err);
 
-    if (rc ||
-        (rc = mc_fail_in(mc_symmetry_derive(&s, all.w[0].graph, err), err, "%s",
-                         o->cli.operands[0])) ||
-        (rc = mc_groups_keep(&keep, s.groups, s.n_groups, o->groups, o->cli.operands[0], err)) ||
-        (rc = mc_joint_perm_init(&j, all.n, s.groups, s.n_groups, err)))
-        goto out;
-    if (o->groups)
-        mc_history_str(h, "groups", o->groups);
-    mc_option_note(&o->cli, &o->joint, h);
-    mc_option_note(&o->cli, &o->seed, h);
-    if ((rc = search(o, &all, &s, keep, &j, err)))
-        goto out;
-    mc_joint_perm_set_ids(&j, (const char(*)[MC_ID_LEN])all.ids);
-    rc = mc_joint_perm_write(&j, o->cli.output, h, err);
-out:
-    free(keep);
+    if (!rc)
+        rc = mc_joint_perm_init(&j, all.n, all.s.groups, all.s.n_groups, err);
+    if (!rc) {
+        mc_option_note(&o->cli, &o->joint, h);
+        mc_option_note(&o->cli, &o->seed, h);
+        rc = search(o, &all, &j, err);
+    }
+    if (!rc) {
+        mc_joint_perm_set_ids(&j, (const char(*)[MC_ID_LEN])all.ids);
+        rc = mc_joint_perm_write(&j, o->cli.output, h, err);
+    }
     mc_joint_perm_release(&j);
-    mc_symmetry_release(&s);
     networks_release(&all);
     return rc;
 }

@@ -8,6 +8,7 @@
 #include "tools/align/verify.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/data_warnings.h"
+#include "tools/cli/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -65,8 +66,8 @@ static const char doc[] =
     "--join writes a joint set of one member per FILE. A network keeps its order. A permutation "
     "brings its second network to the common order. If the first FILE is a network A, a "
     "permutation of A to the order of a network B is inverted, so B comes to the order of A.\n\n"
-    "Memory: twice the largest tensor and 66 MiB. --verify, and a network from a pipe, needs 16 "
-    "bytes per parameter.\n\n"
+    "Memory: twice the largest tensor and 66 MiB. --verify needs 16 bytes per parameter, a network "
+    "from a pipe 8; -v first prints how much.\n\n"
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
@@ -300,6 +301,10 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
 
     if (rc)
         return rc;
+    const double bytes = (o->verify ? 16.0 : 8.0) * (double)w.graph->P;
+    mc_detail(&o->cli, "memory: networks %.1f MB", bytes / 1e6);
+    if ((rc = mc_memory_fits(bytes, err)))
+        goto out;
     memcpy(of.id, w.id, sizeof of.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", of.path)) ||
         (rc = get_perm(o, &s, &of, &p, err)))

@@ -534,6 +534,19 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
     return rc;
 }
 
+double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g)
+{
+    size_t largest = 0, widest = 0;
+
+    for (size_t i = 0; i < g->n_params; i++)
+        grow(&largest, g->params[i].count);
+    for (size_t i = 0; i < s->n_groups; i++)
+        grow(&widest, s->groups[i].size);
+    /* both tensors, the values of all pairs, and the assignment's copy of them */
+    return 2.0 * sizeof(float) * (double)largest +
+           (sizeof(double) + sizeof(int32_t)) * (double)widest * (double)widest;
+}
+
 int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct mc_symmetry *s,
                     const struct mc_graph *g, const float *a, const float *b,
                     const struct mc_weight_match_opts *opts, struct mc_error *err)
