@@ -11,10 +11,11 @@
 
 _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments store an attack's text as a name");
 
-#define BATCH 128
+#define MAX_BATCH 128
+#define MAX_JOINT 512           /* each batch adds to sums as large as a layer's units squared */
 #define ROOM ((size_t)96 << 20) /* activations then mostly stay in the caches */
-#define MIN_BATCH 16            /* smaller batches convert weights too often */
-#define MIN_BATCH_ROOM ((size_t)384 << 20)
+#define MIN_BATCH 32            /* smaller batches convert weights too often */
+#define MIN_BATCH_ROOM ((size_t)512 << 20)
 
 /* Networks and the batch that they process. */
 struct collector {
@@ -28,22 +29,22 @@ struct collector {
     struct mc_batch_attack attack;
 };
 
-/* Count memory of a plan that keeps the tapped values (inputs or outputs of activations) and a few
- * layers of scratch. Joint plans need less. A plan for attacks keeps all outputs, plus four batches
- * of pixels. */
-size_t mc_collect_batch(const struct mc_graph *g, int attacked)
+/* The batch follows the memory of both plans. Joint plans reuse it: eight of the largest outputs are
+ * an estimate. Others keep the tapped values (inputs or outputs of activations), and a plan for
+ * attacks keeps all outputs, plus four batches of pixels. */
+size_t mc_collect_batch(const struct mc_graph *g, int joint, int attacked)
 {
-    size_t floats = 0, largest = 0, batch = BATCH;
+    size_t floats = 0, largest = 0, batch = joint ? MAX_JOINT : MAX_BATCH;
 
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *node = &g->nodes[i];
-        size_t n = (size_t)node->c * (size_t)node->h * (size_t)node->w;
-        floats += mc_is_activation(node->op) ? n : 0;
-        floats += attacked ? n : 0;
+        const size_t n = (size_t)node->c * (size_t)node->h * (size_t)node->w;
+        floats += (!joint && mc_is_activation(node->op) ? n : 0) + (attacked ? n : 0);
         largest = n > largest ? n : largest;
     }
-    while (batch > 1 && 2 * batch * (floats + 4 * largest) * sizeof(float) >
-                            (batch > MIN_BATCH ? ROOM : MIN_BATCH_ROOM))
+    floats += (joint ? 8 : 4) * largest;
+    while (batch > 1 &&
+           2 * batch * floats * sizeof(float) > (batch > MIN_BATCH ? ROOM : MIN_BATCH_ROOM))
         batch /= 2;
     return batch;
 }
