@@ -119,7 +119,7 @@ def _batches(loader: Batches, device: torch.device, text: str = "", labels: Opti
         with warnings.catch_warnings():  # in a notebook without ipywidgets
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
-        loader = tqdm(loader, desc=text, leave=False, disable=None) if text else loader
+        loader = tqdm(loader, desc=text, leave=False, disable=None) if text else loader  # type: ignore[call-overload]
     except ImportError:
         pass
     for batch in loader:
