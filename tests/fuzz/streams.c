@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Fuzz streams. An input is a whole stream, compressed as on disk. The decompressed bytes or
- * MessagePack objects are damaged; objects keep their form. Usually the checksums, count and
- * content id are then corrected, so that the damage passes the framing and reaches the codec of its
- * kind. */
+ * MessagePack objects are damaged; objects keep their form. Blocks are taken apart first and put
+ * together again. Usually the checksums, count and content id are then corrected, so that the
+ * damage passes the framing and reaches the codec of its kind. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/stream/frame.h"
+#include "libcommon/base/planes.h"
 #include "tests/unit/formats/kinds.h"
 #include "tests/unit/formats/objects.h"
 
@@ -172,6 +173,57 @@ static size_t change_objects(const struct fuzz_target *t, uint8_t *x, size_t n)
     return n;
 }
 
+/* ---- blocks (formats/README.md) ---- */
+
+/* Put the objects in the blocks of x at `to`. Returns their size; 0 if x is not in valid blocks. */
+static size_t join_blocks(const uint8_t *x, size_t n, uint8_t *to)
+{
+    size_t size = 0;
+
+    if (n < MC_BLOCKS_LEN || memcmp(x, MC_BLOCKS, MC_BLOCKS_LEN) != 0)
+        return 0;
+    for (size_t at = MC_BLOCKS_LEN, len; at < n; at += len, size += len) {
+        const size_t width = x[at];
+        if (n - at <= MC_BLOCK_HEAD || x[at + 3] || x[at + 4] || !width || width > 8 ||
+            (width & (width - 1)))
+            return 0;
+        len = x[at + 1] | (size_t)x[at + 2] << 8;
+        at += MC_BLOCK_HEAD;
+        if (!len || len > n - at || len % width)
+            return 0;
+        if (width > 1)
+            mc_planes_join(width, len / width, x + at, to + size);
+        else
+            memcpy(to + size, x + at, len);
+    }
+    return size;
+}
+
+/* Put x in blocks of random widths and lengths at `to`, which has room for 6 n + MC_BLOCKS_LEN
+ * bytes. Returns their size. */
+static size_t split_blocks(const uint8_t *x, size_t n, uint8_t *to)
+{
+    size_t size = MC_BLOCKS_LEN;
+
+    memcpy(to, MC_BLOCKS, MC_BLOCKS_LEN);
+    for (size_t at = 0, len; at < n; at += len) {
+        size_t width = (size_t)1 << fuzz_below(4);
+        len = 1 + fuzz_below((size_t)1 << fuzz_below(16));
+        len = len < n - at ? len : n - at;
+        width = len < width ? 1 : width;
+        len -= len % width;
+        const uint8_t head[MC_BLOCK_HEAD] = {(uint8_t)width, len & 255, len >> 8 & 255};
+        memcpy(to + size, head, sizeof head);
+        size += sizeof head;
+        if (width > 1)
+            mc_planes_split(width, len / width, x + at, to + size);
+        else
+            memcpy(to + size, x + at, len);
+        size += len;
+    }
+    return size;
+}
+
 /* ---- the targets ---- */
 
 /* Frames of zstd before version 0.8 have another magic number and unlimited windows. */
@@ -184,7 +236,7 @@ static int is_frame(const uint8_t *x, size_t n)
 
 static size_t mutate(const struct fuzz_target *t, uint8_t *x, size_t n, size_t most)
 {
-    static uint8_t raw[2 * FUZZ_MAX];
+    static uint8_t raw[2 * FUZZ_MAX], blocks[6 * FUZZ_MAX + MC_BLOCKS_LEN];
     static ZSTD_DCtx *d;
     static ZSTD_CCtx *z;
 
@@ -202,12 +254,19 @@ static size_t mutate(const struct fuzz_target *t, uint8_t *x, size_t n, size_t m
     if (!is_frame(x, n) || ZSTD_isError(ZSTD_decompressStream(d, &out, &in)) || !out.pos)
         return fuzz_bytes(t, x, n, most);
     size_t size = out.pos;
+    /* else damage the blocks themselves */
+    const size_t joined = fuzz_below(4) ? join_blocks(raw, size, blocks) : 0;
+    if (joined)
+        memcpy(raw, blocks, size = joined);
+    const int split = joined ? fuzz_below(8) != 0 : !fuzz_below(32);
     do
         size = fuzz_below(4) ? change_objects(t, raw, size) : fuzz_bytes(t, raw, size, FUZZ_MAX);
     while (!fuzz_below(4));
     if (fuzz_below(8))
         fix_checksums(raw, size);
-    const size_t packed = ZSTD_compress2(z, x, most, raw, size);
+    if (split)
+        size = split_blocks(raw, size, blocks);
+    const size_t packed = ZSTD_compress2(z, x, most, split ? blocks : raw, size);
     return ZSTD_isError(packed) ? 0 : packed;
 }
 
