@@ -155,7 +155,8 @@ static const char doc[] =
     "Draw curves, planes, correlation signatures, logs and columns of tables."
     "\vpath draws the loss and accuracy that mc-eval measured along curves. signature draws the "
     "correlation by layer from mc-corr --signature. log draws the loss and accuracy by epoch from "
-    "--log-json. dots draws columns of any table, such as OUT/methods.tsv of methods.mk: one place "
+    "--log-json. path and log draw the loss alone if no table has an accuracy. dots draws columns "
+    "of any table, such as OUT/methods.tsv of methods.mk: one place "
     "per row, one colour per column. Empty cells have no dot. plane draws the table of mc-eval "
     "--plane with the networks and the path from its "
     "--marks. Pictures are SVG, PNG or PDF.\n\n"
@@ -177,10 +178,10 @@ static int read_one(struct options *o, struct mc_series *s, const struct mc_seri
                     const char *operand, char *data, struct mc_error *err)
 {
     if (o->mode == MC_PICTURE_PATH)
-        return mc_series_curve(s, operand, data, sizeof o->data, err);
+        return mc_series_curve(s, operand, first, data, sizeof o->data, err);
     if (o->mode == MC_PICTURE_SIGNATURE)
         return mc_series_signature(s, operand, first, err);
-    return mc_series_log(s, operand, err);
+    return mc_series_log(s, operand, first, err);
 }
 
 static int pick_format(const struct options *o)
@@ -264,6 +265,8 @@ static int draw_lines(struct options *o, struct mc_gnuplot *g, struct mc_error *
 
     for (size_t i = 0; !rc && i < fitted; i++)
         rc = read_one(o, &s[i], s, operand(o, i % each), i < each ? o->data : o->fit.data, err);
+    if (!rc && s->cols == 2 && o->figure.range[1][0] != o->figure.range[1][1])
+        rc = mc_fail(err, MC_EUSAGE, "--y-range: one range expected for losses alone, got two");
     if (!rc && o->figure.log_loss)
         rc = check_log_loss(o, s, n, fitted, err);
     if (!rc)

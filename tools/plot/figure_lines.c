@@ -33,6 +33,17 @@ struct layout {
     int slanted;
 };
 
+static int is_signature(const struct layout *o)
+{
+    return o->p->kind == MC_PICTURE_SIGNATURE;
+}
+
+/* Names along x instead of numbers. */
+static int is_named(const struct layout *o)
+{
+    return is_signature(o) || o->p->kind == MC_PICTURE_DOTS;
+}
+
 static void choose_headers(struct layout *o, const struct mc_series *s, size_t n)
 {
     char data[260];
@@ -51,17 +62,17 @@ static void choose_headers(struct layout *o, const struct mc_series *s, size_t n
         return;
     }
     mc_figure_data_name(o->p, data, sizeof data);
-    if (o->lines.panels == 1)
+    if (is_signature(o))
         strcpy(o->header[0], "mean correlation");
     else
-        for (size_t k = 0; k < 2; k++)
+        for (size_t k = 0; k < o->lines.panels; k++)
             snprintf(o->header[k], sizeof o->header[k], "%s%s", data, k ? "accuracy (%)" : "loss");
     if (spread && alike)
-        snprintf(o->spread, sizeof o->spread, "%s± sd, n = %zu",
-                 o->lines.panels == 1 ? "" : "mean ", s[0].tables);
+        snprintf(o->spread, sizeof o->spread, "%s± sd, n = %zu", is_signature(o) ? "" : "mean ",
+                 s[0].tables);
     else if (spread)
-        strcpy(o->spread, o->lines.panels == 1 ? "± sd" : "mean ± sd");
-    if (o->lines.panels == 1 && n > 1)
+        strcpy(o->spread, is_signature(o) ? "± sd" : "mean ± sd");
+    if (is_signature(o) && n > 1)
         strcat(o->spread,
                *o->spread ? "; dashed: before the alignment" : "dashed: before the alignment");
 }
@@ -96,17 +107,6 @@ static void key_text(const struct layout *o, const struct mc_series *s, size_t n
                 strncat(out, part, size - strlen(out) - 1);
             }
         }
-}
-
-static int is_signature(const struct layout *o)
-{
-    return o->p->kind == MC_PICTURE_SIGNATURE;
-}
-
-/* Names along x instead of numbers. */
-static int is_named(const struct layout *o)
-{
-    return is_signature(o) || o->p->kind == MC_PICTURE_DOTS;
 }
 
 static size_t count_keys(const struct layout *o, size_t n)
@@ -187,7 +187,7 @@ static void reserve_numbers(struct layout *o)
 static void join_spread(struct layout *o)
 {
     const size_t panels = o->lines.panels;
-    const char *between = panels == 2 ? ", " : strncmp(o->spread, "±", strlen("±")) ? "; " : " ";
+    const char *between = !is_named(o) ? ", " : strncmp(o->spread, "±", strlen("±")) ? "; " : " ";
     const double pitch = o->g->wide / (double)panels;
     char text[420];
 

@@ -54,7 +54,7 @@ static void add_lines(struct mc_lines *l, const struct mc_figure *p, const struc
     if (p->kind == MC_PICTURE_DOTS)
         l->line[0][number] = line_of(s, ranks, 0, gaps, number, 0);
     else
-        for (size_t k = 0; k < 2; k++)
+        for (size_t k = 0; k < l->panels; k++)
             l->line[k][number] = line_of(s, s->mean, k + 1, gaps, number, 0);
 }
 
@@ -98,10 +98,12 @@ static void choose_axes(struct mc_lines *l, const struct mc_figure *p)
         .min = 0, .max = 100, .include = {NAN, NAN}, .separate = path};
     const struct mc_frame correlation = {.min = -1, .max = 1, .include = {0, 1}};
     const struct mc_frame dots = {.min = loss.min, .max = INFINITY, .include = {NAN, NAN}};
-    const struct mc_frame alone = p->kind == MC_PICTURE_DOTS ? dots : correlation;
 
     for (size_t k = 0; k < l->panels; k++) {
-        struct mc_frame f = l->panels == 1 ? alone : k ? accuracy : loss;
+        struct mc_frame f = p->kind == MC_PICTURE_DOTS        ? dots
+                            : p->kind == MC_PICTURE_SIGNATURE ? correlation
+                            : k                               ? accuracy
+                                                              : loss;
         memcpy(f.range, p->range[k], sizeof f.range);
         mc_frame_choose(&l->y[k], &f, l->line[k], l->all);
     }
@@ -117,7 +119,7 @@ int mc_lines_init(struct mc_lines *l, const struct mc_figure *p, const struct mc
         rows += s[i].rows;
         max_rows = s[i].rows > max_rows ? s[i].rows : max_rows;
     }
-    l->panels = p->kind == MC_PICTURE_PATH || p->kind == MC_PICTURE_LOG ? 2 : 1;
+    l->panels = p->kind == MC_PICTURE_PATH || p->kind == MC_PICTURE_LOG ? s->cols - 1 : 1;
     l->drawn = each * n;
     l->all = each * fitted;
     l->joined = malloc(rows);

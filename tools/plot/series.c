@@ -35,7 +35,8 @@ struct kind {
     int (*check)(const struct mc_table *t, const double *v, struct mc_error *err); /* or NULL */
     const char *const *names;                                                      /* (n_names) */
     size_t n_names;
-    char *data; /* or NULL; if set, its two columns follow (mc_series_measures) */
+    const struct mc_series *first; /* or NULL; if set, loss and perhaps accuracy follow */
+    char *data;                    /* or NULL: the columns have no prefix; (size) */
     size_t size;
     const char *key;  /* column that names a row */
     const char *keys; /* plural of key, for the message */
@@ -60,18 +61,83 @@ static int same_rows(const struct kind *k, const struct mc_table *t, const struc
     return 0;
 }
 
+/* Default data set: test, or the table's first. */
+static void choose_data(const struct mc_table *t, char *data, size_t size)
+{
+    snprintf(data, size, "test");
+    for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
+        const char *dot = strrchr(t->names[i], '.');
+        if (dot && !strcmp(dot, ".loss")) {
+            snprintf(data, size, "%.*s", (int)(dot - t->names[i]), t->names[i]);
+            return;
+        }
+    }
+}
+
+#define NAME_SIZE 256
+static const char *measure_name(const char *data, int accuracy, char out[NAME_SIZE])
+{
+    snprintf(out, NAME_SIZE, "%s%s%s", data ? data : "", data ? "." : "",
+             accuracy ? "accuracy" : "loss");
+    return out;
+}
+
+int mc_series_measures(const struct mc_table *t, char *data, size_t size, double *out,
+                       struct mc_error *err)
+{
+    char name[NAME_SIZE];
+    int rc = 0;
+
+    if (!*data)
+        choose_data(t, data, size);
+    for (int q = 0; !rc && q < 2; q++)
+        rc = mc_table_numbers(t, measure_name(data, q, name), out + (size_t)q * t->rows, err);
+    return rc;
+}
+
+/* Number of columns that a table has. Networks without labels have no accuracy. */
+static size_t count_columns(const struct kind *k, const struct mc_table *t)
+{
+    char name[NAME_SIZE];
+
+    if (!k->first)
+        return k->n_names;
+    if (k->data && !*k->data)
+        choose_data(t, k->data, k->size);
+    return k->n_names + (mc_table_find(t, measure_name(k->data, 1, name)) < 0 ? 1 : 2);
+}
+
+/* Check that all tables of a picture have an accuracy, or none. */
+static int same_columns(const struct kind *k, const struct mc_series *s, const struct mc_table *t,
+                        size_t cols, struct mc_error *err)
+{
+    const struct mc_series *first = s->tables ? s : k->first;
+    char name[NAME_SIZE];
+
+    if (!first || !first->tables || first->cols == cols)
+        return 0;
+    const struct mc_table *with = cols < first->cols ? &first->table : t,
+                          *without = cols < first->cols ? t : &first->table;
+    return mc_fail(err, MC_EINPUT, "%s: column '%s' is missing, but %s has it", without->name,
+                   measure_name(k->data, 1, name), with->name);
+}
+
 /* Add a table by Welford's recurrence; sd holds the sum of squares until the end. */
 static int add(struct mc_series *s, const struct kind *k, const struct mc_table *t,
                struct mc_error *err)
 {
-    const size_t cols = k->n_names + (k->data ? 2 : 0), n = cols * t->rows;
+    const size_t cols = count_columns(k, t), n = cols * t->rows;
     double *v = calloc(n, sizeof *v);
     int rc = v ? 0 : mc_no_memory(err);
 
-    for (size_t i = 0; !rc && i < k->n_names; i++)
-        rc = mc_table_numbers(t, k->names[i], v + i * t->rows, err);
-    if (!rc && k->data)
-        rc = mc_series_measures(t, k->data, k->size, v + k->n_names * t->rows, err);
+    for (size_t i = 0; !rc && i < cols; i++) {
+        char name[NAME_SIZE];
+        if (i >= k->n_names)
+            measure_name(k->data, i > k->n_names, name);
+        rc = mc_table_numbers(t, i < k->n_names ? k->names[i] : name, v + i * t->rows, err);
+    }
+    if (!rc)
+        rc = same_columns(k, s, t, cols, err);
     if (!rc && k->check)
         rc = k->check(t, v, err);
     if (!rc)
@@ -158,39 +224,12 @@ static int check_path(const struct mc_table *t, const double *v, struct mc_error
     return 0;
 }
 
-/* Default data set: test, or the table's first. */
-static void choose_data(const struct mc_table *t, char *data, size_t size)
-{
-    snprintf(data, size, "test");
-    for (size_t i = 0; i < t->cols && mc_table_find(t, "test.loss") < 0; i++) {
-        const char *dot = strrchr(t->names[i], '.');
-        if (dot && !strcmp(dot, ".loss")) {
-            snprintf(data, size, "%.*s", (int)(dot - t->names[i]), t->names[i]);
-            return;
-        }
-    }
-}
-
-int mc_series_measures(const struct mc_table *t, char *data, size_t size, double *out,
-                       struct mc_error *err)
-{
-    char name[256];
-    int rc = 0;
-
-    if (!*data)
-        choose_data(t, data, size);
-    for (size_t q = 0; !rc && q < 2; q++) {
-        snprintf(name, sizeof name, "%s.%s", data, q ? "accuracy" : "loss");
-        rc = mc_table_numbers(t, name, out + q * t->rows, err);
-    }
-    return rc;
-}
-
-int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t size,
-                    struct mc_error *err)
+int mc_series_curve(struct mc_series *s, const char *operand, const struct mc_series *first,
+                    char *data, size_t size, struct mc_error *err)
 {
     static const char *const names[] = {"t"};
-    const struct kind k = {mc_table_read, check_path, names, 1, data, size, "t", "values of t"};
+    const struct kind k = {mc_table_read, check_path, names,        1, first, data,
+                           size,          "t",        "values of t"};
 
     return read_all(s, &k, operand, err);
 }
@@ -240,7 +279,8 @@ int mc_series_signature(struct mc_series *s, const char *operand, const struct m
                         struct mc_error *err)
 {
     static const char *const names[] = {"identity", "permuted"};
-    const struct kind k = {read_signature, check_signature, names, 2, NULL, 0, "layer", "layers"};
+    const struct kind k = {read_signature, check_signature, names, 2, NULL, NULL, 0,
+                           "layer",        "layers"};
     int rc = read_all(s, &k, operand, err);
 
     return rc ? rc : same_rows(&k, &s->table, &first->table, err);
@@ -251,10 +291,11 @@ static int read_log(struct mc_table *t, const char *file, struct mc_error *err)
     return mc_table_read_log(t, file, "epoch", err);
 }
 
-int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err)
+int mc_series_log(struct mc_series *s, const char *operand, const struct mc_series *first,
+                  struct mc_error *err)
 {
-    static const char *const names[] = {"epoch", "loss", "accuracy"};
-    const struct kind k = {read_log, check_log, names, 3, NULL, 0, "epoch", "epochs"};
+    static const char *const names[] = {"epoch"};
+    const struct kind k = {read_log, check_log, names, 1, first, NULL, 0, "epoch", "epochs"};
 
     return read_all(s, &k, operand, err);
 }

@@ -12,7 +12,8 @@ struct mc_series {
     struct mc_table table; /* the first table, for its names */
     size_t tables;         /* number of tables */
     int spread;            /* sd is drawn */
-    size_t rows, cols;     /* cols: 3 for paths and logs (x first), 2 for signatures, 1 for dots */
+    size_t rows, cols;     /* cols: 3 for paths and logs (x first; 2 without accuracy), 2 for
+                            * signatures, 1 for dots */
     double *mean;          /* (cols, rows); owns the memory of sd */
     double *sd;            /* (cols, rows) with n - 1; 0 for one table; dots: as NAME_sd */
 };
@@ -21,16 +22,19 @@ struct mc_series {
  * first file's name without folder and suffix. s must be zeroed; release it also after an error.
  * MC_EINPUT names a file that is damaged or whose rows differ from the first's. */
 
-/* Read t, NAME.loss and NAME.accuracy of mc-eval's table. data: NAME; if it is "", it is set to
- * test or else to the table's first. */
-MC_USE_RESULT int mc_series_curve(struct mc_series *s, const char *operand, char *data, size_t size,
+/* `first` is the picture's first series, which may be s. All must have its columns. */
+
+/* Read t, NAME.loss and, if the table has it, NAME.accuracy of mc-eval's table. data: NAME; if it
+ * is "", it is set to test or else to the table's first. */
+MC_USE_RESULT int mc_series_curve(struct mc_series *s, const char *operand,
+                                  const struct mc_series *first, char *data, size_t size,
                                   struct mc_error *err);
-/* Read identity and permuted of mc-corr --signature --perm. The layers must be those of `first`,
- * which may be s. */
+/* Read identity and permuted of mc-corr --signature --perm. The layers must be those of `first`. */
 MC_USE_RESULT int mc_series_signature(struct mc_series *s, const char *operand,
                                       const struct mc_series *first, struct mc_error *err);
-/* Read epoch, loss and accuracy of a training's --log-json. */
-MC_USE_RESULT int mc_series_log(struct mc_series *s, const char *operand, struct mc_error *err);
+/* Read epoch, loss and, if the log has it, accuracy of a training's --log-json. */
+MC_USE_RESULT int mc_series_log(struct mc_series *s, const char *operand,
+                                const struct mc_series *first, struct mc_error *err);
 
 #define MC_SERIES_COLUMNS 16
 /* Read columns "A,B,..." of one table, at most MC_SERIES_COLUMNS: a series each, labelled with the

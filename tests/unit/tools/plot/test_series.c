@@ -43,7 +43,7 @@ TEST(three_tables_give_mean_and_deviation)
     struct mc_series s = {0};
     char data[32] = "";
 
-    must(mc_series_curve(&s, "x, y=a,b,c", data, sizeof data, &why));
+    must(mc_series_curve(&s, "x, y=a,b,c", &s, data, sizeof data, &why));
     assert_string_equal(s.label, "x, y");
     assert_string_equal(data, "train");
     assert_int_equal(s.tables, 3);
@@ -63,7 +63,7 @@ TEST(one_table_has_deviation_0)
     struct mc_series s = {0};
     char data[32] = "train";
 
-    must(mc_series_curve(&s, "b", data, sizeof data, &why));
+    must(mc_series_curve(&s, "b", &s, data, sizeof data, &why));
     assert_int_equal(s.tables, 1);
     expect(s.mean + 2, 4, 2);
     expect(s.sd + 2, 0, 0);
