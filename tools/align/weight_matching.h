@@ -37,7 +37,7 @@ struct mc_weight_match_opts {
     void *arg;
 };
 
-/* Bytes that matching networks of this graph needs beside the networks. */
+/* Bytes that matching networks of this graph needs in addition to the networks. */
 double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g);
 
 /* a, b: (P). p: the initial permutation of these groups, replaced by the result. info (n_groups):
