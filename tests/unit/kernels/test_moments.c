@@ -173,7 +173,10 @@ static void joint_taps(void **state)
             double *sums[2] = {room(size, 1), room(size, 1)};
             fetch(expected, sums[0], size);
             fetch(acc[t], sums[1], size);
-            assert_memory_equal(sums[0], sums[1], size);
+            /* a plan in half precision has another layout, so it sums in another order */
+            for (size_t i = 0; i < MC_MOMENTS_SIZE(k); i++)
+                assert_true(fabs(sums[0][i] - sums[1][i]) <=
+                            3e-7 * (double)(B * hw) + 1e-6 * fabs(sums[0][i]));
         }
         teardown(&f);
     }
