@@ -26,6 +26,9 @@ enum {
 
 typedef float vec __attribute__((vector_size(LANES * sizeof(float))));
 typedef double wide __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
+typedef float vec8 __attribute__((vector_size(LANES / 2 * sizeof(float))));
+typedef double wide8
+    __attribute__((vector_size(LANES / 2 * sizeof(double)), aligned(8), may_alias));
 typedef float half __attribute__((vector_size(2 * sizeof(float)), may_alias));
 typedef double pair __attribute__((vector_size(2 * sizeof(double))));
 typedef int64_t bits __attribute__((vector_size(2 * sizeof(int64_t))));
@@ -91,47 +94,49 @@ static inline void multiply_add(float a, const half *b, half *c)
     }
 }
 
+/* Kinds of multiply-add: instructions on LANES values, or on half as many; or multiply_add. */
+enum kind { BY_LANES, BY_HALVES, EMULATED };
+
+#define TILE(VEC, WIDE, SIZE, COLUMNS, ADD)                                                        \
+    do {                                                                                           \
+        VEC s[X][Y / (SIZE)];                                                                      \
+        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                     \
+            _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) s[i][j] = (VEC){0};        \
+        for (size_t q = 0; q < n; q += AHEAD, next += LANES) {                                     \
+            __builtin_prefetch(next, 0, 2);                                                        \
+            _Pragma("GCC unroll 4") for (int a = 0; a < AHEAD; a++, x += X, y += Y)                \
+                _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                             \
+                    _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) ADD;               \
+        }                                                                                          \
+        _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                     \
+                _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) *                      \
+            (WIDE *)(sum + i * WIDTH + j * (SIZE)) += __builtin_convertvector(s[i][j], WIDE);      \
+    } while (0)
+
 /* Sums of `rows` units of panel x and LANES * vectors units of panel y, added to rows of `sum`. */
-static inline __attribute__((always_inline)) void tile(int rows, int vectors, int fused, size_t n,
-                                                       const float *x, const float *y,
+static inline __attribute__((always_inline)) void tile(int rows, int vectors, enum kind kind,
+                                                       size_t n, const float *x, const float *y,
                                                        const float *next, double *sum)
 {
-    vec s[X][Y / LANES];
-
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 3
-        for (int j = 0; j < vectors; j++)
-            s[i][j] = (vec){0};
-    for (size_t q = 0; q < n; q += AHEAD, next += LANES) {
-        __builtin_prefetch(next, 0, 2);
-#pragma GCC unroll 4
-        for (int a = 0; a < AHEAD; a++, x += X, y += Y)
-#pragma GCC unroll 8
-            for (int i = 0; i < rows; i++)
-#pragma GCC unroll 3
-                for (int j = 0; j < vectors; j++)
-                    if (fused)
-                        s[i][j] += x[i] * ((const vec *)(const void *)y)[j];
-                    else
-                        multiply_add(x[i], (const half *)y + LANES / 2 * j,
-                                     (half *)s[i] + LANES / 2 * j);
-    }
-#pragma GCC unroll 8
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 3
-        for (int j = 0; j < vectors; j++)
-            *(wide *)(sum + i * WIDTH + j * LANES) += __builtin_convertvector(s[i][j], wide);
+    if (kind == BY_LANES)
+        TILE(vec, wide, LANES, vectors, s[i][j] += x[i] * ((const vec *)(const void *)y)[j]);
+    else if (kind == BY_HALVES)
+        TILE(vec8, wide8, LANES / 2, 2 * vectors,
+             s[i][j] += x[i] * ((const vec8 *)(const void *)y)[j]);
+    else
+        TILE(vec, wide, LANES, vectors,
+             multiply_add(x[i], (const half *)y + LANES / 2 * j, (half *)s[i] + LANES / 2 * j));
 }
 
-/* A block's panels of one run of values, and those that are fetched ahead. */
+/* A block's panels of one run of values, and those that are fetched ahead, `ahead` floats. */
 struct panels {
     const float *at, *next;
+    size_t ahead;
 };
 
 /* Sums of height units of x and width units of y over n values. */
-static inline __attribute__((always_inline)) void block(int rows, int vectors, int fused, size_t n,
-                                                        size_t height, size_t width,
+static inline __attribute__((always_inline)) void block(int rows, int vectors, enum kind kind,
+                                                        size_t n, size_t height, size_t width,
                                                         struct panels x, struct panels y,
                                                         double *sum)
 {
@@ -143,13 +148,16 @@ static inline __attribute__((always_inline)) void block(int rows, int vectors, i
                 const int all = width - j >= Y;
                 for (size_t r = 0; r < X; r += (size_t)rows, fetched += n / AHEAD * LANES) {
                     const float *a = x.at + i * n + r, *b = y.at + j * n + v;
-                    const float *next =
-                        fetched < height * n ? x.next + fetched : y.next + (fetched - height * n);
+                    const float *next = y.next;
+                    if (fetched < x.ahead)
+                        next = x.next + fetched;
+                    else if (fetched < x.ahead + y.ahead)
+                        next += fetched - x.ahead;
                     double *to = sum + (i + r) * WIDTH + j + v;
                     if (all)
-                        tile(rows, vectors, fused, n, a, b, next, to);
+                        tile(rows, vectors, kind, n, a, b, next, to);
                     else
-                        tile(rows, 1, fused, n, a, b, next, to);
+                        tile(rows, 1, kind, n, a, b, next, to);
                 }
                 v += LANES * (all ? (size_t)vectors : 1);
             }
@@ -162,9 +170,9 @@ static void portable_block(size_t n, size_t height, size_t width, struct panels 
                            double *sum)
 {
 #ifdef __FP_FAST_FMAF
-    block(4, 1, 1, n, height, width, x, y, sum);
+    block(4, 1, BY_LANES, n, height, width, x, y, sum);
 #else
-    block(1, 1, 0, n, height, width, x, y, sum);
+    block(1, 1, EMULATED, n, height, width, x, y, sum);
 #endif
 }
 
@@ -172,13 +180,13 @@ static void portable_block(size_t n, size_t height, size_t width, struct panels 
 static __attribute__((target("avx2,fma"))) void
 avx2_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    block(4, 1, 1, n, height, width, x, y, sum);
+    block(4, 1, BY_HALVES, n, height, width, x, y, sum);
 }
 
 static __attribute__((target("avx512f,prefer-vector-width=512"))) void
 avx512_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    block(8, 3, 1, n, height, width, x, y, sum);
+    block(8, 3, BY_LANES, n, height, width, x, y, sum);
 }
 #endif
 
@@ -199,23 +207,39 @@ static void add_block(const struct pass *p, size_t i, size_t height, size_t j, s
         const size_t n = p->n - q < RUN ? p->n - q : RUN;
         const size_t after = p->n - q - n < RUN ? p->n - q - n : RUN;
         const float *x = p->x + q * p->x_units + i * n, *y = p->y + q * p->y_units + j * n;
-        p->block(n, round_up(height, X), round_up(width, LANES),
-                 (struct panels){x, after ? p->x + (q + n) * p->x_units + i * after : x},
-                 (struct panels){y, after ? p->y + (q + n) * p->y_units + j * after : y}, sum);
+        const size_t rows = round_up(height, X), columns = round_up(width, LANES);
+        struct panels px = {x, x, 0}, py = {y, y, 0};
+        if (after) {
+            px = (struct panels){x, p->x + (q + n) * p->x_units + i * after, rows * after};
+            py = (struct panels){y, p->y + (q + n) * p->y_units + j * after, columns * after};
+        }
+        p->block(n, rows, columns, px, py, sum);
     }
     for (size_t r = 0; r < height; r++)
         memcpy(value + (i + r) * K + j, sum + r * WIDTH, width * sizeof *sum);
 }
 
+static size_t padded_values(const struct mc_unit_blocks *at)
+{
+    const size_t all = mc_unit_values(at);
+
+    return all < PASS ? round_up(all, AHEAD) : PASS;
+}
+
+size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads)
+{
+    return (size_t)threads * HEIGHT * WIDTH * sizeof(double) +
+           padded_values(at) * (round_up(at->k, X) + round_up(at->k, Y)) * sizeof(float);
+}
+
 int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
                     const float *y, double *value, int threads, struct mc_error *err)
 {
-    const size_t K = at->k, all = mc_unit_values(at),
-                 n_max = all < PASS ? round_up(all, AHEAD) : PASS;
+    const size_t K = at->k, all = mc_unit_values(at), n_max = padded_values(at);
     struct pass pass = {portable_block, 0, round_up(K, X), round_up(K, Y), NULL, NULL};
     const size_t x_panels = pass.x_units / X, panels = x_panels + pass.y_units / Y;
     const size_t sums = (size_t)threads * HEIGHT * WIDTH;
-    const size_t size = sums * sizeof(double) + n_max * (pass.x_units + pass.y_units) * sizeof *x;
+    const size_t size = mc_products_bytes(at, threads);
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 

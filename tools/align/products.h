@@ -20,6 +20,9 @@ static inline size_t mc_unit_values(const struct mc_unit_blocks *at)
     return at->blocks * at->m;
 }
 
+/* Bytes that mc_products_add needs for this use. */
+size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads);
+
 /* value[i*k + j] += the inner product of unit i of a use in x and unit j of the same use in y,
  * which are flat vectors. Returns 0, MC_ENOMEM or an error of mc_isa. */
 MC_USE_RESULT int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at,
