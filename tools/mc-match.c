@@ -40,7 +40,9 @@ static const char doc[] =
     "network to the sum of the others until none changes, and keeps the best start. -v prints one "
     "line per pass and the objective.\n\n"
     "Memory: 4 bytes per parameter of each network (with --joint, of two more), 8 per value of the "
-    "largest tensor and 12 per pair of units of the largest group. -v first prints it.\n\n"
+    "largest tensor, 12 per pair of units of the largest group, and up to 32 KiB per unit. -v "
+    "first "
+    "prints it.\n\n"
     "Examples:\n"
     "  mc-match a.mcz b.mcz -o p.mcz\n"
     "  mc-match a.mcz b.mcz | mc-permute - b.mcz -o pb.mcz\n"
@@ -83,7 +85,7 @@ static int check_memory(const struct networks *all, const struct options *o, str
     const struct mc_graph *g = all->w[0].graph;
     const double vectors = (double)all->n + (o->joint ? 2 : 0);
     const double networks = vectors * (double)g->P * sizeof(float);
-    const double matching = mc_weight_match_bytes(&all->s, g);
+    const double matching = mc_weight_match_bytes(&all->s, g, o->cli.backend.threads);
 
     mc_detail(&o->cli, "memory: networks %.1f MB, matching %.1f MB", networks / 1e6,
               matching / 1e6);

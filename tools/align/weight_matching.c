@@ -534,16 +534,20 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
     return rc;
 }
 
-double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g)
+double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g, int threads)
 {
-    size_t largest = 0, widest = 0;
+    size_t largest = 0, widest = 0, products = 0;
 
     for (size_t i = 0; i < g->n_params; i++)
         grow(&largest, g->params[i].count);
-    for (size_t i = 0; i < s->n_groups; i++)
-        grow(&widest, s->groups[i].size);
+    for (size_t i = 0; i < s->n_groups; i++) {
+        const size_t k = s->groups[i].size;
+        const struct mc_unit_blocks at = {.k = k, .m = largest / (k + 1) + 1, .blocks = 1};
+        grow(&widest, k);
+        grow(&products, mc_products_bytes(&at, threads ? threads : omp_get_max_threads()));
+    }
     /* both tensors, the values of all pairs, and the assignment's copy of them */
-    return 2.0 * sizeof(float) * (double)largest +
+    return 2.0 * sizeof(float) * (double)largest + (double)products +
            (sizeof(double) + sizeof(int32_t)) * (double)widest * (double)widest;
 }
 

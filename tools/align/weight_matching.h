@@ -37,8 +37,9 @@ struct mc_weight_match_opts {
     void *arg;
 };
 
-/* Bytes that matching networks of this graph needs in addition to the networks. */
-double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g);
+/* Estimate of the bytes that matching networks of this graph needs in addition to the networks,
+ * without groups inside units. threads: 0: all cores. */
+double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph *g, int threads);
 
 /* a, b: (P). p: the initial permutation of these groups, replaced by the result. info (n_groups):
  * each group's last assignment; its value is that of the permutation in p. Returns 0, MC_ENOMEM or
