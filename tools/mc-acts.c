@@ -57,7 +57,7 @@ static const struct mc_option options[] = {
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "write one network's activations, batch by batch"},
     MC_OPTION_ATTACK(MC_AT(attack), 0, "run each network on its own adversarial examples instead of clean images"),
     {"batch", 0, MC_OPT_U64, MC_AT(collect.pass.batch), .arg = "N", .min = 1, .max = 65536,
-     .help = "images per batch (default: up to 512, depending on the network's size)"},
+     .help = "images per batch (default: up to 128, depending on the network's size)"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(collect.pass.seed), .needs = {"attack"}), MC_OPTIONS_BACKEND,
     MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
@@ -108,7 +108,7 @@ static int resolve_options(struct options *o, const struct mc_graph *g,
     if (fifth)
         c->pass.samples = (info->n + 4) / 5;
     if (!c->pass.batch)
-        c->pass.batch = mc_collect_batch(g, !o->raw, is_attacked(o));
+        c->pass.batch = mc_collect_batch(g, is_attacked(o));
     c->precision = o->cli.backend.precision;
     mc_history_int(h, "samples", (int64_t)c->pass.samples);
     mc_history_int(h, "batch", (int64_t)c->pass.batch);

@@ -12,7 +12,6 @@
 _Static_assert(MC_ATTACK_TEXT <= MC_NAME_MAX, "moments store an attack's text as a name");
 
 #define MAX_BATCH 128
-#define MAX_JOINT 512           /* each batch adds to sums as large as a layer's units squared */
 #define ROOM ((size_t)96 << 20) /* activations then mostly stay in the caches */
 #define MIN_BATCH 32            /* smaller batches convert weights too often */
 #define MIN_BATCH_ROOM ((size_t)512 << 20)
@@ -29,20 +28,20 @@ struct collector {
     struct mc_batch_attack attack;
 };
 
-/* The batch follows the memory of both plans. Joint plans reuse it: eight of the largest outputs are
- * an estimate. Others keep the tapped values (inputs or outputs of activations), and a plan for
- * attacks keeps all outputs, plus four batches of pixels. */
-size_t mc_collect_batch(const struct mc_graph *g, int joint, int attacked)
+/* Two joint plans on the CPU need about eight of the largest outputs. Plans for attacks keep all
+ * outputs, and four batches of pixels. A single network's plan has the same batch, so that its
+ * activations yield the same moments. */
+size_t mc_collect_batch(const struct mc_graph *g, int attacked)
 {
-    size_t floats = 0, largest = 0, batch = joint ? MAX_JOINT : MAX_BATCH;
+    size_t all = 0, largest = 0, batch = MAX_BATCH;
 
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *node = &g->nodes[i];
         const size_t n = (size_t)node->c * (size_t)node->h * (size_t)node->w;
-        floats += (!joint && mc_is_activation(node->op) ? n : 0) + (attacked ? n : 0);
+        all += n;
         largest = n > largest ? n : largest;
     }
-    floats += (joint ? 8 : 4) * largest;
+    const size_t floats = 8 * largest + (attacked ? all : 0);
     while (batch > 1 &&
            2 * batch * floats * sizeof(float) > (batch > MIN_BATCH ? ROOM : MIN_BATCH_ROOM))
         batch /= 2;

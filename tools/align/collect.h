@@ -21,10 +21,10 @@ struct mc_collect_opts {
     enum mc_precision precision; /* the backend's, recorded in the moments */
 };
 
-/* Batch size for networks of this graph: the largest power of two, at most 512 for joint moments and
- * 128 for one network's activations, whose plans need at most 96 MiB (if that is under 32: at most
- * 512 MiB). It depends on the graph alone. */
-size_t mc_collect_batch(const struct mc_graph *g, int joint, int attacked);
+/* Batch size for networks of this graph: the largest power of two, at most 128, whose plans need an
+ * estimated 96 MiB on the CPU (if that is under 32: at most 32 in 512 MiB). It depends on the graph
+ * alone. */
+size_t mc_collect_batch(const struct mc_graph *g, int attacked);
 /* Number of images in this run's shard. */
 uint64_t mc_collect_images(const struct mc_collect_opts *o);
 
