@@ -3,6 +3,8 @@
  * Equivalent tables, as mean and standard deviation. */
 #include "tools/plot/series.h"
 
+#include "libcommon/base/near.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,7 +97,8 @@ int mc_series_measures(const struct mc_table *t, char *data, size_t size, double
     return rc;
 }
 
-/* Number of columns that a table has. Networks without labels have no accuracy. */
+/* Number of columns to read. Networks without labels have no accuracy; a name that is near to it is
+ * a spelling error, which reading reports. */
 static size_t count_columns(const struct kind *k, const struct mc_table *t)
 {
     char name[NAME_SIZE];
@@ -104,7 +107,11 @@ static size_t count_columns(const struct kind *k, const struct mc_table *t)
         return k->n_names;
     if (k->data && !*k->data)
         choose_data(t, k->data, k->size);
-    return k->n_names + (mc_table_find(t, measure_name(k->data, 1, name)) < 0 ? 1 : 2);
+    measure_name(k->data, 1, name);
+    struct mc_near near = mc_near(name, strlen(name));
+    for (size_t i = 0; i < t->cols; i++)
+        mc_near_try(&near, t->names[i]);
+    return k->n_names + (near.best || mc_table_find(t, name) >= 0 ? 2 : 1);
 }
 
 /* Check that all tables of a picture have an accuracy, or none. */
