@@ -62,7 +62,7 @@ struct mc_plan_opts {
     int input_grad; /* backward reaches the pixels */
     const struct mc_tap_request *taps;
     size_t n_taps;
-    int joint; /* only moments() reads the taps, which saves memory */
+    int joint; /* only moments() reads the taps, so the CPU reuses their memory */
 };
 
 /* The source of a batch: a data set, or a slice of one, on the device. */
@@ -208,10 +208,11 @@ struct mc_backend {
      * tap `index` (B, count, H, W). Masked samples have 0. */
     void (*output)(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out);
     /* Runs two plans of equal graphs and taps, which loaded the same batch, forward in MC_MODE_EVAL.
-     * acc[i] += the joint moments of tap i, as soon as both have computed it. The sums are float64. Their products are float64 or, if `products` is f32,
-     * float32 sums over blocks of at most 64 values that are shifted by a median, so a correlation
-     * is within 1e-6 of float64's if means are at most 1e4 deviations, and deviations between 1e-16
-     * and 1e16. A batch adds the same bits whatever arrived before it. */
+     * acc[i] += the joint moments of tap i, as soon as both have computed it. The sums are float64.
+     * Their products are float64 or, if `products` is f32, float32 sums over blocks of at most 64
+     * values that are shifted by a median. A correlation is then within 1e-6 of float64's if means
+     * are at most 1e4 deviations, and deviations between 1e-16 and 1e16. A batch adds the same bits
+     * whatever arrived before it. */
     void (*moments)(struct mc_plan *const p[2], const struct mc_buf *const params[2],
                     struct mc_buf *const stats[2], const struct mc_buf *ctl,
                     struct mc_buf *const *acc);

@@ -6,8 +6,8 @@
  * The backend defines BACKEND(name), its own name for a thing (cpu_##name). Under such names it
  * provides struct node and the functions of, enter, floats, const_floats, conv_free, plan_place
  * (memory and convolutions of a plan whose nodes have their roles), plan_release and tap_moments
- * (adds the joint moments of a tap of two plans). It also provides the static operations below. Its struct mc_plan and struct node have the fields that
- * this file uses.
+ * (adds the joint moments of a tap of two plans). It also provides the static operations below. Its
+ * struct mc_plan and struct node have the fields that this file uses.
  *
  *     begin_forward, count_images      before the nodes of a forward pass; after them, in
  *                                      MC_MODE_REESTIMATE
@@ -178,9 +178,12 @@ void BACKEND(moments)(struct mc_plan *const p[2], const struct mc_buf *const par
             if (p[k]->nodes[i].role->live)
                 node_forward(p[k], &p[k]->nodes[i], BACKEND(const_floats)(params[k]),
                              stats[k] ? BACKEND(floats)(stats[k]) : NULL, NULL);
-        for (size_t t = 0; t < p[0]->n_taps; t++)
-            if (p[0]->roles[p[0]->taps[t].node].ready == i)
+        for (size_t t = 0; t < p[0]->n_taps; t++) {
+            const int ready = p[0]->roles[p[0]->taps[t].node].ready;
+            assert(p[1]->roles[p[1]->taps[t].node].ready == ready);
+            if (ready == i)
                 BACKEND(tap_moments)(p[0], p[1], t, acc[t]);
+        }
     }
 }
 

@@ -192,8 +192,8 @@ struct cpu_node {
     int written;     /* backward: grad already has a value */
     int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
-    struct cpu_fused
-        *fused[MC_N_PASSES]; /* batch norm: kernels that convolutions compute, or NULL */
+    /* batch norm: kernels that convolutions compute, or NULL */
+    struct cpu_fused *fused[MC_N_PASSES];
     size_t part_block;
     float *part; /* batch norm: the sums that a convolution computes */
 };

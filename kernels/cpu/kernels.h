@@ -25,8 +25,7 @@ struct cpu_shape {
     size_t n, valid, cb, hw;
 };
 
-/* A normalization, and the operation after it: none (delta < 0), ReLU (0) or Huber's ReLU (delta >
- * 0). */
+/* A normalization and the operation after it. delta < 0: none, 0: ReLU, > 0: Huber's ReLU. */
 struct cpu_norm {
     const float *mean, *scale, *beta; /* per channel: z = (x - mean) * scale + beta */
     const float *k1, *k2;             /* per channel, backward */
@@ -101,8 +100,8 @@ struct cpu_kernels {
     /* y = act(z + other); other may be NULL; pre (may be NULL) = z + other. y may be x. */
     void (*norm)(const struct cpu_shape *s, const float *x, const float *other,
                  const struct cpu_norm *m, float *pre, float *y);
-    /* part[n][cb][2][b]: sums of dz and of dz * (x - mean), dz = dy * act'(z + other). dz (NULL: not
-     * needed, other is NULL) may be dy. */
+    /* part[n][cb][2][b]: sums of dz and of dz * (x - mean), dz = dy * act'(z + other). dz may be
+     * dy, or NULL without other. */
     void (*norm_back_sums)(const struct cpu_shape *s, const float *x, const float *other,
                            const float *dy, const struct cpu_norm *m, float *part, float *dz);
     /* dx = scale * (dz - k1 - (x - mean) * k2), 0 where masked; dx may be dy. */

@@ -52,7 +52,7 @@ static int exclusive(const struct mc_plan *p, int i)
     return 0;
 }
 
-/* The time when a node runs: a batch norm computes some at its own. */
+/* The time when node i runs: that of the batch norm that computes it, if one does. */
 static size_t time_of(const struct cpu_node *c, size_t i)
 {
     return c->role->done ? (size_t)c->role->done : i;
@@ -308,7 +308,8 @@ static void fuse_norms(struct mc_plan *p)
         if (next && (c->fused[MC_PASS_DATA] = fused_in(next, MC_PASS_DATA)))
             c->part_block = cpu_arena_add(&p->arena, 2 * p->batch * c->cb * block * sizeof(float),
                                           end - time, end - (size_t)i);
-        /* no other node runs between them */
+        /* no other node runs between them; in's weights, which read its output, come before the
+         * gradient of in's input, which may be in the same memory */
         if (in == c - 1 && in->conv && in->role->need_grad && in->role->loss_users == 1 &&
             (c->fused[MC_PASS_WEIGHTS] = fused_in(in, MC_PASS_WEIGHTS))) {
             const size_t back = end - (size_t)(in - p->nodes);

@@ -123,8 +123,8 @@ static struct mc_graph *residual_net(void)
     return finish(g, 0);
 }
 
-/* The moments of plans whose taps only moments() reads, so that their memory is reused, are those of
- * the same taps after a forward pass. Taps are after the ReLUs, or before. */
+/* The moments of plans whose taps only moments() reads, so that their memory is reused, are those
+ * of the same taps after a forward pass. Taps are after the ReLUs, or before. */
 static void joint_taps(void **state)
 {
     enum { MAX_TAPS = 8 };
