@@ -110,7 +110,8 @@ static size_t count_columns(const struct kind *k, const struct mc_table *t)
     measure_name(k->data, 1, name);
     struct mc_near near = mc_near(name, strlen(name));
     for (size_t i = 0; i < t->cols; i++)
-        mc_near_try(&near, t->names[i]);
+        if (!k->data || !strncmp(t->names[i], name, strlen(k->data) + 1))
+            mc_near_try(&near, t->names[i]);
     return k->n_names + (near.best || mc_table_find(t, name) >= 0 ? 2 : 1);
 }
 
