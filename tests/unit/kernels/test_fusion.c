@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fusion on the CPU does not change a bit of the gradients, on any instruction set. A tap on a node
- * prevents its fusion. */
+ * Fusion and reuse of memory on the CPU do not change a bit, on any instruction set. A tap on a node
+ * prevents its fusion. The linker replaces cpu_arena_place (--wrap). */
 #include "kernels/cpu/cpu.h"
 #include "tests/unit/kernels/device.h"
 
@@ -103,12 +103,153 @@ static void fused_batch_norms(void **state)
     }
 }
 
+/* ---- reuse of memory ------------------------------------------------------------------------- */
+
+static int separate; /* plans reuse no memory */
+
+int __real_cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
+int __wrap_cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
+int __wrap_cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
+{
+    for (size_t i = 1; separate && i < a->n; i++)
+        cpu_arena_extend(a, i, 0, SIZE_MAX);
+    return __real_cpu_arena_place(a, err);
+}
+
+static uint32_t draw(uint32_t *seed, uint32_t n)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return (*seed >> 8) % n;
+}
+
+enum { WIDTH = 20, MAX_LAYERS = 40 };
+
+static int convolution(struct mc_graph *g, int x, int kernel)
+{
+    const struct mc_conv_opts o = {.kernel = kernel, .pad = kernel / 2, .bias = kernel == 1};
+    return mc_graph_conv(g, NULL, x, WIDTH, o);
+}
+
+/* Add one of several layers or blocks to node x. `other`: another node of the same shape. */
+static int add_layer(struct mc_graph *g, uint32_t *seed, int x, int other)
+{
+    switch (draw(seed, 9)) {
+    case 0:
+    case 1:
+        return convolution(g, x, 3);
+    case 2:
+        return convolution(g, x, 1);
+    case 3:
+        return mc_graph_batchnorm(g, NULL, x, 1e-5f);
+    case 4:
+        return mc_graph_relu(g, NULL, mc_graph_batchnorm(g, NULL, x, 1e-5f));
+    case 5:
+        return mc_graph_dropout(g, NULL, mc_graph_relu(g, NULL, x), .3f);
+    case 6:
+        return convolution(g, mc_graph_concat(g, NULL, (int[]){x, other}, 2), 3);
+    case 7:
+        return other == x ? x : mc_graph_add(g, NULL, (int[]){x, other}, 2);
+    default:
+        x = mc_graph_batchnorm(g, NULL, convolution(g, x, 3), 1e-5f);
+        x = mc_graph_batchnorm(g, NULL, convolution(g, mc_graph_relu(g, NULL, x), 3), 1e-5f);
+        return mc_graph_relu(g, NULL, mc_graph_add(g, NULL, (int[]){other, x}, 2));
+    }
+}
+
+static int is_read(const struct mc_graph *g, int node)
+{
+    for (int j = node + 1; j < g->n_nodes; j++)
+        for (int k = 0; k < g->nodes[j].n_in; k++)
+            if (g->nodes[j].in[k] == node)
+                return 1;
+    return 0;
+}
+
+/* A network in which each layer reads one of the last four, and two heads. */
+static struct mc_graph *random_net(uint32_t seed)
+{
+    struct mc_graph *g = mc_graph_new("random", 3, 8, 8, 4, MEAN, STD);
+    int node[MAX_LAYERS] = {convolution(g, 0, 3)};
+    uint32_t n = 1;
+
+    for (const uint32_t layers = 8 + draw(&seed, 20); n < layers; n++) {
+        const int x = node[n - 1 - draw(&seed, n < 4 ? n : 4)];
+        node[n] = add_layer(g, &seed, x, node[draw(&seed, n)]);
+    }
+    int x = node[n - 1];
+    for (int i = 1, end = g->n_nodes; i < end; i++)
+        if (i != x && !is_read(g, i))
+            x = mc_graph_add(g, NULL, (int[]){x, i}, 2);
+    head(g, mc_graph_globalpool(g, NULL, node[n / 2]), .3f, 1);
+    head(g, mc_graph_globalpool(g, NULL, x), 1, 0);
+    return finish(g, draw(&seed, 3) ? 0 : .5f);
+}
+
+/* What to run after a forward pass: nothing, backward, backward for the pixels alone. */
+enum { FORWARD, BACKWARD, PIXELS, N_RUNS };
+
+/* Everything that a run computes: logits, statistics, moments of the batch, gradients. */
+static void *results(struct fixture *f, const struct mc_plan_opts *o, enum mc_mode mode, int run,
+                     size_t *bytes)
+{
+    const size_t logits = B * 4, S = f->g->S, P = f->g->P, pixels = B * f->image;
+    struct mc_buf *acc = buf((2 * S + 1) * sizeof(double), NULL);
+    struct mc_buf *d_logits = buf(logits * sizeof(float), NULL);
+    struct mc_buf *dx = buf(pixels * sizeof(float), NULL), *grad = buf(P * sizeof(float), NULL);
+    struct mc_plan *p = plan(f->g, *o);
+
+    put_vectors(f);
+    be->load(p, &f->source, f->d_ctl);
+    be->forward(p, mode, f->d_params, f->d_stats, acc, f->d_ctl);
+    be->output(p, MC_OUT_LOGITS, 0, d_logits);
+    if (run != FORWARD) {
+        be->backward(p, f->d_params, run == BACKWARD ? grad : NULL);
+        be->input_grad(p, dx);
+    }
+    struct mc_buf *const all[] = {d_logits, f->d_stats, acc, grad, dx};
+    const size_t size[] = {logits * sizeof(float), S * sizeof(float), (2 * S + 1) * sizeof(double),
+                           P * sizeof(float), pixels * sizeof(float)};
+    *bytes = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        *bytes += size[i];
+    unsigned char *to = room(*bytes, 1), *at = to;
+    for (size_t i = 0; i < sizeof all / sizeof *all; at += size[i++])
+        fetch(all[i], at, size[i]);
+    return to;
+}
+
+static void reused_memory(void **state)
+{
+    (void)state;
+    open_cpu(1);
+    for (uint32_t seed = 1; seed <= 24; seed++) {
+        struct fixture f;
+        int32_t samples[B];
+        setup(&f, random_net(seed), 0);
+        set_order(&f, seed % 2 ? B : 4, samples);
+        for (enum mc_mode mode = MC_MODE_TRAIN; mode <= MC_MODE_EVAL; mode++)
+            for (int run = 0; run < N_RUNS; run++) {
+                const struct mc_plan_opts o = {.backward = run != FORWARD,
+                                               .input_grad = run != FORWARD,
+                                               .train_only = seed % 3 != 0};
+                size_t bytes;
+                separate = 1;
+                const void *expected = results(&f, &o, mode, run, &bytes);
+                separate = 0;
+                assert_memory_equal(results(&f, &o, mode, run, &bytes), expected, bytes);
+            }
+        teardown(&f);
+    }
+    be->close(be);
+}
+
 /* oneDNN and the backend choose instructions once per process. */
 int main(void)
 {
     static const char *const isa[][2] = {
         {"portable", "AVX2"}, {"avx2", "AVX2"}, {"avx512", "AVX512_CORE"}};
-    const struct CMUnitTest tests[] = {cmocka_unit_test(fused_batch_norms)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(fused_batch_norms),
+                                       cmocka_unit_test(reused_memory)};
     int failed = 0;
 
     for (size_t i = 0; i < sizeof isa / sizeof *isa; i++) {
