@@ -51,7 +51,7 @@ static const struct mc_option options[] = {
     {"samples", 0, MC_OPT_U64, MC_AT(collect.pass.samples), .arg = "N", .min = 1, .max = INT64_MAX,
      .help = "use the first N images of the data set (default: its first 20%)"},
     {"shard", 0, MC_OPT_OTHER, MC_AT(collect), .arg = "I/N", .parse = parse_shard, .def = "1/1",
-     .help = "split the images into N parts and use part I (1 to N)"},
+     .help = "split the batches into N parts, some perhaps empty, and use part I (1 to N)"},
     {"at", 0, MC_OPT_CHOICE, MC_AT(collect.at_pre), .names = places, .def = "post",
      .help = "use activations after the ReLU (post) or before it (pre)"},
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "write one network's activations, batch by batch"},
@@ -130,6 +130,9 @@ static int collect(struct options *o, const struct mc_weights *w, struct mc_data
     struct mc_progress p;
     int rc;
 
+    if (!mc_collect_images(c))
+        mc_warn(&o->cli, "shard %u of %u is empty: it has no batch of %llu images", c->shard + 1,
+                c->shards, (unsigned long long)c->pass.batch);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(c));
     c->pass.be = o->cli.be;
     c->pass.data = data;

@@ -66,8 +66,8 @@ static const char doc[] =
     "--join writes a joint set of one member per FILE. A network keeps its order. A permutation "
     "brings its second network to the common order. If the first FILE is a network A, a "
     "permutation of A to the order of a network B is inverted, so B comes to the order of A.\n\n"
-    "Memory: twice the largest tensor and 66 MiB. --verify needs 16 bytes per parameter, a network "
-    "from a pipe 8; -v first prints how much.\n\n"
+    "Memory: twice the largest tensor and 66 MiB. A network from a pipe needs 8 bytes per "
+    "parameter, --verify 16 and a batch's activations. -v prints how much.\n\n"
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
@@ -205,6 +205,21 @@ static int join(struct options *o, struct mc_error *err)
     return rc;
 }
 
+/* Report the required memory, or refuse it if the machine has less. With --verify it opens the backend. */
+static int check_memory(struct options *o, const struct mc_graph *g, struct mc_error *err)
+{
+    const double networks = (o->verify ? 16.0 : 8.0) * (double)g->P;
+    size_t activations = 0;
+    int rc = 0;
+
+    if (o->verify && ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)) ||
+                      (rc = mc_verify_bytes(o->cli.be, g, &activations, err))))
+        return rc;
+    mc_detail(&o->cli, "memory: networks %.1f MB, activations %.1f MB", networks / 1e6,
+              (double)activations / 1e6);
+    return mc_memory_fits(networks + (double)activations, err);
+}
+
 static int verify(struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
                   struct mc_error *err)
 {
@@ -215,7 +230,7 @@ static int verify(struct options *o, const struct mc_weights *w, const struct mc
         .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
     int rc = mc_dataset_open(&data, o->verify, err);
 
-    if (rc || (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
+    if (rc)
         goto out;
     pass.be = o->cli.be;
     pass.data = data;
@@ -301,9 +316,7 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
 
     if (rc)
         return rc;
-    const double bytes = (o->verify ? 16.0 : 8.0) * (double)w.graph->P;
-    mc_detail(&o->cli, "memory: networks %.1f MB", bytes / 1e6);
-    if ((rc = mc_memory_fits(bytes, err)))
+    if ((rc = check_memory(o, w.graph, err)))
         goto out;
     memcpy(of.id, w.id, sizeof of.id);
     if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", of.path)) ||

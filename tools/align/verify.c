@@ -18,9 +18,16 @@ struct check {
     double metrics[2][MC_N_METRICS]; /* last batch's */
 };
 
+static const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
+
+int mc_verify_bytes(struct mc_backend *be, const struct mc_graph *g, size_t *bytes,
+                    struct mc_error *err)
+{
+    return mc_plan_bytes(be, g, &opts, bytes, err);
+}
+
 static int prepare(struct check *c, const struct mc_weights *const nets[2], struct mc_error *err)
 {
-    const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
     int rc = 0;
 
     for (int k = 0; k < 2 && !rc; k++) { /* one plan serves both */

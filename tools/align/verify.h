@@ -21,6 +21,10 @@ struct mc_verified {
     double loss; /* largest difference of a batch's mean loss, heads weighted as in training */
 };
 
+/* Measures the device memory of a batch's activations. */
+MC_USE_RESULT int mc_verify_bytes(struct mc_backend *be, const struct mc_graph *g, size_t *bytes,
+                                  struct mc_error *err);
+
 /* Both networks have a's graph and run in evaluation mode. The batch is always MC_VERIFY_BATCH;
  * that of the options is ignored. MC_EINPUT: data of another shape, no images or fewer than
  * samples, a logit that is not finite. */

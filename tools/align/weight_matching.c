@@ -9,27 +9,12 @@
 #include "libcommon/base/rng.h"
 #include "tools/align/nested_groups.h"
 #include "tools/align/products.h"
+#include "tools/align/view.h"
 
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
-
-enum { MANY = 1 << 16 }; /* values that are worth several threads */
-
-/* A rearranged tensor: its entry (r,c) is entry (row[r],column[c]) of the original. */
-struct view {
-    size_t rows, length;
-    int32_t *row, *column;
-    int moves_columns, moves;
-    int32_t *scratch;
-    struct sums *sums; /* (rows) */
-};
-
-/* Inner product of two vectors and the square of their distance. */
-struct sums {
-    double product, distance2;
-};
 
 struct matching {
     const struct mc_symmetry *s;
@@ -40,11 +25,11 @@ struct matching {
     size_t n_uses;
     size_t *first; /* (n_params + 1): first use of each tensor */
     float *x, *y;  /* rearranged tensors of a and b */
-    struct view view;
+    struct mc_view view;
     struct mc_products products;
-    struct sums *tensor;        /* (n_params) of a and P b */
-    double *value;              /* (K,K) of the largest group */
-    int32_t *candidate, *spare; /* (K) of the largest group */
+    struct mc_view_sums *tensor; /* (n_params) of a and P b */
+    double *value;               /* (K,K) of the largest group */
+    int32_t *candidate, *spare;  /* (K) of the largest group */
     struct mc_nesting nesting;
     struct mc_inside inside;   /* current group's */
     const unsigned char *keep; /* (n_groups) */
@@ -65,12 +50,6 @@ static int is_statistic(const struct mc_param *p)
 
 /* ---- tensors, rearranged --------------------------------------------------------------------- */
 
-static void set_identity(int32_t *index, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        index[i] = (int32_t)i;
-}
-
 /* Return the number of rows in a view of the tensor. If a use moves only the columns of some rows
  * (parts), the whole tensor is one row. */
 static size_t view_rows(const struct matching *m, size_t tensor)
@@ -83,81 +62,20 @@ static size_t view_rows(const struct matching *m, size_t tensor)
     return t->count && t->tensor.ndim ? (size_t)t->tensor.shape[0] : 1;
 }
 
-/* Start a view of the tensor without a change. */
-static void view_begin(struct matching *m, size_t tensor)
+static void start_view(struct matching *m, size_t tensor)
 {
-    struct view *v = &m->view;
+    const size_t rows = view_rows(m, tensor);
 
-    v->rows = view_rows(m, tensor);
-    v->length = m->g->params[tensor].count / v->rows;
-    v->moves = v->moves_columns = 0;
-    set_identity(v->row, v->rows);
-    set_identity(v->column, v->length);
+    mc_view_start(&m->view, rows, m->g->params[tensor].count / rows);
 }
 
-static void view_apply(struct matching *m, size_t use, int inverse)
+static void permute_view(struct matching *m, size_t use, int inverse)
 {
     const struct mc_placed_use *u = &m->uses[use];
-    struct view *v = &m->view;
     struct mc_unit_blocks at = u->at;
-    int32_t *index = v->column;
 
     at.base -= m->g->params[u->use->index].offset;
-    if (v->rows > 1 && u->use->dim == 0) {
-        index = v->row;
-        at.m /= v->length;
-        at.stride /= v->length;
-        at.base /= v->length;
-    } else {
-        at.blocks /= v->rows;
-        v->moves_columns = 1;
-    }
-    mc_units_permute(&at, m->p->perm[u->group], inverse, sizeof *index, index, v->scratch);
-    v->moves = 1;
-}
-
-/* Return the view of a tensor: `from` if nothing moves, else `to` with a copy. */
-static const float *view_copy(const struct matching *m, const float *from, float *to)
-{
-    const struct view *v = &m->view;
-
-    if (!v->moves)
-        return from;
-#pragma omp parallel for num_threads(m->threads) if (v->rows * v->length > MANY)
-    for (size_t r = 0; r < v->rows; r++) {
-        const float *row = from + (size_t)v->row[r] * v->length;
-        float *out = to + r * v->length;
-        if (!v->moves_columns)
-            memcpy(out, row, v->length * sizeof *out);
-        else
-            for (size_t c = 0; c < v->length; c++)
-                out[c] = row[v->column[c]];
-    }
-    return to;
-}
-
-typedef double lanes __attribute__((vector_size(4 * sizeof(double))));
-
-/* Sums of a row of a and a row of b with its columns in this order. */
-static struct sums sums_of_row(const float *a, const float *b, const int32_t *column, size_t n)
-{
-    lanes product = {0}, distance2 = {0};
-    struct sums sums;
-
-    for (; n >= 4; n -= 4, a += 4, column += 4) {
-        const lanes x = {a[0], a[1], a[2], a[3]},
-                    y = {b[column[0]], b[column[1]], b[column[2]], b[column[3]]};
-        product += x * y;
-        distance2 += (x - y) * (x - y);
-    }
-    sums.product = product[0] + product[1] + (product[2] + product[3]);
-    sums.distance2 = distance2[0] + distance2[1] + (distance2[2] + distance2[3]);
-    for (size_t c = 0; c < n; c++) {
-        const double x = (double)a[c], y = (double)b[column[c]];
-        sums.product += x * y;
-        sums.distance2 += (x - y) * (x - y);
-    }
-    return sums;
+    mc_view_permute(&m->view, at, u->use->dim, m->p->perm[u->group], inverse);
 }
 
 /* Return 1 if `other` is the group, or a group inside its units. */
@@ -176,44 +94,34 @@ static void rearrange(struct matching *m, size_t use, size_t without, const floa
 {
     const size_t tensor = m->uses[use].use->index, offset = m->g->params[tensor].offset;
 
-    view_begin(m, tensor);
+    start_view(m, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
         if (i != use && m->uses[i].group != without &&
             (in_group(m, without, m->uses[i].group) ||
              !mc_use_is_after(&m->uses[i], &m->uses[use])))
-            view_apply(m, i, 0);
-    *y = view_copy(m, m->b + offset, m->y);
-    view_begin(m, tensor);
+            permute_view(m, i, 0);
+    *y = mc_view_copy(&m->view, m->b + offset, m->y, m->threads);
+    start_view(m, tensor);
     for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
         if (mc_use_is_after(&m->uses[i], &m->uses[use]) && !in_group(m, without, m->uses[i].group))
-            view_apply(m, i, 1);
-    *x = view_copy(m, m->a + offset, m->x);
+            permute_view(m, i, 1);
+    *x = mc_view_copy(&m->view, m->a + offset, m->x, m->threads);
     *at = m->uses[use].at;
     at->base -= offset;
 }
 
-/* Set the tensor's sums over a and P b, 0 for statistics. Rows are added in order. */
+/* Set the tensor's sums over a and P b, 0 for statistics. */
 static void set_sums(struct matching *m, size_t tensor)
 {
     const struct mc_param *t = &m->g->params[tensor];
-    const struct view *v = &m->view;
-    struct sums *s = &m->tensor[tensor];
 
-    *s = (struct sums){0};
+    m->tensor[tensor] = (struct mc_view_sums){0};
     if (is_statistic(t))
         return;
-    view_begin(m, tensor);
+    start_view(m, tensor);
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        view_apply(m, i, 0);
-#pragma omp parallel for num_threads(m->threads) if (t->count > MANY)
-    for (size_t r = 0; r < v->rows; r++)
-        v->sums[r] =
-            sums_of_row(m->a + t->offset + r * v->length,
-                        m->b + t->offset + (size_t)v->row[r] * v->length, v->column, v->length);
-    for (size_t r = 0; r < v->rows; r++) {
-        s->product += v->sums[r].product;
-        s->distance2 += v->sums[r].distance2;
-    }
+        permute_view(m, i, 0);
+    m->tensor[tensor] = mc_view_sum(&m->view, m->a + t->offset, m->b + t->offset, m->threads);
 }
 
 static void set_all_sums(struct matching *m)
@@ -466,9 +374,7 @@ static int begin(struct matching *m, struct mc_error *err)
     for (size_t i = 0; i < m->s->n_groups; i++)
         grow(&widest, m->s->groups[i].size);
     if ((rc = mc_new(&m->x, largest, err)) || (rc = mc_new(&m->y, largest, err)) ||
-        (rc = mc_new(&m->view.row, rows, err)) || (rc = mc_new(&m->view.sums, rows, err)) ||
-        (rc = mc_new(&m->view.column, length, err)) ||
-        (rc = mc_new(&m->view.scratch, rows > length ? rows : length, err)) ||
+        (rc = mc_view_init(&m->view, rows, length, err)) ||
         (rc = mc_new(&m->tensor, g->n_params, err)) || (rc = mc_new(&m->candidate, widest, err)) ||
         (rc = mc_new(&m->spare, widest, err)) || (rc = mc_new(&m->current, m->s->n_groups, err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
@@ -487,10 +393,7 @@ static void release(struct matching *m)
     free(m->first);
     free(m->x);
     free(m->y);
-    free(m->view.row);
-    free(m->view.column);
-    free(m->view.scratch);
-    free(m->view.sums);
+    mc_view_release(&m->view);
     free(m->products.slab);
     free(m->tensor);
     free(m->value);

@@ -185,10 +185,10 @@ static struct mc_graph *random_net(uint32_t seed)
     return finish(g, draw(&seed, 3) ? 0 : .5f);
 }
 
-/* What to run after a forward pass: nothing, backward, backward for the pixels alone. */
+/* Passes that follow a forward pass: none, backward, backward for the pixels alone. */
 enum { FORWARD, BACKWARD, PIXELS, N_RUNS };
 
-/* Everything that a run computes: logits, statistics, moments of the batch, gradients. */
+/* All results of a run: logits, statistics, moments of the batch, gradients. */
 static void *results(struct fixture *f, const struct mc_plan_opts *o, enum mc_mode mode, int run,
                      size_t *bytes)
 {
