@@ -25,7 +25,10 @@ static unsigned char *allocate(size_t bytes)
 
     if (bytes >= MAPPED) {
         void *p = mmap(NULL, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        return p == MAP_FAILED ? NULL : p;
+        if (p == MAP_FAILED)
+            return NULL;
+        (void)madvise(p, all, MADV_HUGEPAGE); /* advice only: fewer page faults and TLB misses */
+        return p;
     }
     unsigned char *p = aligned_alloc(64, all);
     if (p)

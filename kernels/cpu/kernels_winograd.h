@@ -134,11 +134,12 @@ static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, co
     }
 }
 
-/* m[tile][b] = sum over ic of v[icb][tile][ic] u[ic][b] for 16 tiles. */
+/* m[tile][b] = sum over ic of v[icb][tile][ic] u[ic][b] for 16 tiles. Products read all of u in order,
+ * so the vectors after w[i] are next, even past the end of this product. */
 static inline __attribute__((always_inline)) void wino_product(size_t icb, size_t group,
                                                                const float *v, const vf *u, vf *m)
 {
-    enum { T = BLOCK == 16 ? 16 : 8 };
+    enum { T = BLOCK == 16 ? 16 : 8, AHEAD = 32 };
     for (size_t half = 0; half < 16; half += T) {
         vf acc[T];
 #pragma GCC unroll 16
@@ -149,6 +150,7 @@ static inline __attribute__((always_inline)) void wino_product(size_t icb, size_
             const vf *w = u + cb * BLOCK;
             for (size_t i = 0; i < BLOCK; i++) {
                 const vf wi = w[i];
+                __builtin_prefetch(w + i + AHEAD);
 #pragma GCC unroll 16
                 for (size_t t = 0; t < T; t++)
                     acc[t] += from[t * BLOCK + i] * wi;
@@ -279,6 +281,8 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                     acc[i] = to[i];
                 for (size_t t = 0; t < c->group; t++) {
                     const vf bt = b[t];
+                    if (t < R) /* the next product's sums */
+                        __builtin_prefetch(to + BLOCK + t, 1);
 #pragma GCC unroll 16
                     for (size_t i = 0; i < R; i++)
                         acc[i] += a[t * BLOCK + i] * bt;
@@ -375,9 +379,9 @@ static void KERNEL(wino_weights_in)(const struct cpu_wino *c, size_t ic, size_t 
 {
     const size_t IC = c->icb * BLOCK;
 
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < IC; i++)
-        for (size_t ob = 0; ob < c->ocb; ob++) {
+#pragma omp parallel for collapse(2) schedule(static)
+    for (size_t ob = 0; ob < c->ocb; ob++)
+        for (size_t i = 0; i < IC; i++) {
             vf g[9] = {ZERO}, e[18], f[36];
             for (size_t l = 0; i < ic && l < BLOCK && ob * BLOCK + l < oc; l++) {
                 const size_t o = ob * BLOCK + l;
@@ -400,9 +404,9 @@ static void KERNEL(wino_weights_out)(const struct cpu_wino *c, size_t ic, size_t
 {
     const size_t size = 36 * c->icb * c->ocb * BLOCK * BLOCK;
 
-#pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < ic; i++)
-        for (size_t ob = 0; ob < c->ocb; ob++) {
+#pragma omp parallel for collapse(2) schedule(static)
+    for (size_t ob = 0; ob < c->ocb; ob++)
+        for (size_t i = 0; i < ic; i++) {
             vf f[36], e[18], g[9];
             for (size_t k = 0; k < 36; k++) {
                 const vf *from =
