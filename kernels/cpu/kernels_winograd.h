@@ -134,9 +134,16 @@ static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, co
     }
 }
 
+/* Return 1 if transformed weights exceed the second cache, so that products should prefetch them. */
+static int wino_is_large(const struct cpu_wino *c)
+{
+    enum { CACHE = 1 << 20 };
+    return 36 * c->icb * c->ocb * BLOCK * BLOCK * sizeof(float) > CACHE;
+}
+
 /* m[tile][b] = sum over ic of v[icb][tile][ic] u[ic][b] for 16 tiles. Products read all of u in order,
- * so the vectors after w[i] are next, even past the end of this product. */
-static inline __attribute__((always_inline)) void wino_product(size_t icb, size_t group,
+ * so the vectors after w[i] are next, even past the end of this product. `large` is a constant. */
+static inline __attribute__((always_inline)) void wino_product(int large, size_t icb, size_t group,
                                                                const float *v, const vf *u, vf *m)
 {
     enum { T = BLOCK == 16 ? 16 : 8, AHEAD = 32 };
@@ -150,7 +157,8 @@ static inline __attribute__((always_inline)) void wino_product(size_t icb, size_
             const vf *w = u + cb * BLOCK;
             for (size_t i = 0; i < BLOCK; i++) {
                 const vf wi = w[i];
-                __builtin_prefetch(w + i + AHEAD);
+                if (large)
+                    __builtin_prefetch(w + i + AHEAD);
 #pragma GCC unroll 16
                 for (size_t t = 0; t < T; t++)
                     acc[t] += from[t * BLOCK + i] * wi;
@@ -224,6 +232,7 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
     const size_t out_lines = wino_lines(16, c->ocb, c->ocb);
     const struct cpu_fused *after = c->norm.part ? &c->norm : NULL;
     const struct cpu_fused *before = c->norm.x && !after ? &c->norm : NULL;
+    const int large = wino_is_large(c);
     const float *other[3];
     const size_t n_other = wino_fused(&c->norm, before ? before->x : y, other);
 
@@ -247,9 +256,13 @@ static void KERNEL(wino_conv)(const struct cpu_wino *c, const float *x, const fl
                         wino_prefetch(&out, out_lines, 1);
                         for (size_t i = 0; i < n_other; i++)
                             wino_prefetch(more + i, after ? out_lines : in_lines, 0);
-                        wino_product(c->icb, c->group, v + (k * vfar + t) * BLOCK,
-                                     (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK,
-                                     (vf *)m + k * mfar + ob * c->group + t);
+                        const float *from = v + (k * vfar + t) * BLOCK;
+                        const vf *w = (const vf *)u + (k * c->ocb + ob) * c->icb * BLOCK;
+                        vf *to = (vf *)m + k * mfar + ob * c->group + t;
+                        if (large)
+                            wino_product(1, c->icb, c->group, from, w, to);
+                        else
+                            wino_product(0, c->icb, c->group, from, w, to);
                     }
             wino_store(c, m, r0, rows, y, strip);
         }
@@ -262,6 +275,7 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                        struct wino_ahead *x, struct wino_ahead *dy, size_t n_dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
+    const size_t sums_ahead = wino_is_large(c) ? R : 0; /* of the next product, to prefetch */
     const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
     const size_t dy_lines = wino_lines(c->group, c->ocb, c->icb * c->ocb);
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);
@@ -281,7 +295,7 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                     acc[i] = to[i];
                 for (size_t t = 0; t < c->group; t++) {
                     const vf bt = b[t];
-                    if (t < R) /* the next product's sums */
+                    if (t < sums_ahead)
                         __builtin_prefetch(to + BLOCK + t, 1);
 #pragma GCC unroll 16
                     for (size_t i = 0; i < R; i++)
