@@ -26,6 +26,7 @@ typedef double vd __attribute__((vector_size(BLOCK * 4), may_alias));
 #include "kernels/cpu/kernels_pointwise.h"
 #include "kernels/cpu/kernels_vector.h"
 /* clang-format off: the order counts */
+#include "kernels/cpu/kernels_winograd_ahead.h"
 #include "kernels/cpu/kernels_winograd_transforms.h"
 #include "kernels/cpu/kernels_winograd.h"
 /* clang-format on */
