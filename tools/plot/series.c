@@ -265,8 +265,9 @@ static int check_signature(const struct mc_table *t, const double *v, struct mc_
         if (!strcmp(layers[i], layers[i - 1])) {
             while (t->cells[r * t->cols + col] != layers[i])
                 r++;
-            rc = mc_fail(err, MC_EINPUT, "%s: line %zu: duplicate layer '%s'", t->name, t->lines[r],
-                         layers[i]);
+            rc = mc_fail(err, MC_EINPUT,
+                         "%s: line %zu: duplicate layer '%s' (one pair per table expected)",
+                         t->name, t->lines[r], layers[i]);
         }
     free(layers);
     return rc;

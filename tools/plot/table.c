@@ -106,6 +106,9 @@ static size_t count_char(const char *s, char c)
 
 static int header(struct mc_table *t, char *line, struct mc_error *err)
 {
+    if (*line == '{')
+        return mc_fail(err, MC_EINPUT, "%s: a log, not a table (draw it with 'mc-plot log')",
+                       t->name);
     t->cols = count_char(line, '\t') + 1;
     if (t->cols > MC_TABLE_MAX_COLUMNS)
         return mc_fail(err, MC_EINPUT, "%s: more than %d columns", t->name, MC_TABLE_MAX_COLUMNS);
@@ -186,6 +189,34 @@ long mc_table_find(const struct mc_table *t, const char *name)
     return -1;
 }
 
+/* The column that only the tables of a figure have. */
+static const struct {
+    const char *column, *figure;
+} keys[] = {{"t", "path"}, {"identity", "signature"}, {"x", "plane"}};
+enum { N_KEYS = sizeof keys / sizeof *keys };
+
+/* Report a table of another figure, or of networks. Return 0 if it is neither. */
+static int wrong_kind(const struct mc_table *t, const char *name, struct mc_error *err)
+{
+    size_t key = 0, other = 0;
+
+    while (key < N_KEYS && strcmp(keys[key].column, name))
+        key++;
+    if (key == N_KEYS)
+        return 0;
+    while (other < N_KEYS && mc_table_find(t, keys[other].column) < 0)
+        other++;
+    if (other < N_KEYS)
+        return mc_fail(err, MC_EINPUT, "%s: a table for 'mc-plot %s', not '%s'", t->name,
+                       keys[other].figure, keys[key].figure);
+    if (mc_table_find(t, "network") < 0)
+        return 0;
+    return mc_fail(err, MC_EINPUT,
+                   "%s: a table of networks, without '%s': measure a curve, or --line between "
+                   "two networks, with mc-eval",
+                   t->name, name);
+}
+
 int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)
 {
     long index = mc_table_find(t, name);
@@ -196,11 +227,9 @@ int mc_table_column(const struct mc_table *t, const char *name, size_t *col, str
         *col = (size_t)index;
         return 0;
     }
-    if (!name[1] && mc_table_find(t, "network") >= 0)
-        return mc_fail(err, MC_EINPUT,
-                       "%s: a table of networks, without '%s': measure a curve, or --line between "
-                       "two networks, with mc-eval",
-                       t->name, name);
+    int rc = wrong_kind(t, name, err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < t->cols; i++) {
         size_t used = strlen(list);
         snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", t->names[i]);

@@ -25,17 +25,17 @@ fails 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot p
 sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
 fails 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
 fails 3 "unknown column 'robust.loss'" mc-plot path line.tsv --data robust
-fails 3 "unknown column 't'" mc-plot path sig.tsv
+fails 3 "sig.tsv: a table for 'mc-plot signature', not 'path'" mc-plot path sig.tsv
 printf 'network\ttest.loss\ttest.accuracy\na.mcz\t1\t50\n' >networks.tsv
 fails 3 "networks.tsv: a table of networks, without 't': measure a curve, or --line" mc-plot path networks.tsv
 fails 3 "networks.tsv: a table of networks, without 'x'" mc-plot plane networks.tsv
 fails 3 "good-curve.mcz: text expected, got an mcz stream: measure it with mc-eval first" mc-plot path "$MC_ROOT/formats/samples/good-curve.mcz"
-fails 3 "unknown column 'identity'" mc-plot signature line.tsv
+fails 3 "line.tsv: a table for 'mc-plot path', not 'signature'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv
 fails 3 "fewer.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv fewer.tsv
-fails 3 "line.tsv: line 1: not a line of a training log" mc-plot log line.tsv
+fails 3 "line.tsv: line 1: not a line of a log (of --log-json)" mc-plot log line.tsv
 { cat sig.tsv && tail -n 1 sig.tsv; } >twice.tsv
-fails 3 "twice.tsv: line 4: duplicate layer 'layers.3.conv'" mc-plot signature twice.tsv
+fails 3 "twice.tsv: line 4: duplicate layer 'layers.3.conv' (one pair per table expected)" mc-plot signature twice.tsv
 { cat log.json && tail -n 1 log.json; } >twice.json
 fails 3 "twice.json: line 5: epoch must increase" mc-plot log twice.json
 echo '{"event":"start"}' >start.json

@@ -3,7 +3,7 @@
 fixture tables
 
 fails 3 "has no rows" mc-plot plane <(head -n 1 line.tsv)
-fails 3 "unknown column 'x'" mc-plot plane line.tsv
+fails 3 "line.tsv: a table for 'mc-plot path', not 'plane'" mc-plot plane line.tsv
 sed '$d' plane.tsv >part.tsv
 fails 3 "part.tsv: not a complete grid: 19 rows, but y increases after 4" mc-plot plane part.tsv
 head -n 5 plane.tsv >row.tsv
