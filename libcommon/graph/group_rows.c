@@ -189,7 +189,7 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
 static int check_header(char *line, struct mc_error *err)
 {
     char *field[N_COLUMNS];
-    int fine = line && !cut(line, field);
+    int fine = !cut(line, field);
 
     for (int c = 0; fine && c < N_COLUMNS; c++)
         fine = !strcmp(field[c], columns[c]);
@@ -260,7 +260,8 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
     qsort(r->by_name, g->n_params, sizeof *r->by_name, by_tensor_name);
     if (!(at = r->text = strdup(g->rows)))
         return mc_no_memory(err);
-    line = next_line(&at, &number_of);
+    if (!(line = next_line(&at, &number_of)))
+        return mc_fail(err, MC_EINPUT, "has no lines");
     rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
     while (!rc && (line = next_line(&at, &number_of))) {
         if ((rc = mc_list_room(&rows->rows, rows->n, err)))
