@@ -17,11 +17,17 @@ struct builder {
 };
 
 static const struct builder BUILDERS[] = {
-    {"tinyten", mc_net_tinyten, NULL},   {"resnet", mc_net_resnet, NULL},
-    {"resnet20", mc_net_resnet, "20"},   {"resnet32", mc_net_resnet, "32"},
-    {"resnet44", mc_net_resnet, "44"},   {"resnet56", mc_net_resnet, "56"},
-    {"resnet110", mc_net_resnet, "110"}, {"googlenet", mc_net_googlenet, NULL},
-    {"vgg", mc_net_vgg, NULL},           {"mlp", mc_net_mlp, NULL},
+    {"tinyten", mc_net_tinyten, NULL},
+    {"tinyten-dropout", mc_net_tinyten, "dropout"},
+    {"resnet", mc_net_resnet, NULL},
+    {"resnet20", mc_net_resnet, "20"},
+    {"resnet32", mc_net_resnet, "32"},
+    {"resnet44", mc_net_resnet, "44"},
+    {"resnet56", mc_net_resnet, "56"},
+    {"resnet110", mc_net_resnet, "110"},
+    {"googlenet", mc_net_googlenet, NULL},
+    {"vgg", mc_net_vgg, NULL},
+    {"mlp", mc_net_mlp, NULL},
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 

@@ -17,6 +17,7 @@ struct mc_net_spec {
  *
  *     tinyten                    the paper's network: 86,778 parameters for 10 classes of RGB
  *                                images; Xavier-normal weights, zero biases
+ *     tinyten-dropout            the same with a dropout of .2 before the last layer
  *     resnet[:depth[,width]]     He et al.'s network for CIFAR: depth 6n+2 (default 32, at most
  *                                1166), first stage `width` (16) wide; a 3x3 stem, three stages
  *                                of n basic blocks, 1x1 projections; 466,906 parameters for 10
@@ -38,7 +39,8 @@ MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
 /* The names for messages and help texts. */
 #define MC_NET_LIST                                                                                \
-    "tinyten, resnet20, resnet32, resnet44, resnet56, resnet110, resnet[:DEPTH[,WIDTH]], "         \
+    "tinyten, tinyten-dropout, resnet20, resnet32, resnet44, resnet56, resnet110, "                \
+    "resnet[:DEPTH[,WIDTH]], "                                                                     \
     "googlenet, vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...]"
 
 #endif

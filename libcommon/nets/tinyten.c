@@ -4,6 +4,7 @@
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
+#include <string.h>
 
 int mc_net_tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
 {
@@ -13,8 +14,10 @@ int mc_net_tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
                  {32, 3, 1, 1}, {64, 3, 2, 1}, {64, 3, 1, 0}, {64, 1, 1, 0}};
     int x = 0;
 
-    if (args)
-        return mc_fail(err, MC_EUSAGE, "tinyten accepts no arguments (got '%s')", args);
+    const int dropout = args && !strcmp(args, "dropout");
+
+    if (args && !dropout)
+        return mc_fail(err, MC_EUSAGE, "tinyten[:dropout] expected (got 'tinyten:%s')", args);
     for (int i = 0; i < (int)(sizeof units / sizeof *units); i++) {
         char conv[32], bn[32], relu[32];
         snprintf(conv, sizeof conv, "layers.%d.conv", i);
@@ -30,6 +33,8 @@ int mc_net_tinyten(struct mc_graph *g, const char *args, struct mc_error *err)
         x = mc_graph_relu(g, relu, x);
     }
     x = mc_graph_globalpool(g, "pool", x);
+    if (dropout)
+        x = mc_graph_dropout(g, "dropout", x, .2f);
     x = mc_graph_linear(g, "dense", x, g->classes, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", x, 1, 0);
     return 0;

@@ -139,15 +139,20 @@ def cells_of_steps(lines):
             yield path, "others_gain", spread("%.6f", gains)
 
 
+def part_of(line):
+    """NETWORK-DATA of a table's line. The paper's name for tinyten-dropout is tinyten."""
+    return line["network"].removesuffix("-dropout") + "-" + line["data"]
+
+
 def cells_of_table(path, part=None):
     """The cells of a table: NETWORK-DATA, row, column, and mean, deviation and number of values."""
     table, lines = os.path.basename(path)[:-4], read(path)[1]
     if not lines:
         raise Fault("%s: has no rows" % path)
     for line in lines:
-        if part and "network" in line and line["network"] + "-" + line["data"] != part:
+        if part and "network" in line and part_of(line) != part:
             raise Fault("%s: has %s on %s, but the folder is of %s" % (path, line["network"], line["data"], part))
-    part = part or lines[0]["network"] + "-" + lines[0]["data"]
+    part = part or part_of(lines[0])
     if table == "objective":
         found = cells_of_steps(lines)
     elif table in ("middle", "signature"):
@@ -189,7 +194,8 @@ def our_cells(paper, parts):
     result = collections.defaultdict(dict)
     folders = sorted(f for f in os.listdir(paper) if os.path.isdir(os.path.join(paper, f)))
     kinds = [(part, kind + part + "-") for part in parts for kind in ("", "grid-", "robust-")]
-    found = [(part, f) for part, start in kinds for f in folders if (f + "-").startswith(start)]
+    plain_names = {f: f.replace("tinyten-dropout-", "tinyten-") for f in folders}
+    found = [(part, f) for part, start in kinds for f in folders if (plain_names[f] + "-").startswith(start)]
     for part, name in found + [(None, f) for f in folders if f.startswith("bound-")]:
         folder = os.path.join(paper, name)
         plain, pam = shortfall(folder) if part else ([], [])  # the paper has no length for the bound

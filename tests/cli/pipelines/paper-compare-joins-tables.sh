@@ -92,6 +92,12 @@ echo .1 >paper/resnet32-cifar10/scale
 sed 's/resnet32/tinyten/; s/cifar10/cifar100/; s/\.1//g; s/\t3\t/\t1\t/' paper/resnet32-cifar10/table.tsv >paper/tinyten-cifar100/table.tsv
 expect_equal "$(cells 'table1\tresnet32\tcifar10\tcurve-aligned\tminimum' 6-15,17)" $'90\t.1\t3\t92.2\t0.0\t\t\t3.1\tresnet32-cifar10\tscale=.1\tnot run'
 expect_equal "$(cells 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' 6-12,17)" $'90\t\t1\t57.7\t0.4\t32.30\t\tundecided'
+# tinyten-dropout is the paper's tinyten
+mkdir -p dropout/tinyten-dropout-cifar100
+echo "$full" >dropout/tinyten-dropout-cifar100/length
+sed 's/^tinyten/tinyten-dropout/' paper/tinyten-cifar100/table.tsv >dropout/tinyten-dropout-cifar100/table.tsv
+row() { compare.py cells -f tsv "$1" | grep -P 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' | cut -f 6-12,17; }
+expect_equal "$(row dropout)" "$(row paper)"
 # the other graphs' tables
 rows >paper/grid-tinyten-cifar100/grid.tsv <<'END'
 network data path lr batch pairs arc_mean arc_mean_sd

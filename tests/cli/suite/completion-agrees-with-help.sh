@@ -29,7 +29,7 @@ expect_equal "$(completions mc-plot --quiet path ta)" "table.tsv"
 expect_equal "$(completions mc-plot --nothing-like)" ""
 # networks and the words of every option that has some
 expect_equal "$(completions mc-train --net resnet)" "resnet20 resnet32 resnet44 resnet56 resnet110 resnet"
-expect_equal "$(completions mc-train -n '')" "tinyten resnet20 resnet32 resnet44 resnet56 resnet110 resnet googlenet vgg mlp folder net.json"
+expect_equal "$(completions mc-train -n '')" "tinyten tinyten-dropout resnet20 resnet32 resnet44 resnet56 resnet110 resnet googlenet vgg mlp folder net.json"
 expect_equal "$(completions mc-train --net = goo)" "googlenet"
 expect_equal "$(completions mc-eval --bn '')" "reestimate average"
 expect_equal "$(completions mc-train --schedule '')" "step linear cosine onecycle"
