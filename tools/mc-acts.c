@@ -131,8 +131,9 @@ static int collect(struct options *o, const struct mc_weights *w, struct mc_data
     int rc;
 
     if (!mc_collect_images(c))
-        mc_warn(&o->cli, "shard %u of %u is empty: it has no batch of %llu images", c->shard + 1,
-                c->shards, (unsigned long long)c->pass.batch);
+        mc_warn(&o->cli,
+                "shard %u of %u is empty: there are fewer batches of %llu images than shards",
+                c->shard + 1, c->shards, (unsigned long long)c->pass.batch);
     mc_progress_begin(&p, &o->cli, "counting", "images", mc_collect_images(c));
     c->pass.be = o->cli.be;
     c->pass.data = data;

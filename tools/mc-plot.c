@@ -337,7 +337,7 @@ static void check_options(struct options *o)
     if (!o->cli.n_operands)
         mc_cli_usage(
             "missing: operand path, signature, log, dots or plane, and tables (see --help)");
-    o->mode = (enum mc_picture)mc_parse_choice("picture", o->cli.operands[0], modes);
+    o->mode = (enum mc_picture)mc_parse_choice("figure", o->cli.operands[0], modes);
     o->figure.kind = o->mode;
     const char *idle = mc_option_idle(&o->cli, 1u << o->mode);
     if (idle)

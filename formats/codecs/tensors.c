@@ -11,16 +11,45 @@
 
 #define ALIGNMENT 64
 
+/* Round up to the alignment, at least once. Return 0 after an overflow. */
+static size_t round_up(size_t bytes)
+{
+    size_t sum = 0;
+
+    return __builtin_add_overflow(bytes ? bytes : 1, ALIGNMENT - 1, &sum) ? 0
+                                                                          : sum - sum % ALIGNMENT;
+}
+
 void *mc_aligned_zeros(size_t bytes)
 {
-    size_t rounded = 0;
+    const size_t rounded = round_up(bytes);
+    void *p = rounded ? aligned_alloc(ALIGNMENT, rounded) : NULL;
 
-    if (__builtin_add_overflow(bytes ? bytes : 1, ALIGNMENT - 1, &rounded))
-        return NULL;
-    rounded -= rounded % ALIGNMENT;
-    void *p = aligned_alloc(ALIGNMENT, rounded);
     if (p)
         memset(p, 0, rounded);
+    return p;
+}
+
+/* Resize aligned memory that keeps its first `have` bytes; zero the others. A large block keeps its
+ * pages, so it is never in memory twice. Frees `old` in any case. */
+static void *resize(void *old, size_t have, size_t bytes)
+{
+    const size_t rounded = round_up(bytes);
+    unsigned char *p = rounded ? realloc(old, rounded) : NULL;
+
+    if (!p) {
+        free(old);
+        return NULL;
+    }
+    if ((uintptr_t)p % ALIGNMENT) {
+        void *aligned = aligned_alloc(ALIGNMENT, rounded);
+        if (aligned)
+            memcpy(aligned, p, have);
+        free(p);
+        if (!(p = aligned))
+            return NULL;
+    }
+    memset(p + have, 0, rounded - have);
     return p;
 }
 
@@ -89,15 +118,9 @@ static int grow(struct mc_block *s, size_t need, struct mc_error *err)
         size = 2 * s->have;
     else if (size < s->bytes && s->have > s->bytes / 2)
         size = s->bytes;
-    void *p = mc_aligned_zeros(size);
-    if (!p)
-        return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", size);
-    if (s->data)
-        memcpy(p, s->data, s->have);
-    free(s->data);
-    s->data = p;
-    s->have = size;
-    return 0;
+    s->data = s->data ? resize(s->data, s->have, size) : mc_aligned_zeros(size);
+    s->have = s->data ? size : 0;
+    return s->data ? 0 : mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", size);
 }
 
 static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define HEADER "tensor, axis, offset, count, block, group, separated by tabs"
 enum { TENSOR, AXIS, OFFSET, COUNT, BLOCK, GROUP, N_COLUMNS };
 static const char *const columns[N_COLUMNS] = {"tensor", "axis",  "offset",
                                                "count",  "block", "group"};
@@ -193,10 +194,7 @@ static int check_header(char *line, struct mc_error *err)
 
     for (int c = 0; fine && c < N_COLUMNS; c++)
         fine = !strcmp(field[c], columns[c]);
-    return fine ? 0
-                : mc_fail(err, MC_EINPUT,
-                          "the first line must be the column names tensor, axis, offset, count, "
-                          "block, group, separated by tabs");
+    return fine ? 0 : mc_fail(err, MC_EINPUT, "the first line must be the column names " HEADER);
 }
 
 /* ---- all lines ------------------------------------------------------------------------------- */
@@ -261,7 +259,7 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
     if (!(at = r->text = strdup(g->rows)))
         return mc_no_memory(err);
     if (!(line = next_line(&at, &number_of)))
-        return mc_fail(err, MC_EINPUT, "has no lines");
+        return mc_fail(err, MC_EINPUT, "no header (" HEADER " expected)");
     rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
     while (!rc && (line = next_line(&at, &number_of))) {
         if ((rc = mc_list_room(&rows->rows, rows->n, err)))

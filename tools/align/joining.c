@@ -37,7 +37,9 @@ static int read_perm(struct mc_perm *p, struct mc_reader *r, const char *first,
         return rc;
     memcpy(ids, p->ids, sizeof ids);
     if (!*ids[1])
-        return mc_fail(err, MC_EINPUT, "%s: does not record its networks (its history is missing)",
+        return mc_fail(err, MC_EINPUT,
+                       "%s: does not record two networks (a permutation of mc-hungarian, "
+                       "mc-match or mc-pam expected, with its history)",
                        mc_reader_name(r));
     if (strcmp(ids[1], first))
         return 0;

@@ -62,7 +62,7 @@ struct mc_cli {
      .help = "seed of all random choices", .group = 91, __VA_ARGS__}
 #define MC_OPTION_THREADS \
     {"threads", 't', MC_OPT_INT, MC_AT(cli.backend.threads), .arg = "N", .min = 1, .max = 1024, \
-     .help = "threads (default: all cores)", .group = 91}
+     .help = "threads (default: all cores; OMP_NUM_THREADS is ignored)", .group = 91}
 #define MC_OPTION_DEVICE \
     {"device", 0, MC_OPT_TEXT, MC_AT(cli.backend.device), .arg = "auto|cpu|cuda[:N]", .def = "auto", \
      .help = "device to compute on", .group = 91}

@@ -189,13 +189,15 @@ long mc_table_find(const struct mc_table *t, const char *name)
     return -1;
 }
 
-/* The column that only the tables of a figure have. */
+/* The column that only the tables of a figure have, and how to get one. */
 static const struct {
-    const char *column, *figure;
-} keys[] = {{"t", "path"}, {"identity", "signature"}, {"x", "plane"}};
+    const char *column, *figure, *source;
+} keys[] = {{"t", "path", "measure a curve, or --line between two networks, with mc-eval"},
+            {"identity", "signature", "mc-corr --signature writes one"},
+            {"x", "plane", "mc-eval --plane writes one"}};
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
-/* Report a table of another figure, or of networks. Return 0 if it is neither. */
+/* Report a table that lacks a figure's own column. Return 0 if the column is not one of those. */
 static int wrong_kind(const struct mc_table *t, const char *name, struct mc_error *err)
 {
     size_t key = 0, other = 0;
@@ -209,12 +211,8 @@ static int wrong_kind(const struct mc_table *t, const char *name, struct mc_erro
     if (other < N_KEYS)
         return mc_fail(err, MC_EINPUT, "%s: a table for 'mc-plot %s', not '%s'", t->name,
                        keys[other].figure, keys[key].figure);
-    if (mc_table_find(t, "network") < 0)
-        return 0;
-    return mc_fail(err, MC_EINPUT,
-                   "%s: a table of networks, without '%s': measure a curve, or --line between "
-                   "two networks, with mc-eval",
-                   t->name, name);
+    return mc_fail(err, MC_EINPUT, "%s: not a table for 'mc-plot %s' (column '%s' is missing): %s",
+                   t->name, keys[key].figure, name, keys[key].source);
 }
 
 int mc_table_column(const struct mc_table *t, const char *name, size_t *col, struct mc_error *err)

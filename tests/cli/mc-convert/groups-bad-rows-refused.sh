@@ -19,7 +19,7 @@ mcz.write("bad.mcz", "weights", {"net": "n", "dataset": "", "symmetry": "".join(
 END
     fails_unchanged 3 "bad.mcz: symmetry: ${1#bad.tsv: }" mc-permute --random 1 bad.mcz -o x.mcz
 }
-refuse "bad.tsv: has no lines" '# no row'
+refuse "bad.tsv: no header (tensor, axis," '# no row'
 refuse "bad.tsv: line 1: the first line must be the column names" 'w 0 0 12 1 g'
 refuse "line 1: the first line must be" 'tensor axis offset count block'
 refuse "line 1: the first line must be" "$header more"

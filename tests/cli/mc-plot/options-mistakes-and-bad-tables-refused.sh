@@ -27,8 +27,8 @@ fails 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
 fails 3 "unknown column 'robust.loss'" mc-plot path line.tsv --data robust
 fails 3 "sig.tsv: a table for 'mc-plot signature', not 'path'" mc-plot path sig.tsv
 printf 'network\ttest.loss\ttest.accuracy\na.mcz\t1\t50\n' >networks.tsv
-fails 3 "networks.tsv: a table of networks, without 't': measure a curve, or --line" mc-plot path networks.tsv
-fails 3 "networks.tsv: a table of networks, without 'x'" mc-plot plane networks.tsv
+fails 3 "networks.tsv: not a table for 'mc-plot path' (column 't' is missing): measure a curve, or --line" mc-plot path networks.tsv
+fails 3 "networks.tsv: not a table for 'mc-plot plane' (column 'x' is missing): mc-eval --plane writes one" mc-plot plane networks.tsv
 fails 3 "good-curve.mcz: text expected, got an mcz stream: measure it with mc-eval first" mc-plot path "$MC_ROOT/formats/samples/good-curve.mcz"
 fails 3 "line.tsv: a table for 'mc-plot path', not 'signature'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv

@@ -21,6 +21,6 @@ fails 2 "unknown network 'resent20', did you mean 'resnet20'? (one of: tinyten" 
 fails 2 "unknown network 'alexnet' (one of: tinyten" mc-train --net alexnet --data d.mcz
 fails 2 "for any other network: python -m mcz.torch export, see docs/tutorial.md)" mc-train --net wrn-16-2 --data d.mcz
 fails 2 "unknown data set 'cifar-10', did you mean 'cifar10'? (one of: cifar10, cifar100" mc-data cifar-10 x
-fails 2 "picture: unknown value 'signatures', did you mean 'signature'? (one of: path" mc-plot signatures table.tsv
+fails 2 "figure: unknown value 'signatures', did you mean 'signature'? (one of: path" mc-plot signatures table.tsv
 fails 2 "unknown value 'corelation', did you mean 'correlation'? (one of: correlation, l2)" mc-corr --measure corelation
 fails 3 "unknown column 'test.accuracy', did you mean 'test.acuracy'? (one of: " mc-plot path table.tsv
