@@ -86,8 +86,8 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) -lcmocka $(LIBS) -o $@
 
-# This test replaces the arena's placement.
-$(BUILD)/tests/unit/kernels/test_fusion: LDFLAGS += -Wl,--wrap=cpu_arena_place
+# This test wraps cpu_arena_place.
+$(BUILD)/tests/unit/kernels/test_fusion: override LDFLAGS += -Wl,--wrap=cpu_arena_place
 
 # Tests preload this library to make allocations fail. It must not need any library that itself allocates.
 $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags

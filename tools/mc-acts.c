@@ -51,7 +51,7 @@ static const struct mc_option options[] = {
     {"samples", 0, MC_OPT_U64, MC_AT(collect.pass.samples), .arg = "N", .min = 1, .max = INT64_MAX,
      .help = "use the first N images of the data set (default: its first 20%)"},
     {"shard", 0, MC_OPT_OTHER, MC_AT(collect), .arg = "I/N", .parse = parse_shard, .def = "1/1",
-     .help = "split the batches into N parts, some perhaps empty, and use part I (1 to N)"},
+     .help = "split the batches into N parts and use part I (1 to N); a part can be empty"},
     {"at", 0, MC_OPT_CHOICE, MC_AT(collect.at_pre), .names = places, .def = "post",
      .help = "use activations after the ReLU (post) or before it (pre)"},
     {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "write one network's activations, batch by batch"},

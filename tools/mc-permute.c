@@ -205,40 +205,38 @@ static int join(struct options *o, struct mc_error *err)
     return rc;
 }
 
-/* Report the required memory, or refuse it if the machine has less. With --verify it opens the backend. */
+/* Report the required memory. Fail if the machine has less. */
 static int check_memory(struct options *o, const struct mc_graph *g, struct mc_error *err)
 {
-    const double networks = (o->verify ? 16.0 : 8.0) * (double)g->P;
+    const double host = 8.0 * (double)g->P, networks = (o->verify ? 2 : 1) * host;
+    const int on_cpu =
+        o->verify && !strcmp(o->cli.be->name, "cpu"); /* a device has its own memory */
     size_t activations = 0;
-    int rc = 0;
+    int rc = o->verify ? mc_verify_bytes(o->cli.be, g, &activations, err) : 0;
 
-    if (o->verify && ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)) ||
-                      (rc = mc_verify_bytes(o->cli.be, g, &activations, err))))
+    if (rc)
         return rc;
     mc_detail(&o->cli, "memory: networks %.1f MB, activations %.1f MB", networks / 1e6,
               (double)activations / 1e6);
-    return mc_memory_fits(networks + (double)activations, err);
+    return mc_memory_fits(on_cpu ? networks + (double)activations : host, err);
 }
 
-static int verify(struct options *o, const struct mc_weights *w, const struct mc_weights *pw,
-                  struct mc_error *err)
+static int verify(struct options *o, struct mc_dataset_reader *data, const struct mc_weights *w,
+                  const struct mc_weights *pw, struct mc_error *err)
 {
-    struct mc_dataset_reader *data = NULL;
     struct mc_verified v;
     struct mc_progress progress;
     struct mc_loader_options pass = {
         .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
-    int rc = mc_dataset_open(&data, o->verify, err);
+    int rc = 0;
 
-    if (rc)
-        goto out;
     pass.be = o->cli.be;
     pass.data = data;
     mc_progress_begin(&progress, &o->cli, "verifying", "images", 0);
     rc = mc_verify(w, pw, &pass, &v, err);
     mc_progress_end(&progress);
     if (rc)
-        goto out;
+        return rc;
     mc_data_warn(&o->cli, w->graph, w->dataset, mc_dataset_get_info(data), o->verify,
                  MC_DATA_MEASURE);
     printf("images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n");
@@ -248,8 +246,6 @@ static int verify(struct options *o, const struct mc_weights *w, const struct mc
         rc =
             mc_fail(err, MC_EFAIL, "the permuted network differs: logits by up to %g, losses by %g",
                     v.difference, v.loss);
-out:
-    mc_dataset_close(data);
     return rc;
 }
 
@@ -312,10 +308,14 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
     const struct mc_stream from = {.reader = r, .declared = !o->verify};
+    struct mc_dataset_reader *data = NULL;
     int rc = mc_weights_read(&w, from, h, err);
 
     if (rc)
         return rc;
+    if (o->verify && ((rc = mc_dataset_open(&data, o->verify, err)) ||
+                      (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err))))
+        goto out;
     if ((rc = check_memory(o, w.graph, err)))
         goto out;
     memcpy(of.id, w.id, sizeof of.id);
@@ -331,7 +331,7 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
         goto out;
     memcpy(pw.types, w.types, (w.graph->n_params + w.graph->n_stats) * sizeof *w.types);
     report(o, &p, &of);
-    if (o->verify && (rc = verify(o, &w, &pw, err)))
+    if (o->verify && (rc = verify(o, data, &w, &pw, err)))
         goto out;
     if (o->perm_out && *p.ids[0] && !o->inverse)
         mc_history_set_pair(h, p.ids[0], p.ids[1]);
@@ -340,6 +340,7 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
     if (!o->verify || o->cli.output)
         rc = mc_weights_write(&pw, o->cli.output, h, err);
 out:
+    mc_dataset_close(data);
     mc_perm_release(&p);
     mc_symmetry_release(&s);
     mc_weights_release(&w);

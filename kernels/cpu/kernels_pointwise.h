@@ -117,23 +117,19 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *
 static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct mc_window *w,
                                   const float *dy, const int32_t *argmax, float *dx)
 {
-    const size_t ihw = (size_t)(w->ih * w->iw), ohw = (size_t)(w->oh * w->ow);
-
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->n * s->cb; i++) {
-        vf *p = (vf *)dx + i * ihw;
-        memset(p, 0, ihw * sizeof *p);
-        for (int oh = 0; oh < w->oh; oh++)
-            for (int ow = 0; ow < w->ow; ow++) {
-                const struct mc_span r = mc_window_at(w, 0, oh), q = mc_window_at(w, 1, ow);
-                const size_t at = i * ohw + (size_t)(oh * w->ow + ow);
-                const vi from = ((const vi *)argmax)[at], g = ((const vi *)dy)[at];
-                __builtin_prefetch((const vi *)argmax + at + ohw);
-                __builtin_prefetch((const vf *)dy + at + ohw);
-                for (int h = r.from; h < r.to; h++)
-                    for (int c = q.from; c < q.to; c++)
-                        p[h * w->iw + c] += (vf)(g & (from == h * w->iw + c));
-            }
+        const size_t ihw = (size_t)(w->ih * w->iw), ohw = (size_t)(w->oh * w->ow);
+        float *p = dx + i * ihw * BLOCK;
+        memset(p, 0, ihw * BLOCK * sizeof *p);
+        for (size_t j = 0; j < ohw; j++) {
+            const size_t at = (i * ohw + j) * BLOCK;
+            /* the next plane: the hardware's prefetcher stops at each 4 KiB */
+            __builtin_prefetch(argmax + at + ohw * BLOCK);
+            __builtin_prefetch(dy + at + ohw * BLOCK);
+            for (size_t b = 0; b < BLOCK; b++)
+                p[(size_t)argmax[at + b] * BLOCK + b] += dy[at + b];
+        }
     }
 }
 

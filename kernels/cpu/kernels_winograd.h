@@ -64,8 +64,8 @@ static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, co
     }
 }
 
-/* m[tile][b] = sum over ic of v[icb][tile][ic] u[ic][b] for 16 tiles. Products read all of u in order,
- * so the vectors after w[i] are next, even past the end of this product. `large` is a constant. */
+/* m[tile][b] = sum over ic of v[icb][tile][ic] u[ic][b] for 16 tiles. If `large`, a constant after
+ * inlining, prefetch the weights of the next products; the last prefetches are past the end of u. */
 static inline __attribute__((always_inline)) void wino_product(int large, size_t icb, size_t group,
                                                                const float *v, const vf *u, vf *m)
 {
@@ -198,7 +198,8 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                        struct wino_ahead *x, struct wino_ahead *dy, size_t n_dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
-    const size_t ahead = wino_is_large(c) ? R : 0; /* the next product's sums to prefetch */
+    const size_t ahead =
+        wino_is_large(c) ? R : 0; /* vectors of the next product's sums to prefetch */
     const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
     const size_t dy_lines = wino_lines(c->group, c->ocb, c->icb * c->ocb);
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);

@@ -72,7 +72,8 @@ static size_t wino_fused(const struct cpu_fused *norm, const float *known, const
     return n;
 }
 
-/* Return 1 if transformed weights exceed the second cache, so that products should prefetch them. */
+/* Return 1 if the transformed weights, or the sums of their gradient, exceed a typical second cache.
+ * Products then prefetch them. */
 static int wino_is_large(const struct cpu_wino *c)
 {
     enum { CACHE = 1 << 20 };

@@ -18,12 +18,12 @@ struct check {
     double metrics[2][MC_N_METRICS]; /* last batch's */
 };
 
-static const struct mc_plan_opts opts = {.batch = B, .train_only = 1};
+static const struct mc_plan_opts plan_opts = {.batch = B, .train_only = 1};
 
 int mc_verify_bytes(struct mc_backend *be, const struct mc_graph *g, size_t *bytes,
                     struct mc_error *err)
 {
-    return mc_plan_bytes(be, g, &opts, bytes, err);
+    return mc_plan_bytes(be, g, &plan_opts, bytes, err);
 }
 
 static int prepare(struct check *c, const struct mc_weights *const nets[2], struct mc_error *err)
@@ -34,7 +34,7 @@ static int prepare(struct check *c, const struct mc_weights *const nets[2], stru
         if (!(c->host_logits[k] = malloc(c->logits)))
             return mc_no_memory(err);
         rc = mc_model_open(&c->models[k], c->loader.be, nets[0]->graph, nets[k]->params,
-                           nets[k]->stats, k ? NULL : &opts, err);
+                           nets[k]->stats, k ? NULL : &plan_opts, err);
     }
     if (rc)
         return rc;

@@ -25,12 +25,12 @@ struct mc_view {
 MC_USE_RESULT int mc_view_init(struct mc_view *v, size_t rows, size_t length, struct mc_error *err);
 void mc_view_release(struct mc_view *v);
 
-/* Starts a view of a tensor without a change. */
+/* Starts a view of a tensor in its original order. */
 void mc_view_start(struct mc_view *v, size_t rows, size_t length);
 /* Permutes units of the tensor, along axis dim. at: their places, from the tensor's start. */
 void mc_view_permute(struct mc_view *v, struct mc_unit_blocks at, int dim, const int32_t *perm,
                      int inverse);
-/* Returns the tensor as the view shows it: `from` if nothing moves, else `to` with a copy. */
+/* Returns the tensor in the view's order: `from` if nothing moves, else `to` with a copy. */
 const float *mc_view_copy(const struct mc_view *v, const float *from, float *to, int threads);
 /* Returns the sums over a and the view of b, row by row. */
 struct mc_view_sums mc_view_sum(const struct mc_view *v, const float *a, const float *b,

@@ -107,7 +107,7 @@ static size_t count_char(const char *s, char c)
 static int header(struct mc_table *t, char *line, struct mc_error *err)
 {
     if (*line == '{')
-        return mc_fail(err, MC_EINPUT, "%s: a log, not a table (draw it with 'mc-plot log')",
+        return mc_fail(err, MC_EINPUT, "%s: JSON, not a table (draw a log with 'mc-plot log')",
                        t->name);
     t->cols = count_char(line, '\t') + 1;
     if (t->cols > MC_TABLE_MAX_COLUMNS)
@@ -189,12 +189,12 @@ long mc_table_find(const struct mc_table *t, const char *name)
     return -1;
 }
 
-/* The column that only the tables of a figure have, and how to get one. */
+/* The column that a figure reads first, another of its columns, and how to get its table. */
 static const struct {
-    const char *column, *figure, *source;
-} keys[] = {{"t", "path", "measure a curve, or --line between two networks, with mc-eval"},
-            {"identity", "signature", "mc-corr --signature writes one"},
-            {"x", "plane", "mc-eval --plane writes one"}};
+    const char *column, *second, *figure, *source;
+} keys[] = {{"t", "t", "path", "measure a curve, or --line between two networks, with mc-eval"},
+            {"identity", "permuted", "signature", "mc-corr --signature writes one"},
+            {"x", "y", "plane", "mc-eval --plane writes one"}};
 enum { N_KEYS = sizeof keys / sizeof *keys };
 
 /* Report a table that lacks a figure's own column. Return 0 if the column is not one of those. */
@@ -206,7 +206,8 @@ static int wrong_kind(const struct mc_table *t, const char *name, struct mc_erro
         key++;
     if (key == N_KEYS)
         return 0;
-    while (other < N_KEYS && mc_table_find(t, keys[other].column) < 0)
+    while (other < N_KEYS &&
+           (mc_table_find(t, keys[other].column) < 0 || mc_table_find(t, keys[other].second) < 0))
         other++;
     if (other < N_KEYS)
         return mc_fail(err, MC_EINPUT, "%s: a table for 'mc-plot %s', not '%s'", t->name,

@@ -57,8 +57,8 @@ static int read_line(struct mc_table *t, const char *text, size_t n, const char 
     if (rc == MC_ENOMEM)
         return rc;
     if (!line_event)
-        rc = mc_fail(err, MC_EINPUT, "%s: line %zu: not a line of a log (of --log-json)", t->name,
-                     number);
+        rc = mc_fail(err, MC_EINPUT, "%s: line %zu: not a line of a training log (of --log-json)",
+                     t->name, number);
     else if (!strcmp(line_event, event))
         rc = json_array_append(t->log, line) ? mc_no_memory(err)
                                              : add_row(t, line, number, cap, err);

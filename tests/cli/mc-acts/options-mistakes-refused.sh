@@ -13,3 +13,5 @@ for shard in 0/2 3/2 1 1/ /2 1/x 1/2/3 -1/2; do
     fails 2 "--shard: " acts --shard=$shard $w $w
 done
 fails 2 "--samples" acts --samples 0 $w $w
+acts -q --shard 1/3 --samples 2 -o s1.mcz $w $w 2>errors
+grep -q '^mc-acts: warning: shard 1 of 3 is empty: there are fewer batches of [0-9]* images than shards$' errors || die "$(cat errors)"

@@ -25,6 +25,6 @@ fails 3 "b.tsv: column 'data.accuracy' is missing, but with.tsv has it" mc-plot 
 fails 3 "a.tsv: column 'data.accuracy' is missing, but with.tsv has it" mc-plot path a.tsv,with.tsv
 fails 3 "a.tsv: column 'data.accuracy' is missing, but with.tsv has it" mc-plot path with.tsv --fit a.tsv
 fails 3 "log.json: column 'accuracy' is missing, but with.json has it" mc-plot log log.json with.json
-fails 3 "log.json: a log, not a table (draw it with 'mc-plot log')" mc-plot path a.tsv log.json
+fails 3 "log.json: JSON, not a table (draw a log with 'mc-plot log')" mc-plot path a.tsv log.json
 fails 3 "unknown column 'test.loss'" mc-plot path --data test a.tsv
 fails 2 "--y-range: one range expected for losses alone, got two" mc-plot path a.tsv --y-range 0:1,50:60

@@ -33,7 +33,7 @@ fails 3 "good-curve.mcz: text expected, got an mcz stream: measure it with mc-ev
 fails 3 "line.tsv: a table for 'mc-plot path', not 'signature'" mc-plot signature line.tsv
 grep -v layers.3 sig.tsv >fewer.tsv
 fails 3 "fewer.tsv: layers differ from those in sig.tsv" mc-plot signature sig.tsv fewer.tsv
-fails 3 "line.tsv: line 1: not a line of a log (of --log-json)" mc-plot log line.tsv
+fails 3 "line.tsv: line 1: not a line of a training log (of --log-json)" mc-plot log line.tsv
 { cat sig.tsv && tail -n 1 sig.tsv; } >twice.tsv
 fails 3 "twice.tsv: line 4: duplicate layer 'layers.3.conv' (one pair per table expected)" mc-plot signature twice.tsv
 { cat log.json && tail -n 1 log.json; } >twice.json
