@@ -35,21 +35,18 @@ void *mc_aligned_zeros(size_t bytes)
 static void *resize(void *old, size_t have, size_t bytes)
 {
     const size_t rounded = round_up(bytes);
-    unsigned char *p = rounded ? realloc(old, rounded) : NULL;
+    unsigned char *moved = rounded ? realloc(old, rounded) : NULL, *p = moved;
 
-    if (!p) {
+    if (!moved)
         free(old);
-        return NULL;
+    if ((uintptr_t)moved % ALIGNMENT) {
+        p = aligned_alloc(ALIGNMENT, rounded);
+        if (p)
+            memcpy(p, moved, have);
+        free(moved);
     }
-    if ((uintptr_t)p % ALIGNMENT) {
-        void *aligned = aligned_alloc(ALIGNMENT, rounded);
-        if (aligned)
-            memcpy(aligned, p, have);
-        free(p);
-        if (!(p = aligned))
-            return NULL;
-    }
-    memset(p + have, 0, rounded - have);
+    if (p)
+        memset(p + have, 0, rounded - have);
     return p;
 }
 
