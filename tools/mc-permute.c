@@ -228,7 +228,7 @@ static int verify(struct options *o, struct mc_dataset_reader *data, const struc
     struct mc_progress progress;
     struct mc_loader_options pass = {
         .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
-    int rc = 0;
+    int rc;
 
     pass.be = o->cli.be;
     pass.data = data;
@@ -242,11 +242,11 @@ static int verify(struct options *o, struct mc_dataset_reader *data, const struc
     printf("images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n");
     printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n", v.images, v.changed, v.difference,
            v.logit, v.loss);
-    if (!mc_verified_same(&v))
-        rc =
-            mc_fail(err, MC_EFAIL, "the permuted network differs: logits by up to %g, losses by %g",
-                    v.difference, v.loss);
-    return rc;
+    return mc_verified_same(&v) ? 0
+                                : mc_fail(err, MC_EFAIL,
+                                          "the permuted network differs: logits by up to %g, "
+                                          "losses by %g",
+                                          v.difference, v.loss);
 }
 
 /* Read or draw the permutation to apply to this network, or create the identity. */

@@ -198,8 +198,7 @@ static void wino_outer(const struct cpu_wino *c, const float *v, const float *dm
                        struct wino_ahead *x, struct wino_ahead *dy, size_t n_dy)
 {
     enum { R = BLOCK == 16 ? 16 : 8 };
-    const size_t ahead =
-        wino_is_large(c) ? R : 0; /* vectors of the next product's sums to prefetch */
+    const size_t ahead = wino_is_large(c) ? R : 0; /* vectors of the next product's sums */
     const size_t x_lines = wino_lines(c->group, c->icb, c->icb * c->ocb);
     const size_t dy_lines = wino_lines(c->group, c->ocb, c->icb * c->ocb);
     const size_t vfar = CPU_WINO_PLANE(c->icb, c->group), mfar = CPU_WINO_PLANE(c->ocb, c->group);

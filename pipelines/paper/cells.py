@@ -139,9 +139,14 @@ def cells_of_steps(lines):
             yield path, "others_gain", spread("%.6f", gains)
 
 
+def papers_name(part):
+    """NETWORK-DATA, or a folder's name, with the paper's name of tinyten-dropout: tinyten."""
+    return part.replace("tinyten-dropout-", "tinyten-")
+
+
 def part_of(line):
-    """NETWORK-DATA of a table's line. The paper's name for tinyten-dropout is tinyten."""
-    return line["network"].removesuffix("-dropout") + "-" + line["data"]
+    """NETWORK-DATA of a table's line."""
+    return papers_name(line["network"] + "-" + line["data"])
 
 
 def cells_of_table(path, part=None):
@@ -194,8 +199,7 @@ def our_cells(paper, parts):
     result = collections.defaultdict(dict)
     folders = sorted(f for f in os.listdir(paper) if os.path.isdir(os.path.join(paper, f)))
     kinds = [(part, kind + part + "-") for part in parts for kind in ("", "grid-", "robust-")]
-    plain_names = {f: f.replace("tinyten-dropout-", "tinyten-") for f in folders}
-    found = [(part, f) for part, start in kinds for f in folders if (plain_names[f] + "-").startswith(start)]
+    found = [(part, f) for part, start in kinds for f in folders if (papers_name(f) + "-").startswith(start)]
     for part, name in found + [(None, f) for f in folders if f.startswith("bound-")]:
         folder = os.path.join(paper, name)
         plain, pam = shortfall(folder) if part else ([], [])  # the paper has no length for the bound
