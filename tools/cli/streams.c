@@ -23,17 +23,11 @@ static ssize_t write_waiting(void *cookie, const char *text, size_t n)
     return (ssize_t)done;
 }
 
-static int close_waiting(void *cookie)
-{
-    (void)cookie;
-    return close(STDOUT_FILENO) && errno != EINTR ? -1 : 0;
-}
-
 void mc_cli_streams(void)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_WRONLY};
     static char line[BUFSIZ];
-    const cookie_io_functions_t results = {.write = write_waiting, .close = close_waiting},
+    const cookie_io_functions_t results = {.write = write_waiting},
                                 messages = {.write = write_waiting};
     FILE *out = NULL, *msg = NULL;
 
@@ -57,9 +51,11 @@ void mc_cli_text_to_stderr(void)
 
 int mc_cli_close_stdout(void)
 {
-    const int bad = ferror(stdout);
+    int failed = fflush(stdout) || ferror(stdout) ? errno ? errno : EIO : 0;
 
-    if (!fclose(stdout) && !bad)
-        return 0;
-    return stdout_failed ? stdout_failed : errno ? errno : EIO;
+    /* not fclose: cuBLASLt keeps `stdout` and flushes it at exit */
+    if (close(STDOUT_FILENO) && errno != EINTR && !failed)
+        failed = errno;
+    text_fd = -1;
+    return failed && stdout_failed ? stdout_failed : failed;
 }
