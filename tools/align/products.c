@@ -183,7 +183,12 @@ avx2_block(size_t n, size_t height, size_t width, struct panels x, struct panels
     block(4, 1, BY_HALVES, n, height, width, x, y, sum);
 }
 
-static __attribute__((target("avx512f,prefer-vector-width=512"))) void
+#ifdef __clang__ /* does not know the width in a target */
+#define AVX512 "avx512f"
+#else
+#define AVX512 "avx512f,prefer-vector-width=512"
+#endif
+static __attribute__((target(AVX512))) void
 avx512_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
     block(8, 3, BY_LANES, n, height, width, x, y, sum);
