@@ -12,17 +12,25 @@
  * With 0 repeats nothing is timed: the lines are a plan's choices, by the table in the file $TABLE
  * if it is set. Buffers hold random numbers; no network runs. Calls are captured once and
  * replayed, as steps are, so that the device's time counts and not the host's. Repeats are
- * interleaved, and the minimum counts. */
+ * interleaved, and the minimum counts. An engine that is far slower than the fastest is timed once.
+ *
+ * Preparing engines takes much longer than timing them. If $TUNE_LOCK names a file, processes that
+ * share it prepare engines side by side and use the device in turn. */
 #include "tests/gpu/passes.h"
 
+#include <fcntl.h>
 #include <math.h>
+#include <sys/file.h>
+#include <unistd.h>
 
 enum { CALLS = 16, MAX_CALLS = 2 * CUDA_MAX_ENGINES }; /* calls per reading; engines of a pass */
 #define NOT_TIMED 1e9                                  /* seconds */
+#define FAR_SLOWER 3
 
 struct task {
     struct cuda *be;
     int repeats, batch;
+    int lock; /* a file's descriptor, or -1 */
 };
 
 struct buffers {
@@ -36,6 +44,7 @@ struct call {
     const struct buffers *b;
     struct mc_capture *saved;
     double least;
+    int slow, examined; /* far slower than the fastest; its order of sums was examined */
 };
 
 /* Numbers from 1/2 to 1 of either sign: zeros would need less power, so less time. */
@@ -81,19 +90,38 @@ static void release_call(struct cuda *be, struct call *c)
     c->least = NOT_TIMED;
 }
 
-static void one_reading(struct cuda *be, struct call *c, int counts)
+/* Waits for the device. Releases the engine if it failed; others may work. */
+static int finished(struct cuda *be, struct call *c)
 {
     char waited = 0;
 
+    if (!be->base.get(&be->base, c->b->work, 0, &waited, 1, &err))
+        return 1;
+    fprintf(stderr, "tune: %s: %s\n", cuda_pass_name(c->pass), err.text);
+    be->failed = 0;
+    be->reason[0] = 0;
+    release_call(be, c);
+    return 0;
+}
+
+/* Time one direct call after a first one, which loads the engine's code. */
+static void first_reading(struct cuda *be, struct call *c)
+{
+    make(c);
+    if (!finished(be, c))
+        return;
+    const double t = seconds(CLOCK_MONOTONIC);
+    make(c);
+    if (finished(be, c))
+        c->least = seconds(CLOCK_MONOTONIC) - t;
+}
+
+static void one_reading(struct cuda *be, struct call *c, int counts)
+{
     const double t = seconds(CLOCK_MONOTONIC);
     be->base.repeat(&be->base, &c->saved, CALLS, make, c);
-    if (be->base.get(&be->base, c->b->work, 0, &waited, 1, &err)) {
-        fprintf(stderr, "tune: %s: %s\n", cuda_pass_name(c->pass), err.text);
-        be->failed = 0; /* skip this engine; others may work */
-        be->reason[0] = 0;
-        release_call(be, c);
+    if (!finished(be, c))
         return;
-    }
     const double took = (seconds(CLOCK_MONOTONIC) - t) / CALLS;
     char *uncaptured = strstr(be->base.describe, ", steps not captured");
     if (uncaptured) { /* a network's steps would not be captured either, and the host's time
@@ -105,6 +133,30 @@ static void one_reading(struct cuda *be, struct call *c, int counts)
         return;
     }
     c->least = counts && took < c->least ? took : c->least;
+}
+
+static void mark_slow(struct call *calls, int n)
+{
+    double least = NOT_TIMED;
+
+    for (int i = 0; i < n; i++)
+        least = calls[i].least < least ? calls[i].least : least;
+    for (int i = 0; i < n; i++)
+        calls[i].slow = calls[i].least > FAR_SLOWER * least;
+}
+
+static void read_all(struct cuda *be, struct call *calls, int n, int repeats)
+{
+    for (int i = 0; i < n; i++)
+        first_reading(be, &calls[i]);
+    mark_slow(calls, n);
+    for (int r = 0; r <= repeats; r++) { /* the first warms up and captures */
+        for (int i = 0; i < n; i++)
+            if (calls[i].conv && !calls[i].slow)
+                one_reading(be, &calls[i], r);
+        if (r == 1)
+            mark_slow(calls, n);
+    }
 }
 
 /* ---- engines without notes ------------------------------------------------------------------- */
@@ -164,19 +216,21 @@ static int shows(struct cuda *be, struct call *c, struct call *like)
     return same;
 }
 
-static void show(struct cuda *be, struct call *calls, int n)
+/* Whether a call's engine may be used, after examining one without notes. */
+static int may_use(struct cuda *be, struct call *calls, int n, struct call *c)
 {
+    struct cuda_engine *e = &c->conv->engines[c->pass];
     struct call *like = NULL;
 
-    be->any_order = 0;
     for (int i = 0; i < n && !like; i++)
-        if (calls[i].conv && cuda_engine_fits(be, &calls[i].conv->engines[calls[i].pass]))
+        if (calls[i].conv && calls[i].conv->engines[c->pass].notes &&
+            cuda_engine_fits(be, &calls[i].conv->engines[c->pass]))
             like = &calls[i];
-    for (int i = 0; i < n; i++) {
-        struct cuda_engine *e = calls[i].conv ? &calls[i].conv->engines[calls[i].pass] : NULL;
-        if (e && !e->notes)
-            e->shown = shows(be, &calls[i], like);
+    if (!be->any_order && !e->notes && !c->examined) {
+        c->examined = 1;
+        e->shown = shows(be, c, like);
     }
+    return cuda_engine_fits(be, e);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -215,41 +269,53 @@ static void print_choices(struct cuda *be, struct cuda_conv *conv, int pass)
     }
 }
 
-/* The lines of one shape and pass: in a fixed order, then in any order if that is faster. */
-static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, const struct call *calls,
-                       int n)
+static int by_time(const void *a, const void *b)
 {
+    const struct call *x = *(struct call *const *)a, *y = *(struct call *const *)b;
+    return (x->least > y->least) - (x->least < y->least);
+}
+
+/* The untuned choice: the first of the heuristics' engines that may be used. */
+static struct call *usual_call(const struct cuda *be, struct call *calls, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (calls[i].conv && cuda_engine_fits(be, &calls[i].conv->engines[calls[i].pass]))
+            return &calls[i];
+    return NULL;
+}
+
+/* The lines of one shape and pass: in a fixed order, then in any order if that is faster. */
+static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, struct call *calls, int n)
+{
+    struct call *sorted[MAX_CALLS], *usual[2];
     double fixed_time = NOT_TIMED;
 
-    for (int any_order = 0; any_order < 2; any_order++) {
-        be->any_order = any_order;
-        const int rc = cuda_choose_untuned(conv, pass);
-        const struct cuda_engine *usual = &conv->engines[pass], *best = usual;
-        double usual_time = NOT_TIMED, least;
-        for (int i = 0; i < n; i++)
-            if (!rc && calls[i].conv && !strcmp(calls[i].conv->engines[pass].text, usual->text))
-                usual_time = calls[i].least;
-        least = usual_time;
-        for (int i = 0; i < n; i++) {
-            const struct cuda_engine *e = calls[i].conv ? &calls[i].conv->engines[pass] : usual;
-            if (calls[i].least < least && calls[i].least < .95 * usual_time &&
-                cuda_engine_fits(be, e)) {
-                best = e;
-                least = calls[i].least;
+    for (be->any_order = 0; be->any_order < 2; be->any_order++)
+        usual[be->any_order] = usual_call(be, calls, n); /* before engines are examined */
+    for (int i = 0; i < n; i++)
+        sorted[i] = &calls[i];
+    qsort(sorted, (size_t)n, sizeof(struct call *), by_time);
+    for (be->any_order = 0; be->any_order < 2; be->any_order++) {
+        struct call *best = usual[be->any_order];
+        const double usual_time = best ? best->least : NOT_TIMED;
+        for (int i = 0; i < n && sorted[i]->least < .95 * usual_time; i++)
+            if (may_use(be, calls, n, sorted[i])) {
+                best = sorted[i];
+                break;
             }
-        }
-        if (least >= NOT_TIMED)
-            print_refusal(conv, pass, rc ? conv->reason : "no engine could be timed");
-        else if (!any_order || least < .95 * fixed_time) {
-            print_engine(be, pass, &conv->shape, best);
-            printf("\t%.4f", least * 1e3);
+        if (!best)
+            print_refusal(conv, pass, "no engine could be timed");
+        else if (best->least < .95 * fixed_time) {
+            print_engine(be, pass, &conv->shape, &best->conv->engines[pass]);
+            printf("\t%.4f", best->least * 1e3);
             if (usual_time < NOT_TIMED)
-                printf("\t%s\t%.4f\n", usual->text, usual_time * 1e3);
+                printf("\t%s\t%.4f\n", usual[be->any_order]->conv->engines[pass].text,
+                       usual_time * 1e3);
             else
                 printf("\t-\t-\n");
             fflush(stdout);
+            fixed_time = best->least;
         }
-        fixed_time = least;
     }
 }
 
@@ -307,12 +373,12 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
                        ? cuda_conv_work(calls[i].conv, weights)
                        : work;
     need(be->base.buf_new(&be->base, work, &b.work, &err));
-    show(be, calls, n);
-    for (int r = 0; r <= t->repeats; r++) /* the first warms up and captures */
-        for (int i = 0; i < n; i++)
-            if (calls[i].conv)
-                one_reading(be, &calls[i], r);
+    if (t->lock >= 0)
+        (void)flock(t->lock, LOCK_EX);
+    read_all(be, calls, n, t->repeats);
     print_best(be, conv, pass, calls, n);
+    if (t->lock >= 0)
+        (void)flock(t->lock, LOCK_UN);
     for (int i = 0; i < n; i++)
         release_call(be, &calls[i]);
     struct mc_buf *all[] = {b.x, b.y, b.w, b.work};
@@ -343,7 +409,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: tune device precision repeats batch net:HEIGHTxWIDTH...\n");
         return 2;
     }
-    struct task t = {open_device(atoi(argv[1]), argv[2]), atoi(argv[3]), atoi(argv[4])};
+    const char *lock = getenv("TUNE_LOCK");
+    struct task t = {open_device(atoi(argv[1]), argv[2]), atoi(argv[3]), atoi(argv[4]),
+                     lock ? open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600) : -1};
+    if (lock && t.lock < 0)
+        need(mc_fail(&err, MC_EFAIL, "cannot open %s", lock));
     if (!t.repeats && getenv("TABLE"))
         cuda_plan_table = table_of(getenv("TABLE"));
     for (int i = 5; i < argc; i++)
