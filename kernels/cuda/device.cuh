@@ -26,7 +26,9 @@ extern "C" {
 
 #ifdef MC_EMULATED
 #include "tests/emulation/emulate.h"
+#define UNROLL
 #else
+#define UNROLL _Pragma("unroll") /* arrays in registers need constant indexes */
 #define CUDA_THREADS CUDA_MAX_THREADS
 #define LAUNCH(be, kernel, blocks, ...)                                                            \
     do {                                                                                           \
@@ -97,13 +99,13 @@ static __device__ inline int is_last_block(uint32_t *arrived, uint32_t blocks)
 {
     __shared__ int last;
 
-    __threadfence();
     __syncthreads();
-    if (threadIdx.x == 0)
-        last = atomicInc(arrived, blocks - 1) == blocks - 1;
-    __syncthreads();
-    if (last)
+    if (threadIdx.x == 0) { /* its fences hold for the whole block */
         __threadfence();
+        last = atomicInc(arrived, blocks - 1) == blocks - 1;
+        __threadfence();
+    }
+    __syncthreads();
     return last;
 }
 

@@ -46,18 +46,21 @@ static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, con
 {
     walk<T, W, LAST> w(l);
     double ab[LAST ? 2 * W : 2] = {}, first[LAST ? W : 1] = {};
+    pack<T, W> u[AHEAD];
 
+    w.only_counted();
     for (int j = 0; j < (LAST ? W : 1); j++)
         first[j] = w.c < l.s.c ? (double)value(x[w.c * l.s.channel + j]) : 0;
-    for (; w.more() && w.counts(); w.next()) {
-        const pack<T, W> u = w.load(x, px);
-        for (int j = 0; j < W; j++) {
-            const int k = LAST ? j : 0;
-            const double d = (double)value(u.v[j]) - first[k];
-            ab[k] += d;
-            ab[(LAST ? W : 1) + k] += d * d;
-        }
-    }
+    walk_ahead(
+        w, [&](const auto &at, int k) { u[k] = at.load(x, px); },
+        [&](const auto &, int k) {
+            for (int j = 0; j < W; j++) {
+                const int channel = LAST ? j : 0;
+                const double d = (double)value(u[k].v[j]) - first[channel];
+                ab[channel] += d;
+                ab[(LAST ? W : 1) + channel] += d * d;
+            }
+        });
     end_sums(l, ab, o.part, o.arrived, [&](uint32_t c, double sum, double sq) {
         prepare(l.s, c, (double)value(x[c * l.s.channel]), sum, sq, a, m);
     });
@@ -143,31 +146,38 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
     const parameters<W, LAST> mean(m.mean, w.c, in_range), scale(m.scale, w.c, in_range),
         beta(m.beta, w.c, in_range);
     double ab[LAST ? 2 * W : 2] = {};
+    pack<T, W> u[AHEAD], v[AHEAD], more[AHEAD];
 
-    for (; w.more() && (dz || w.counts()); w.next()) {
-        const pack<T, W> u = w.load(x, px);
-        pack<T, W> v = w.load(dy, py), more = u;
-        const bool counts = w.counts();
-        if (plus)
-            more = w.load(plus, px);
-        for (int j = 0; j < W; j++) {
-            const int k = LAST ? j : 0;
-            const float d = value(u.v[j]) - mean[j];
-            float back = value(v.v[j]);
-            if (m.delta >= 0) {
-                const float z = d * scale[j] + beta[j];
-                back = activate_back(plus ? z + value(more.v[j]) : z, back, m.delta);
+    if (!dz)
+        w.only_counted();
+    walk_ahead(
+        w,
+        [&](const auto &at, int k) {
+            u[k] = at.load(x, px);
+            v[k] = at.load(dy, py);
+            if (plus)
+                more[k] = at.load(plus, px);
+        },
+        [&](const auto &at, int k) {
+            const bool counts = at.counts();
+            for (int j = 0; j < W; j++) {
+                const int channel = LAST ? j : 0;
+                const float d = value(u[k].v[j]) - mean[j];
+                float back = value(v[k].v[j]);
+                if (m.delta >= 0) {
+                    const float z = d * scale[j] + beta[j];
+                    back = activate_back(plus ? z + value(more[k].v[j]) : z, back, m.delta);
+                }
+                set(&v[k].v[j], counts ? back : 0);
+                if (!counts) /* an image that does not count may hold numbers that are not finite */
+                    continue;
+                back = dz ? value(v[k].v[j]) : back;
+                ab[channel] += (double)back;
+                ab[(LAST ? W : 1) + channel] += (double)back * (double)d;
             }
-            set(&v.v[j], counts ? back : 0);
-            if (!counts) /* an image that does not count may hold numbers that are not finite */
-                continue;
-            back = dz ? value(v.v[j]) : back;
-            ab[k] += (double)back;
-            ab[(LAST ? W : 1) + k] += (double)back * (double)d;
-        }
-        if (dz)
-            w.store(dz, px, v);
-    }
+            if (dz)
+                at.store(dz, px, v[k]);
+        });
     end_sums(l, ab, o.part, o.arrived, [&](uint32_t c, double sum, double dot) {
         const double count = (double)l.s.batch->valid * (double)l.s.hw;
         const int whole = g.batch_stats && l.s.batch->valid;

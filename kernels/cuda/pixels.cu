@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch from the data set: samples, gather, augmentation (see backend.h), normalization; one
- * block per image. */
+ * A batch from the data set: samples, gather, augmentation (see backend.h), normalization; some
+ * blocks per image. */
 #include "kernels/cuda/device.cuh"
 
 extern "C" {
@@ -72,12 +72,13 @@ static __device__ float contrast_rest(const struct batch_args *t, const struct c
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
 }
 
-/* Read sample i of the row. The whole block i calls it. Block 0 also counts the batch's samples,
- * which precede the first -1. */
-static __device__ void begin_image(const struct batch_args *t, uint32_t n,
+#define IMAGE_BLOCKS 4 /* a block's pixels take their time one after another */
+
+/* Store sample i of the row. A whole block calls it. The first image's also counts the batch's
+ * samples, which precede the first -1. */
+static __device__ void begin_image(const struct batch_args *t, const int32_t *row, uint32_t n,
                                    const struct cuda_rows *r, uint32_t i)
 {
-    const int32_t *row = t->order + (size_t)t->ctl->row * n;
     double count = 0;
 
     if (threadIdx.x == 0) {
@@ -102,27 +103,30 @@ static __global__ void read_pixels(struct batch_args t, struct cuda_shape sh, st
 {
     __shared__ struct mc_draw draw;
     const int hw = t.h * t.w;
-    const uint32_t i = blockIdx.x;
+    const uint32_t i = blockIdx.x / IMAGE_BLOCKS, part = blockIdx.x % IMAGE_BLOCKS;
+    const int first = (int)(part * CUDA_THREADS + threadIdx.x), step = IMAGE_BLOCKS * CUDA_THREADS;
+    const int32_t *row = t.ctl ? t.order + (size_t)t.ctl->row * sh.n : NULL;
+    const int32_t sample = row ? row[i] : r.samples[i];
     T *to = out + i * sh.image;
     float x[MC_MAX_CHANNELS_IN], rest = 0;
 
-    if (t.ctl)
-        begin_image(&t, sh.n, &r, i);
-    __syncthreads();
-    if (r.samples[i] < 0) { /* the same for the whole block */
-        for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS)
+    if (row && part == 0)
+        begin_image(&t, row, sh.n, &r, i);
+    if (sample < 0) { /* the same for the whole block */
+        for (int q = first; q < hw; q += step)
             for (int k = 0; k < t.c; k++)
                 set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);
         return;
     }
-    const size_t at = (size_t)r.samples[i] * (size_t)(t.c * hw);
+    const size_t at = (size_t)sample * (size_t)(t.c * hw);
     if (threadIdx.x == 0 && t.augments)
-        draw = mc_augment_draw(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose, r.ids[i]);
+        draw = mc_augment_draw(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose,
+                               (uint32_t)sample + t.base);
     __syncthreads();
     const struct mc_draw d = draw;
     if (t.colours && t.augment.contrast > 0)
         rest = contrast_rest(&t, &s, &d, at);
-    for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS) {
+    for (int q = first; q < hw; q += step) {
         fetch(&t, &s, &d, at, q, x);
         for (int k = 0; t.colours && t.augment.contrast > 0 && k < t.c; k++)
             x[k] = mc_clamp(d.contrast * x[k] + rest, 0, 1);
@@ -158,7 +162,8 @@ void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct
     t.w = w;
     t.normalise = normalise;
     cuda_report_bytes((double)sh->n * sh->c * sh->hw * (t.bytes ? 1 : 4) + cuda_bytes(sh));
-    WITH_TYPE(sh->type, LAUNCH_BLOCKS(be, read_pixels, sh->n, t, *sh, *r, *s, (T *)out));
+    WITH_TYPE(sh->type,
+              LAUNCH_BLOCKS(be, read_pixels, IMAGE_BLOCKS * sh->n, t, *sh, *r, *s, (T *)out));
 }
 
 /* Offset of number `at` of (N,C,HW), its image and its channel. */

@@ -158,20 +158,27 @@ void cuda_max_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
                                             (const I *)argmax, add, (P *)dx)));
 }
 
-template <class T>
+template <class T, int W>
 static __global__ void avg_pool(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                struct mc_window w, const T *x, T *y)
+                                struct mc_window w, const T *x, pack<T, W> *y)
 {
     EACH (i, n) {
         uint32_t q;
-        const T *p = x + plane_in(&d, i, &s, &q);
+        const T *p = x + plane_in(&d, i * W, &s, &q);
         const struct mc_span h = mc_window_at(&w, 0, (int)q / w.ow);
         const struct mc_span v = mc_window_at(&w, 1, (int)q % w.ow);
-        float sum = 0;
+        const float factor = 1.0f / (float)((h.to - h.from) * (v.to - v.from));
+        float sum[W] = {};
+        pack<T, W> to;
         for (int a = h.from; a < h.to; a++)
-            for (int b = v.from; b < v.to; b++)
-                sum += value(p[(uint32_t)(a * w.iw + b) * s.pixel]);
-        set(&y[i], sum * (1.0f / (float)((h.to - h.from) * (v.to - v.from))));
+            for (int b = v.from; b < v.to; b++) {
+                const pack<T, W> u = load<T, W>(p + (uint32_t)(a * w.iw + b) * s.pixel);
+                for (int j = 0; j < W; j++)
+                    sum[j] += value(u.v[j]);
+            }
+        for (int j = 0; j < W; j++)
+            set(&to.v[j], sum[j] * factor);
+        y[i] = to;
     }
 }
 
@@ -179,27 +186,33 @@ void cuda_avg_pool(struct cuda *be, const struct cuda_shape *s, const struct cud
                    const struct mc_window *w, const void *x, void *y)
 {
     cuda_report_bytes(cuda_bytes(s) + cuda_bytes(d));
-    WITH_TYPE(s->type,
-              LAUNCH_EACH(be, avg_pool, d->n * d->image, *s, *d, *w, (const T *)x, (T *)y));
+    WITH_CHANNELS(s, d, LAUNCH_EACH(be, avg_pool, PACKS(d), *s, *d, *w, (const T *)x, (P *)y));
 }
 
-template <class T>
+template <class T, int W>
 static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cuda_shape d,
-                                     struct mc_window w, const T *dy, int add, T *dx)
+                                     struct mc_window w, const T *dy, int add, pack<T, W> *dx)
 {
     EACH (i, n) {
         uint32_t at;
-        const T *g = dy + plane_in(&s, i, &d, &at);
+        const T *g = dy + plane_in(&s, i * W, &d, &at);
         const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
         const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
-        float sum = 0;
+        float sum[W] = {};
+        pack<T, W> to = {};
         for (int a = h.from; a < h.to; a++)
             for (int b = v.from; b < v.to; b++) {
                 const struct mc_span p = mc_window_at(&w, 0, a), q = mc_window_at(&w, 1, b);
-                sum += value(g[(uint32_t)(a * w.ow + b) * d.pixel]) *
-                       (1.0f / (float)((p.to - p.from) * (q.to - q.from)));
+                const float factor = 1.0f / (float)((p.to - p.from) * (q.to - q.from));
+                const pack<T, W> u = load<T, W>(g + (uint32_t)(a * w.ow + b) * d.pixel);
+                for (int j = 0; j < W; j++)
+                    sum[j] += value(u.v[j]) * factor;
             }
-        set_or_add(&dx[i], add, sum);
+        if (add)
+            to = dx[i];
+        for (int j = 0; j < W; j++)
+            set_or_add(&to.v[j], add, sum[j]);
+        dx[i] = to;
     }
 }
 
@@ -207,6 +220,6 @@ void cuda_avg_pool_back(struct cuda *be, const struct cuda_shape *s, const struc
                         const struct mc_window *w, const void *dy, int add, void *dx)
 {
     cuda_report_bytes(cuda_bytes(s) * (add ? 2 : 1) + cuda_bytes(d));
-    WITH_TYPE(s->type, LAUNCH_EACH(be, avg_pool_back, s->n * s->image, *s, *d, *w, (const T *)dy,
-                                   add, (T *)dx));
+    WITH_CHANNELS(
+        s, d, LAUNCH_EACH(be, avg_pool_back, PACKS(s), *s, *d, *w, (const T *)dy, add, (P *)dx));
 }

@@ -181,12 +181,15 @@ static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, cons
 {
     walk<T, W, LAST> w(l);
     double ab[LAST ? 2 * W : 2] = {};
+    pack<T, W> u[AHEAD];
 
-    for (; w.more() && w.counts(); w.next()) {
-        const pack<T, W> u = w.load(dy, p);
-        for (int j = 0; j < W; j++)
-            ab[LAST ? j : 0] += (double)value(u.v[j]);
-    }
+    w.only_counted();
+    walk_ahead(
+        w, [&](const auto &at, int k) { u[k] = at.load(dy, p); },
+        [&](const auto &, int k) {
+            for (int j = 0; j < W; j++)
+                ab[LAST ? j : 0] += (double)value(u[k].v[j]);
+        });
     end_sums(l, ab, o.part, o.arrived,
              [&](uint32_t c, double sum, double) { out[c] = (float)sum; });
 }

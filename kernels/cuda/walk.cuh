@@ -54,6 +54,10 @@ template <class T, int W, int LAST> struct walk {
     {
         return e < counted;
     }
+    __device__ void only_counted()
+    {
+        end = end < counted ? end : counted;
+    }
     __device__ void next()
     {
         e += step;
@@ -81,6 +85,30 @@ template <class T, int W, int LAST> struct walk {
     }
 };
 
+#define AHEAD                                                                                      \
+    4 /* packs that a thread loads before it uses the first: latency counts, not bandwidth */
+
+/* Call load(walk, k) for up to AHEAD packs, then use(walk, k) for each of them, until `w` ends. */
+template <class V, class L, class U>
+static __device__ inline void walk_ahead(V &w, const L &load, const U &use)
+{
+    while (w.more()) {
+        V v = w;
+        UNROLL
+        for (int k = 0; k < AHEAD; k++) {
+            if (v.more())
+                load(v, k);
+            v.next();
+        }
+        UNROLL
+        for (int k = 0; k < AHEAD; k++) {
+            if (w.more())
+                use(w, k);
+            w.next();
+        }
+    }
+}
+
 /* A channel's parameter for element j of a pack. */
 template <int W, int LAST> struct parameters {
     float v[LAST ? W : 1];
@@ -102,7 +130,7 @@ template <int W, int LAST> struct parameters {
     }
 };
 
-/* A layout of up to `limit` blocks, with at least four packs per thread. */
+/* A layout of up to `limit` blocks, with at least AHEAD packs per thread. */
 template <class T, int W, int LAST>
 static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
 {
@@ -111,7 +139,7 @@ static layout<T, W, LAST> layout_for(const struct cuda_shape *s, uint32_t limit)
     while (LAST && l.lanes * W < s->c && l.lanes * W < 32 && l.lanes < CUDA_THREADS)
         l.lanes *= 2;
     const uint32_t packs = s->n * (LAST ? s->hw : s->hw / W) * l.lanes;
-    const uint32_t parts = (packs + 4 * CUDA_THREADS - 1) / (4 * CUDA_THREADS);
+    const uint32_t parts = (packs + AHEAD * CUDA_THREADS - 1) / (AHEAD * CUDA_THREADS);
     const uint32_t per_tile = limit / l.tiles() > 1 ? limit / l.tiles() : 1;
     l.parts = parts < 1 ? 1 : parts < per_tile ? parts : per_tile;
     return l;
@@ -195,7 +223,7 @@ template <int K> static __device__ inline double *lane_sums(const double (&x)[K]
     return sum;
 }
 
-#define AHEAD 4 /* parts that a thread reads before it adds them */
+#define PARTS_AHEAD 16 /* parts that a thread reads before it adds them */
 
 /* Write the block's sums a and b of its channels to part (parts, C, 2). The tile's last block then
  * calls end(channel, sum of a, sum of b) for each channel. The order of addition depends only on
@@ -221,16 +249,21 @@ static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[
         const uint32_t channel = first + from + threadIdx.x % lanes;
         double both[2] = {0, 0};
         const uint32_t rows = CUDA_THREADS / lanes;
-        for (uint32_t p = threadIdx.x / lanes; channel < c && p < l.parts; p += AHEAD * rows) {
-            pack<double, 2> u[AHEAD];
-            for (uint32_t k = 0; k < AHEAD; k++)
-                if (p + k * rows < l.parts)
-                    u[k] = *(const pack<double, 2> *)(part + 2 * ((p + k * rows) * c + channel));
-            for (uint32_t k = 0; k < AHEAD; k++)
-                if (p + k * rows < l.parts) {
-                    both[0] += u[k].v[0];
-                    both[1] += u[k].v[1];
-                }
+        for (uint32_t p = threadIdx.x / lanes; channel < c && p < l.parts;
+             p += PARTS_AHEAD * rows) {
+            pack<double, 2> u[PARTS_AHEAD];
+            UNROLL
+            for (uint32_t k = 0; k < PARTS_AHEAD; k++) {
+                const uint32_t at = p + k * rows;
+                u[k].v[0] = u[k].v[1] = 0;
+                if (at < l.parts)
+                    u[k] = *(const pack<double, 2> *)(part + 2 * (at * c + channel));
+            }
+            UNROLL
+            for (uint32_t k = 0; k < PARTS_AHEAD; k++) {
+                both[0] += u[k].v[0];
+                both[1] += u[k].v[1];
+            }
         }
         const double *s = lane_sums(both, lanes);
         if (threadIdx.x < lanes && channel < c)
