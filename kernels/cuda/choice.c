@@ -27,10 +27,11 @@ const char *cuda_pass_name(int pass)
 
 const char *cuda_engine_proof(const struct cuda_engine *e)
 {
-    return e->notes & NOTE(NONDETERMINISTIC) ? "unordered"
-           : e->notes                        ? "noted"
-           : e->shown                        ? SHOWN
-                                             : "unproved";
+    return e->own                              ? "own"
+           : e->notes & NOTE(NONDETERMINISTIC) ? "unordered"
+           : e->notes                          ? "noted"
+           : e->shown                          ? SHOWN
+                                               : "unproved";
 }
 
 /* cuDNN's default uses TF32 for float32. Fourier transforms need much memory; half precision has
@@ -45,7 +46,7 @@ int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
         unfit |= NOTE(WINOGRAD) | NOTE(DOWN_CONVERT_INPUTS);
     if (!be->any_order)
         unfit |= NOTE(NONDETERMINISTIC);
-    return !(e->notes & unfit) && (e->notes || e->shown || be->any_order) &&
+    return !(e->notes & unfit) && (e->notes || e->shown || e->own || be->any_order) &&
            e->work <= CUDA_MAX_WORK;
 }
 

@@ -61,13 +61,15 @@ enum { CUDA_PASS_ADD = MC_N_PASSES, CUDA_N_PASSES }; /* after mc_pass: the data'
 enum { CUDA_ENGINE_TEXT = 160, CUDA_MAX_ENGINES = 64 };
 #define CUDA_MAX_WORK ((size_t)512 << 20) /* scratch memory of one engine */
 
+#define CUDA_OWN_ENGINE "own" /* conv_weights.cu: weights' gradients, among cuDNN's engines */
 struct cuda_engine {
-    char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2 */
+    char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2; or CUDA_OWN_ENGINE */
+    int own;                       /* it is our own engine */
     unsigned notes;                /* bits of cuDNN's numerical notes */
     int shown;                     /* it has no numerical notes, and equal bytes were observed on a
                                       device */
     size_t work;                   /* bytes */
-    cudnnBackendDescriptor_t plan; /* NULL: none */
+    cudnnBackendDescriptor_t plan; /* NULL: none, or our own engine */
 };
 struct cuda_conv_shape {
     const char *node;    /* name in the graph, for messages; NULL: none */
@@ -85,8 +87,8 @@ struct cuda_conv {
 
 /* Sets be->properties to those of be->dnn's device. */
 cudnnStatus_t cuda_describe_device(struct cuda *be);
-/* Lists the engines that the heuristics, or their fallback, name for a pass, best first. Returns
- * their number. */
+/* Lists the engines that the heuristics, or their fallback, name for a pass, best first. Our own is
+ * the first in f32, the last in tf32. Returns their number. */
 int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT]);
 /* Prepares c->engines[pass]. Returns -1, and sets c->reason, if cuDNN refuses. */
@@ -118,7 +120,7 @@ int cuda_choose_untuned(struct cuda_conv *c, int pass);
 int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
 /* Returns the evidence that the engine's sums have a fixed order. By cuDNN's numerical notes:
  * "noted" (fixed) or "unordered" (not fixed). Without notes: "shown" (by a device) or
- * "unproved". */
+ * "unproved". Our own engine: "own". */
 const char *cuda_engine_proof(const struct cuda_engine *e);
 void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
@@ -129,6 +131,8 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
 void cuda_conv_free(struct cuda_conv *c);
 /* Bytes of scratch for the weights' gradient, or for the other passes. */
 size_t cuda_conv_work(const struct cuda_conv *c, int weights);
+/* Returns whether our own engine supports a pass. */
+int cuda_own_sizes(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s);
 /* Runs a pass that the shape needs: computes y, dx or dweight from the other two. side: later work
  * does not wait for it until cuda_join, so it needs its own scratch memory. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- cuDNN's descriptors ----------------------------------------------------------------------
  * After the first refusal, the functions do nothing. */
@@ -200,8 +201,8 @@ static void write_text(cudnnBackendDescriptor_t config, char text[CUDA_ENGINE_TE
         text[0] = 0;
 }
 
-int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
-                           char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
+static int cudnn_candidates(struct cuda_conv *c, int pass, int fallback,
+                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
 {
     const cudnnBackendHeurMode_t mode = fallback ? CUDNN_HEUR_MODE_FALLBACK : CUDNN_HEUR_MODE_A;
     struct parts p = {0};
@@ -228,7 +229,35 @@ int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
     return n;
 }
 
+int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
+                           char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
+{
+    const int first = c->be->precision == MC_PRECISION_F32;
+    struct cuda_conv_sizes s;
+
+    if (fallback || !cuda_own_sizes(c, pass, &s))
+        return cudnn_candidates(c, pass, fallback, list);
+    int n = cudnn_candidates(c, pass, fallback, list);
+    n -= n == CUDA_MAX_ENGINES;
+    if (first)
+        memmove(list[1], list[0], (size_t)n * sizeof list[0]);
+    strcpy(list[first ? 0 : n], CUDA_OWN_ENGINE);
+    return n + 1;
+}
+
 /* ---- one engine ------------------------------------------------------------------------------ */
+
+static int make_own(struct cuda_conv *c, int pass)
+{
+    struct cuda_engine *e = &c->engines[pass];
+    struct cuda_conv_sizes s;
+
+    if (!cuda_own_sizes(c, pass, &s))
+        return -1;
+    *e =
+        (struct cuda_engine){.text = CUDA_OWN_ENGINE, .own = 1, .work = cuda_conv_weights_work(&s)};
+    return 0;
+}
 
 static cudnnBackendDescriptor_t engine_with(struct parts *p, const struct cuda *be,
                                             const cudnnBackendDescriptor_t *all, const char *text,
@@ -269,6 +298,8 @@ int cuda_engine_make(struct cuda_conv *c, int pass, const char *text)
     struct parts p = {0};
 
     cuda_engine_release(e);
+    if (!strcmp(text, CUDA_OWN_ENGINE))
+        return make_own(c, pass);
     const cudnnBackendDescriptor_t all = graph(&p, c, pass);
     const cudnnBackendDescriptor_t config = engine_with(&p, c->be, &all, text, &e->notes);
     cudnnBackendDescriptor_t plan = begin(&p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);

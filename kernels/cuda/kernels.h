@@ -144,7 +144,7 @@ struct cuda_partial {
     double *part;
     uint32_t *arrived;
 };
-#define CUDA_SUM_BLOCKS 512     /* blocks of a launch that sums */
+#define CUDA_SUM_BLOCKS 264     /* blocks of a launch that sums: the last one adds their sums */
 #define CUDA_LAUNCH_BLOCKS 8192 /* blocks of a launch that does not */
 size_t cuda_partial_size(const struct cuda_shape *s);
 /* out (C) = a channel's sum of dy */
@@ -194,6 +194,16 @@ void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *
 /* One batch norm's pooled moments: `pixels` per image, acc as in MC_REESTIMATE_SIZE. */
 void cuda_pool_moments(struct cuda *be, size_t c, double pixels, const double *sum,
                        const double *sq, const double *images, float *mean, float *var);
+
+/* ---- a convolution's weight gradient in float32 (conv_weights.cu) -----------------------------
+ * Square kernels, no groups; x (N,I,H,W), dy (N,O,OH,OW), dw (O,I,K,K). */
+struct cuda_conv_sizes {
+    uint32_t n, ic, ih, iw, oc, oh, ow, kernel, stride, pad;
+};
+/* Bytes of `part`. 0: the sizes are not supported. */
+size_t cuda_conv_weights_work(const struct cuda_conv_sizes *s);
+void cuda_conv_weights(struct cuda *be, const struct cuda_conv_sizes *s, const float *x,
+                       const float *dy, float *part, float *dw);
 
 /* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c -------------------------- */
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y);

@@ -289,7 +289,7 @@ void emulate_launch(cudaStream_t stream, size_t blocks, unsigned threads, int wa
 const char *emulated_description()
 {
     static char text[1 << 14] =
-#include "h200.inc"
+#include "h100.inc"
         ;
     static const char *const other = getenv("MC_EMULATION_DEVICE");
     static bool read;
@@ -380,10 +380,13 @@ void emulated_do_on(cudaStream_t s, const std::function<void()> &work)
                 emulated_requests());
         abort();
     }
-    if (is_side(s) && backwards())
+    if (is_side(s) && backwards()) {
         waits.push_back(work);
-    else
-        emulated_do(work);
+        return;
+    }
+    emulated_do(work);
+    if (is_side(s)) /* its own work is not the main stream's */
+        forked = emulated_requests();
 }
 
 bool emulated_waits()
