@@ -15,7 +15,8 @@
  * interleaved, and the minimum counts. An engine that is far slower than the fastest is timed once.
  *
  * Preparing engines takes much longer than timing them. If $TUNE_LOCK names a file, processes that
- * share it prepare engines side by side and use the device in turn. */
+ * share it prepare engines side by side and use the device in turn. If $TUNE_MISSING is set, only
+ * shapes and passes without a line in the committed table are timed. */
 #include "tests/gpu/passes.h"
 
 #include <fcntl.h>
@@ -349,6 +350,15 @@ static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
     return n;
 }
 
+static int in_table(const struct cuda *be, const struct cuda_conv *conv, int pass)
+{
+    char shape[MC_SHAPE_TEXT], key[CUDA_TABLE_KEY];
+
+    cuda_conv_text(&conv->shape, shape);
+    cuda_table_key(be, 0, key);
+    return mc_conv_table_entry(cuda_plan_table, key, cuda_pass_name(pass), shape) != NULL;
+}
+
 static void measure(void *arg, struct cuda_conv *conv, int pass)
 {
     const struct task *t = arg;
@@ -361,6 +371,8 @@ static void measure(void *arg, struct cuda_conv *conv, int pass)
         print_choices(be, conv, pass);
         return;
     }
+    if (getenv("TUNE_MISSING") && in_table(be, conv, pass))
+        return;
     struct buffers b = {
         random_buf(be, s->type, (size_t)s->n * (size_t)(s->ic * s->ih * s->iw)),
         random_buf(be, s->type, (size_t)s->n * (size_t)(s->oc * s->oh * s->ow)),

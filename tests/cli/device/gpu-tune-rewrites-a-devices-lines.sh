@@ -21,3 +21,11 @@ done
 # lines for the fixed order contain only engines with a fixed order
 ! grep '	fixed	' table.tsv | grep -E '	(unordered|unproved)	' || die 'an engine without a fixed order'
 awk -F'\t' '/^sm_90/ && !($10 > 0 && $12 > 0) { bad = 1 } END { exit bad }' table.tsv || die "not timed: $(cat table.tsv)"
+
+# tables timed before replace lines of their shapes only, also a line for any order that they lack
+line() { printf 'sm_9/1\t9\tf32\t%s\tdata\t%s\t%s\tnoted\t0\t1\t-\t-\n' "$@"; }
+{ echo heading && line fixed a old && line any a old && line fixed b kept; } >table.tsv
+{ echo heading && line fixed a new; } >first.tsv
+{ echo heading && line fixed a second && line any a second && line fixed c new; } >second.tsv
+(cd "$MC_ROOT" && TABLE=$TMP/table.tsv tests/bench/write-table cuda "$MC_BUILD" "$TMP"/{first,second}.tsv)
+expect_equal "$(tail -n +2 table.tsv | cut -f4,6,7)" $'fixed\ta\tnew\nfixed\tb\tkept\nfixed\tc\tnew'
