@@ -14,10 +14,6 @@
  * headers. */
 #define MC_BACKEND_CUDA_NEW "mc_backend_cuda_new"
 
-/* 0: no device has run the CUDA backend, so `auto` does not choose it. Set it to 1 once `make
- * gpu-check` passes on a device. */
-#define MC_CUDA_PROVEN 0
-
 /* Opens device number `device` (0 is the first). Returns MC_EFAIL if the interface differs, if the
  * device does not exist, if this build has no code for it, or if a CUDA library does not start. err
  * may be NULL. */

@@ -63,8 +63,6 @@ static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, st
 {
     struct mc_error reason = {0};
 
-    if (!MC_CUDA_PROVEN)
-        return open_cpu(out, o, err);
     const int rc = open_cuda(out, 0, o, &reason);
     if (rc && o->precision != MC_PRECISION_F32)
         return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],

@@ -19,12 +19,8 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz
-if grep -q '^#define MC_CUDA_PROVEN 1' "$MC_ROOT/kernels/abi.h"; then
-    fails 1 '--precision bf16: cuda: ' $t --precision bf16
-    grep -q 'none.so' err.fails
-else # needs no device
-    fails 2 '--precision bf16: the CPU supports only f32' $t --precision bf16
-fi
+fails 1 '--precision bf16: cuda: ' $t --precision bf16
+grep -q 'none.so' err.fails
 MC_CUDA_LIBRARY=libm.so.6
 fails 1 'libm.so.6 is not a CUDA backend' $t --device cuda:0
 unset MC_CUDA_LIBRARY
