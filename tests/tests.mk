@@ -123,7 +123,7 @@ CXX_FLAGS := $(EMULATED_SANITIZE) -std=c++17 -O3 -g -fPIC -fvisibility=hidden -f
 EMULATED_LIBS := $(patsubst %,-Wl$(comma)--wrap=%,cudnnGetLastErrorString $(patsubst %,cudnnBackend%,CreateDescriptor DestroyDescriptor SetAttribute Finalize)) \
                  -L$(CUDA)/lib64 $(LINK_CUDNN) -Wl,-rpath=$(CUDA)/lib64
 
-$(BUILD)/tests/emulation/device.o: $(BUILD)/tests/gpu/h200.inc
+$(BUILD)/tests/emulation/device.o: $(BUILD)/tests/gpu/h100.inc
 $(BUILD)/tests/emulation/%.cu.o: kernels/cuda/%.cu $(BUILD)/flags
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  CXX   $<")

@@ -10,7 +10,7 @@
 
 #include <functional>
 
-/* The device's description, as cuDNN's JSON: tests/gpu/h200.json, or the file
+/* The device's description, as cuDNN's JSON: tests/gpu/h100.json, or the file
  * MC_EMULATION_DEVICE. */
 const char *emulated_description();
 /* Returns whether [p, p + bytes) is in one allocation. */
