@@ -123,7 +123,7 @@ enum mc_output { MC_OUT_LOGITS, MC_OUT_LOSS, MC_OUT_CORRECT, MC_OUT_TAP };
 struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
     char describe[256]; /* for logs: instruction set, threads, library version, and the reason if a
-                           device cannot replay steps */
+                           device cannot replay steps or has no timed convolutions */
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; see formats/README.md */
     size_t n_facts;
     int threads;          /* threads in use, at most the requested number */

@@ -105,6 +105,20 @@ int cuda_choose_untuned(struct cuda_conv *c, int pass)
     return -1;
 }
 
+/* In f32 and a fixed order, the first engine that may be used is far slower than others. Add this to
+ * `describe`, once. */
+static void report_untimed(struct cuda *be)
+{
+    char *text = be->base.describe;
+    const size_t length = strlen(text);
+
+    if (be->precision != MC_PRECISION_F32 || be->any_order || be->untimed)
+        return;
+    be->untimed = 1;
+    snprintf(text + length, sizeof be->base.describe - length,
+             ", convolutions not timed: run make gpu-tune");
+}
+
 int cuda_choose(struct cuda_conv *c, int pass)
 {
     struct cuda_choice *choice = c->be->choices;
@@ -123,6 +137,8 @@ int cuda_choose(struct cuda_conv *c, int pass)
         c->reason[0] = 0;
         if (cuda_choose_untuned(c, pass))
             return -1;
+        if (!c->engines[pass].own)
+            report_untimed(c->be);
     }
     if (!(choice = malloc(sizeof *choice))) {
         snprintf(c->reason, sizeof c->reason, "out of memory");

@@ -46,6 +46,7 @@ struct cuda {
     char *algorithms;            /* and as text: the fact "algorithms" */
     unsigned frees;              /* number of frees: a captured graph may refer to freed memory */
     int direct;                  /* a capture failed; `describe` contains the reason */
+    int untimed;                 /* a shape is not in the table; `describe` says so */
     enum mc_err failed;          /* the first failure of queued work, and */
     char reason[MC_CUDA_REASON]; /* its reason; get() returns both */
 };

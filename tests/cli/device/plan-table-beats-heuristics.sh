@@ -39,3 +39,8 @@ key=$(engine fixed 1-6)
 expect_equal "$(engine fixed 7,8)" 'own	own'
 expect_equal "$(choice 20 unordered)" 'own	own'
 expect_equal "$(choice 0 noted)" '0	noted'
+
+# a training warns once if shapes are not in the table, in f32
+mc-data synth --samples 4 -o d.mcz
+warnings() { mc-train --data d.mcz --epochs 1 --batch 4 --device cuda -o w.mcz "$@" 2>&1 | grep -c 'slower than possible: .*, convolutions not timed: run make gpu-tune$' || true; }
+expect_equal "$(warnings --net resnet:8,2) $(warnings --net tinyten) $(warnings --net resnet:8,2 --precision bf16)" '1 0 0'
