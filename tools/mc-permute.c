@@ -66,6 +66,9 @@ static const char doc[] =
     "--join writes a joint set of one member per FILE. A network keeps its order. A permutation "
     "brings its second network to the common order. If the first FILE is a network A, a "
     "permutation of A to the order of a network B is inverted, so B comes to the order of A.\n\n"
+    "--verify prints one line: images, images whose predicted class changed, the largest "
+    "difference of a logit, the largest logit, and the largest difference of a batch's mean "
+    "loss.\n\n"
     "Memory: at most twice the largest tensor and 66 MiB. A network from a pipe needs 8 bytes per "
     "parameter, --verify 16 and a batch's activations; for these two, -v prints how much.\n\n"
     "Examples:\n"
@@ -444,8 +447,7 @@ static void check_uses(const struct options *o)
                        o->cli.backend.precision != MC_PRECISION_F32))
         mc_cli_usage("--device and --precision have no effect without --verify");
     if (o->verify && n == 1 && !is_random(o))
-        mc_cli_usage("--verify reads a data set, then PERM and WEIGHTS follow: mc-permute --verify "
-                     "DATASET.mcz %s %s",
+        mc_cli_usage("expected --verify DATASET.mcz PERM.mcz WEIGHTS.mcz (got --verify %s %s)",
                      o->verify, o->cli.operands[0]);
     if (o->join && o->cli.n_operands > MC_MAX_MEMBERS)
         mc_cli_usage("at most %d files", MC_MAX_MEMBERS);

@@ -319,7 +319,7 @@ static int same_cut(const struct mc_moments *a, const struct mc_moments *b, stru
         return mc_fail(err, MC_EINPUT, "a shard of %u cannot be added to a shard of %u", x->shards,
                        y->shards);
     if (differ(x->total, y->total))
-        return mc_fail(err, MC_EINPUT, "shards of different numbers of images (%llu and %llu)",
+        return mc_fail(err, MC_EINPUT, "shards of runs over %llu and over %llu images",
                        (unsigned long long)x->total, (unsigned long long)y->total);
     if (differ(x->batch, y->batch))
         return mc_fail(err, MC_EINPUT, "shards of different batch sizes (%llu and %llu)",

@@ -10,8 +10,8 @@ acts --samples 24 --batch 8 --shard 2/3 -o batch.mcz
 acts --samples 24 --batch 4 --shard 2/4 -o count.mcz
 acts --samples 24 --batch 4 -o whole.mcz
 refuses() { fails 3 "$1" mc-corr s1.mcz "$2" s3.mcz; }
-refuses "fewer.mcz: shards of different numbers of images (24 and 12)" fewer.mcz
-refuses "more.mcz: shards of different numbers of images (24 and 28)" more.mcz
+refuses "fewer.mcz: shards of runs over 24 and over 12 images" fewer.mcz
+refuses "more.mcz: shards of runs over 24 and over 28 images" more.mcz
 refuses "batch.mcz: shards of different batch sizes (4 and 8)" batch.mcz
 refuses "count.mcz: a shard of 3 cannot be added to a shard of 4" count.mcz
 refuses "whole.mcz: a shard of 3 cannot be added to a shard of 1" whole.mcz
@@ -37,7 +37,7 @@ for s in "old-s1.mcz old-s2.mcz" "s1.mcz old-s2.mcz" "old-s1.mcz s2.mcz"; do
     mc-corr -q old-s3.mcz $s | same_content - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
 done
 fails 3 "24 images expected in all shards, got 20" mc-corr s1.mcz old-fewer.mcz s3.mcz
-fails 3 "acts-fewer.mcz: shards of different numbers of images (24 and 12)" mc-corr acts-s1.mcz acts-fewer.mcz acts-s3.mcz
+fails 3 "acts-fewer.mcz: shards of runs over 24 and over 12 images" mc-corr acts-s1.mcz acts-fewer.mcz acts-s3.mcz
 mc-corr -q acts-s3.mcz acts-s1.mcz acts-s2.mcz | same_content - <(mc-corr -q s3.mcz s1.mcz s2.mcz)
 fails 3 "later.mcz: moments of version 3 (this program reads 1 and 2)" mc-corr later.mcz
 fails 3 'short.mcz: "images" must be 4 for these shards of 12 (got 8)' mc-corr s1.mcz short.mcz

@@ -332,7 +332,7 @@ TEST(moments_of_other_cuts_do_not_add)
         struct mc_cut cut;
         const char *text;
     } others[] = {{{5, 2, 4}, "a shard of 3 cannot be added to a shard of 4"},
-                  {{6, 2, 3}, "shards of different numbers of images (5 and 6)"},
+                  {{6, 2, 3}, "shards of runs over 5 and over 6 images"},
                   {{5, 1, 3}, "shards of different batch sizes (2 and 1)"}};
     struct mc_moments part[3];
 
