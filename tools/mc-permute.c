@@ -447,7 +447,8 @@ static void check_uses(const struct options *o)
                        o->cli.backend.precision != MC_PRECISION_F32))
         mc_cli_usage("--device and --precision have no effect without --verify");
     if (o->verify && n == 1 && !is_random(o))
-        mc_cli_usage("expected --verify DATASET.mcz PERM.mcz WEIGHTS.mcz (got --verify %s %s)",
+        mc_cli_usage("--verify reads a data set, then PERM and WEIGHTS follow: mc-permute --verify "
+                     "DATASET.mcz %s %s",
                      o->verify, o->cli.operands[0]);
     if (o->join && o->cli.n_operands > MC_MAX_MEMBERS)
         mc_cli_usage("at most %d files", MC_MAX_MEMBERS);

@@ -27,7 +27,7 @@ const char *cuda_pass_name(int pass)
 
 const char *cuda_engine_proof(const struct cuda_engine *e)
 {
-    return e->own                              ? "own"
+    return e->own                              ? CUDA_OWN_ENGINE
            : e->notes & NOTE(NONDETERMINISTIC) ? "unordered"
            : e->notes                          ? "noted"
            : e->shown                          ? SHOWN

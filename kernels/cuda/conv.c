@@ -21,7 +21,7 @@ static void describe_pass(const struct cuda_conv *c, int pass, char text[PASS_TE
              s->kernel[0], s->kernel[1], s->oc, s->groups > 1 ? " in groups" : "");
 }
 
-int cuda_own_sizes(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s)
+int cuda_own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s)
 {
     const struct cuda_conv_shape *h = &c->shape;
 
@@ -106,12 +106,11 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
                        (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
                            c->shape.kernel[1]));
     if (c->engines[pass].own) {
-        struct cuda_conv_sizes s;
+        struct cuda_conv_sizes s = {0};
+        (void)cuda_own_supports(c, pass, &s);
         if (side)
             cuda_begin_side(c->be);
-        if (cuda_own_sizes(c, pass, &s))
-            cuda_conv_weights(c->be, &s, x, y, (float *)(uintptr_t)work,
-                              (float *)(uintptr_t)weight);
+        cuda_conv_weights(c->be, &s, x, y, (float *)(uintptr_t)work, (float *)(uintptr_t)weight);
         cuda_end_side(c->be);
         return;
     }

@@ -7,8 +7,10 @@
  * added in order. */
 #include "kernels/cuda/device.cuh"
 
+#include <cassert>
+
 #define OUT 8        /* a thread's output channels */
-#define IN_1X1 8     /* and input channels of a 1x1 convolution */
+#define IN_1X1 8     /* a thread's input channels in a 1x1 convolution */
 #define QUAD 4       /* pixels at a time */
 #define X_ROOM 4608  /* numbers in shared memory */
 #define DY_ROOM 7168 /* numbers in shared memory */
@@ -152,7 +154,7 @@ static __device__ inline void add_quad(const struct tiling &t, const float *x, c
     for (int o = 0; o < OUT; o++)
         g[o] = *(const pack<float, QUAD> *)(dy + o * plane);
     UNROLL
-    for (int row = 0; row < N / K; row++) { /* of taps, or an input channel */
+    for (int row = 0; row < N / K; row++) { /* a row of taps, or an input channel */
         pack<float, QUAD> u[K];
         UNROLL
         for (int k = 0; k < K; k++)
@@ -173,11 +175,13 @@ static __device__ inline void add_quad(const struct tiling &t, const float *x, c
     }
 }
 
+/* Carries the template arguments through a launch. */
 template <int K, int STRIDE, int SHIFT, int W> struct tiling_for {
     struct tiling t;
 };
 
-/* Memory traffic: x and dy once per tile of the other's channels; part once.
+/* Memory traffic: x once per tile of output channels, dy once per tile of input channels; part
+ * once. gpu-bench counts x and dy once.
  * part (parts, O, I, K, K) */
 template <int K, int STRIDE, int SHIFT, int W>
 static __global__ void weight_parts(tiling_for<K, STRIDE, SHIFT, W> f, const float *x,
@@ -241,7 +245,7 @@ static __global__ void weight_parts(tiling_for<K, STRIDE, SHIFT, W> f, const flo
     }
 }
 
-/* dw (n) = the sums of part (parts, n) */
+/* dw (n) = the sums of part (parts, n). Memory traffic: part and dw once. */
 static __global__ void add_weight_parts(uint32_t n, uint32_t parts, uint32_t lanes,
                                         const float *part, float *dw)
 {
@@ -284,8 +288,9 @@ void cuda_conv_weights(struct cuda *be, const struct cuda_conv_sizes *s, const f
     const uint32_t n = (uint32_t)count(s);
     struct tiling t;
 
-    if (!tile(s, &t))
-        return;
+    const int supported = tile(s, &t);
+    assert(supported);
+    (void)supported;
     const int wide =
         t.s.iw % QUAD == 0 && t.s.ow % QUAD == 0 && cuda_aligned(x) && cuda_aligned(dy);
     (s->kernel == 1 ? one[wide] : three[s->stride - 1][s->pad][wide])(be, t, x, dy, part);

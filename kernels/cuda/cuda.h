@@ -88,8 +88,13 @@ struct cuda_conv {
 
 /* Sets be->properties to those of be->dnn's device. */
 cudnnStatus_t cuda_describe_device(struct cuda *be);
-/* Lists the engines that the heuristics, or their fallback, name for a pass, best first. Our own is
- * the first in f32, the last in tf32. Returns their number. */
+/* Returns whether our own engine precedes cuDNN's: their fast engines have no fixed order in f32. */
+static inline int cuda_own_is_first(const struct cuda *be)
+{
+    return be->precision == MC_PRECISION_F32 && !be->any_order;
+}
+/* Lists the engines that the heuristics, or their fallback, name for a pass, best first, and our
+ * own first or last. Returns their number. */
 int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT]);
 /* Prepares c->engines[pass]. Returns -1, and sets c->reason, if cuDNN refuses. */
@@ -132,8 +137,8 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
 void cuda_conv_free(struct cuda_conv *c);
 /* Bytes of scratch for the weights' gradient, or for the other passes. */
 size_t cuda_conv_work(const struct cuda_conv *c, int weights);
-/* Returns whether our own engine supports a pass. */
-int cuda_own_sizes(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s);
+/* Returns whether our own engine supports a pass, and the convolution's sizes. */
+int cuda_own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s);
 /* Runs a pass that the shape needs: computes y, dx or dweight from the other two. side: later work
  * does not wait for it until cuda_join, so it needs its own scratch memory. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,

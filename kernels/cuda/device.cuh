@@ -100,7 +100,7 @@ static __device__ inline int is_last_block(uint32_t *arrived, uint32_t blocks)
     __shared__ int last;
 
     __syncthreads();
-    if (threadIdx.x == 0) { /* its fences hold for the whole block */
+    if (threadIdx.x == 0) { /* the barriers extend its fences to the block */
         __threadfence();
         last = atomicInc(arrived, blocks - 1) == blocks - 1;
         __threadfence();

@@ -232,10 +232,10 @@ static int cudnn_candidates(struct cuda_conv *c, int pass, int fallback,
 int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
 {
-    const int first = c->be->precision == MC_PRECISION_F32;
+    const int first = cuda_own_is_first(c->be);
     struct cuda_conv_sizes s;
 
-    if (fallback || !cuda_own_sizes(c, pass, &s))
+    if (fallback || !cuda_own_supports(c, pass, &s))
         return cudnn_candidates(c, pass, fallback, list);
     int n = cudnn_candidates(c, pass, fallback, list);
     n -= n == CUDA_MAX_ENGINES;
@@ -252,7 +252,7 @@ static int make_own(struct cuda_conv *c, int pass)
     struct cuda_engine *e = &c->engines[pass];
     struct cuda_conv_sizes s;
 
-    if (!cuda_own_sizes(c, pass, &s))
+    if (!cuda_own_supports(c, pass, &s))
         return -1;
     *e =
         (struct cuda_engine){.text = CUDA_OWN_ENGINE, .own = 1, .work = cuda_conv_weights_work(&s)};

@@ -45,6 +45,8 @@ static __global__ void unscale(size_t n, FOUR *grad, struct cuda_loss_scale *sca
     }
 }
 
+#define UNSCALE_BLOCKS 512 /* the last one counts the others */
+
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
                            uint32_t *arrived)
 {
@@ -54,6 +56,6 @@ void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_l
     cuda_report_bytes(4. * (double)n);
     LAUNCH_EACH(be, find_overflow, n / 4, (const FOUR *)grad, scale);
     cuda_report_bytes(8. * (double)n);
-    LAUNCH_BLOCKS(be, unscale, blocks < CUDA_SUM_BLOCKS ? blocks : CUDA_SUM_BLOCKS, n / 4,
+    LAUNCH_BLOCKS(be, unscale, blocks < UNSCALE_BLOCKS ? blocks : UNSCALE_BLOCKS, n / 4,
                   (FOUR *)grad, scale, arrived);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A batch from the data set: samples, gather, augmentation (see backend.h), normalization; some
- * blocks per image. */
+ * A batch from the data set: samples, gather, augmentation (see backend.h), normalization;
+ * IMAGE_BLOCKS blocks per image. */
 #include "kernels/cuda/device.cuh"
 
 extern "C" {
@@ -72,9 +72,9 @@ static __device__ float contrast_rest(const struct batch_args *t, const struct c
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
 }
 
-#define IMAGE_BLOCKS 4 /* a block's pixels take their time one after another */
+#define IMAGE_BLOCKS 4 /* one block per image would wait for each of its pixels in turn */
 
-/* Store sample i of the row. A whole block calls it. The first image's also counts the batch's
+/* Store sample i of the row. A whole block calls it. Image 0's block also counts the batch's
  * samples, which precede the first -1. */
 static __device__ void begin_image(const struct batch_args *t, const int32_t *row, uint32_t n,
                                    const struct cuda_rows *r, uint32_t i)

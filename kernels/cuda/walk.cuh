@@ -85,8 +85,8 @@ template <class T, int W, int LAST> struct walk {
     }
 };
 
-#define AHEAD                                                                                      \
-    4 /* packs that a thread loads before it uses the first: latency counts, not bandwidth */
+/* Packs that a thread loads before it uses the first: hides latency. */
+#define AHEAD 4
 
 /* Call load(walk, k) for up to AHEAD packs, then use(walk, k) for each of them, until `w` ends. */
 template <class V, class L, class U>

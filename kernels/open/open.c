@@ -9,6 +9,7 @@
 #include "kernels/open/backends.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +68,15 @@ static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, st
     if (rc && o->precision != MC_PRECISION_F32)
         return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
                        reason.text);
-    return rc ? open_cpu(out, o, err) : 0;
+    if (!rc)
+        return 0;
+    const int cpu = open_cpu(out, o, err);
+    if (!cpu && mc_cuda_driver()) { /* it has a reason that the user can remove */
+        const size_t length = strlen((*out)->describe);
+        snprintf((*out)->describe + length, sizeof(*out)->describe - length, ", not on a GPU: %s",
+                 reason.text);
+    }
+    return cpu;
 }
 
 int mc_backend_open(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)

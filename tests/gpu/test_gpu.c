@@ -155,8 +155,7 @@ static double loss_bound(const struct mc_graph *g)
     return fmax(1e-3, 4 * sqrt(6. * layers_in_a_row(g, &pools)) * rounding());
 }
 
-/* The whole gradient in norm and each of ten losses agree to 1e-3 in float32, otherwise to the
- * bounds above; the second run's parameters are equal. */
+/* The whole gradient in norm and each of ten losses agree to the bounds above; the second run's parameters are equal. */
 static void networks_train_as_on_cpu(void **state)
 {
     char words[512];

@@ -15,7 +15,7 @@
  * interleaved, and the minimum counts. An engine that is far slower than the fastest is timed once.
  *
  * Preparing engines takes much longer than timing them. If $TUNE_LOCK names a file, processes that
- * share it prepare engines side by side and use the device in turn. If $TUNE_MISSING is set, only
+ * share it prepare engines side by side and time them in turn. If $TUNE_MISSING is set, only
  * shapes and passes without a line in the committed table are timed. */
 #include "tests/gpu/passes.h"
 
@@ -217,7 +217,7 @@ static int shows(struct cuda *be, struct call *c, struct call *like)
     return same;
 }
 
-/* Whether a call's engine may be used, after examining one without notes. */
+/* Return whether a call's engine may be used, after examining one of cuDNN's without notes. */
 static int may_use(struct cuda *be, struct call *calls, int n, struct call *c)
 {
     struct cuda_engine *e = &c->conv->engines[c->pass];
@@ -227,7 +227,7 @@ static int may_use(struct cuda *be, struct call *calls, int n, struct call *c)
         if (calls[i].conv && calls[i].conv->engines[c->pass].notes &&
             cuda_engine_fits(be, &calls[i].conv->engines[c->pass]))
             like = &calls[i];
-    if (!be->any_order && !e->notes && !c->examined) {
+    if (!be->any_order && !e->notes && !e->own && !c->examined) {
         c->examined = 1;
         e->shown = shows(be, c, like);
     }
@@ -276,9 +276,13 @@ static int by_time(const void *a, const void *b)
     return (x->least > y->least) - (x->least < y->least);
 }
 
-/* The untuned choice: the first of the heuristics' engines that may be used. */
+/* The untuned choice: our own engine if it precedes cuDNN's, or the first of the heuristics'
+ * engines that may be used. */
 static struct call *usual_call(const struct cuda *be, struct call *calls, int n)
 {
+    for (int i = 0; i < n && cuda_own_is_first(be); i++)
+        if (calls[i].conv && calls[i].conv->engines[calls[i].pass].own)
+            return &calls[i];
     for (int i = 0; i < n; i++)
         if (calls[i].conv && cuda_engine_fits(be, &calls[i].conv->engines[calls[i].pass]))
             return &calls[i];
@@ -291,13 +295,16 @@ static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, struct
     struct call *sorted[MAX_CALLS], *usual[2];
     double fixed_time = NOT_TIMED;
 
-    for (be->any_order = 0; be->any_order < 2; be->any_order++)
-        usual[be->any_order] = usual_call(be, calls, n); /* before engines are examined */
+    for (int any_order = 0; any_order < 2; any_order++) { /* before engines are examined */
+        be->any_order = any_order;
+        usual[any_order] = usual_call(be, calls, n);
+    }
     for (int i = 0; i < n; i++)
         sorted[i] = &calls[i];
     qsort(sorted, (size_t)n, sizeof(struct call *), by_time);
-    for (be->any_order = 0; be->any_order < 2; be->any_order++) {
-        struct call *best = usual[be->any_order];
+    for (int any_order = 0; any_order < 2; any_order++) {
+        be->any_order = any_order;
+        struct call *best = usual[any_order];
         const double usual_time = best ? best->least : NOT_TIMED;
         for (int i = 0; i < n && sorted[i]->least < .95 * usual_time; i++)
             if (may_use(be, calls, n, sorted[i])) {
@@ -310,7 +317,7 @@ static void print_best(struct cuda *be, struct cuda_conv *conv, int pass, struct
             print_engine(be, pass, &conv->shape, &best->conv->engines[pass]);
             printf("\t%.4f", best->least * 1e3);
             if (usual_time < NOT_TIMED)
-                printf("\t%s\t%.4f\n", usual[be->any_order]->conv->engines[pass].text,
+                printf("\t%s\t%.4f\n", usual[any_order]->conv->engines[pass].text,
                        usual_time * 1e3);
             else
                 printf("\t-\t-\n");

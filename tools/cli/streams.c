@@ -51,7 +51,7 @@ void mc_cli_text_to_stderr(void)
 
 int mc_cli_close_stdout(void)
 {
-    int failed = fflush(stdout) || ferror(stdout) ? errno ? errno : EIO : 0;
+    int failed = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
 
     /* not fclose: cuBLASLt keeps `stdout` and flushes it at exit */
     if (close(STDOUT_FILENO) && errno != EINTR && !failed)

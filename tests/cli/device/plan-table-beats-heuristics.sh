@@ -33,7 +33,7 @@ expect_equal "$(choice "$other" shown)" "$other	shown"
 expect_equal "$(choice "$other" unproved)" "$usual"
 expect_equal "$(choice 9999:2=1 noted)" "$usual"
 expect_equal "$(choice "${other%%:*}:2=12345" shown)" "$usual"
-# the weights' gradient is our own engine's; an engine without a fixed order is never chosen for one
+# our own engine computes the weights' gradient; an engine without a fixed order never does in a fixed order
 pass='weights	16x32x32-16x32x32 '
 key=$(engine fixed 1-6)
 expect_equal "$(engine fixed 7,8)" 'own	own'
