@@ -124,6 +124,7 @@ struct mc_backend {
     const char *name;   /* "cpu", "cuda" */
     char describe[256]; /* for logs: instruction set, threads, library version, and the reason if a
                            device cannot replay steps or has no timed convolutions */
+    struct mc_error fallback; /* the CPU, opened for `auto`: why a GPU could not be used, or "" */
     struct mc_fact facts[MC_MAX_FACTS]; /* for histories and checkpoints; see formats/README.md */
     size_t n_facts;
     int threads;          /* threads in use, at most the requested number */

@@ -167,7 +167,7 @@ static int run(struct options *o, struct mc_error *err)
         mc_history_set_pair(h, w[0].id, w[1].id);
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = resolve_options(o, w[0].graph, mc_dataset_get_info(data), err)) ||
-        (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
+        (rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     if (!o->raw)
         mc_history_str(h, "products", o->cli.be->products);

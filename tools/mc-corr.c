@@ -89,7 +89,7 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, struct option
         goto out;
     mc_history_input(h, mc_activations_stream(a));
     mc_history_input(h, mc_activations_stream(b));
-    if ((rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
+    if ((rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     mc_history_str(h, "products", o->cli.be->products);
     mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);

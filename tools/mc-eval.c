@@ -353,7 +353,7 @@ static int run(struct options *o, struct mc_error *err)
     if (!rc && !o->plane) /* a plane reads all three networks first */
         rc = check_networks(o, err);
     if (!rc)
-        rc = mc_backend_open(&o->cli.be, &o->cli.backend, err);
+        rc = mc_cli_open_backend(&o->cli, err);
     if (!rc)
         rc = eval(o, is_curve, &r, t.f, err);
     rc = mc_text_close(&t, o->cli.output, rc, err);

@@ -316,8 +316,8 @@ static int permute_memory(struct options *o, struct mc_reader *r, struct mc_erro
 
     if (rc)
         return rc;
-    if (o->verify && ((rc = mc_dataset_open(&data, o->verify, err)) ||
-                      (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err))))
+    if (o->verify &&
+        ((rc = mc_dataset_open(&data, o->verify, err)) || (rc = mc_cli_open_backend(&o->cli, err))))
         goto out;
     if ((rc = check_memory(o, w.graph, err)))
         goto out;

@@ -176,7 +176,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_weights w = {0};
     int rc = mc_weights_read(&w, (struct mc_stream){.path = o->cli.operands[0]}, h, err);
 
-    if (rc || (rc = mc_backend_open(&o->cli.be, &o->cli.backend, err)))
+    if (rc || (rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     mc_weights_widen(&w);
     mc_options_note(&o->cli, o, h);

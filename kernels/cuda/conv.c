@@ -21,26 +21,6 @@ static void describe_pass(const struct cuda_conv *c, int pass, char text[PASS_TE
              s->kernel[0], s->kernel[1], s->oc, s->groups > 1 ? " in groups" : "");
 }
 
-int cuda_own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s)
-{
-    const struct cuda_conv_shape *h = &c->shape;
-
-    if (pass != MC_PASS_WEIGHTS || h->type != CUDA_F32 || h->groups != 1 ||
-        h->kernel[0] != h->kernel[1] || h->stride[0] != h->stride[1] || h->pad[0] != h->pad[1])
-        return 0;
-    *s = (struct cuda_conv_sizes){.n = (uint32_t)h->n,
-                                  .ic = (uint32_t)h->ic,
-                                  .ih = (uint32_t)h->ih,
-                                  .iw = (uint32_t)h->iw,
-                                  .oc = (uint32_t)h->oc,
-                                  .oh = (uint32_t)h->oh,
-                                  .ow = (uint32_t)h->ow,
-                                  .kernel = (uint32_t)h->kernel[0],
-                                  .stride = (uint32_t)h->stride[0],
-                                  .pad = (uint32_t)h->pad[0]};
-    return cuda_conv_weights_work(s) > 0;
-}
-
 int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_conv **out,
                   struct mc_error *err)
 {
@@ -96,27 +76,27 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
                                         [MC_PASS_DATA] = "cuDNN data",
                                         [MC_PASS_WEIGHTS] = "cuDNN weights",
                                         [CUDA_PASS_ADD] = "cuDNN add"};
+    const struct cuda_engine *e = &c->engines[pass];
     char text[PASS_TEXT], message[PASS_TEXT + 10];
 
-    assert(c->engines[pass].plan || c->engines[pass].own);
+    assert(e->plan || e->own.n);
     cuda_report_bytes((double)cuda_type_size(c->shape.type) *
                       ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
                            (pass == CUDA_PASS_ADD ? 2 : 1) +
                        (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
                        (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
                            c->shape.kernel[1]));
-    if (c->engines[pass].own) {
-        struct cuda_conv_sizes s = {0};
-        (void)cuda_own_supports(c, pass, &s);
+    if (e->own.n) {
         if (side)
             cuda_begin_side(c->be);
-        cuda_conv_weights(c->be, &s, x, y, (float *)(uintptr_t)work, (float *)(uintptr_t)weight);
+        cuda_conv_weights(c->be, &e->own, x, y, (float *)(uintptr_t)work,
+                          (float *)(uintptr_t)weight);
         cuda_end_side(c->be);
         return;
     }
     side = side && cuda_fork(c->be);
     const cudnnStatus_t rc =
-        cuda_engine_run(side ? c->be->dnn_side : c->be->dnn, &c->engines[pass], x, weight, y, work);
+        cuda_engine_run(side ? c->be->dnn_side : c->be->dnn, e, x, weight, y, work);
     cuda_report_launch(c->be, calls[pass]);
     if (rc == CUDNN_STATUS_SUCCESS)
         return;

@@ -65,7 +65,7 @@ enum { CUDA_ENGINE_TEXT = 160, CUDA_MAX_ENGINES = 64 };
 #define CUDA_OWN_ENGINE "own" /* conv_weights.cu: weights' gradients, among cuDNN's engines */
 struct cuda_engine {
     char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2; or CUDA_OWN_ENGINE */
-    int own;                       /* it is our own engine */
+    struct cuda_conv_sizes own;    /* our own engine's sizes; n is 0 for cuDNN's engines */
     unsigned notes;                /* bits of cuDNN's numerical notes */
     int shown;                     /* it has no numerical notes, and equal bytes were observed on a
                                       device */
@@ -137,8 +137,6 @@ int cuda_conv_new(struct cuda *be, const struct cuda_conv_shape *s, struct cuda_
 void cuda_conv_free(struct cuda_conv *c);
 /* Bytes of scratch for the weights' gradient, or for the other passes. */
 size_t cuda_conv_work(const struct cuda_conv *c, int weights);
-/* Returns whether our own engine supports a pass, and the convolution's sizes. */
-int cuda_own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s);
 /* Runs a pass that the shape needs: computes y, dx or dweight from the other two. side: later work
  * does not wait for it until cuda_join, so it needs its own scratch memory. */
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,

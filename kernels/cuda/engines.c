@@ -229,13 +229,34 @@ static int cudnn_candidates(struct cuda_conv *c, int pass, int fallback,
     return n;
 }
 
+/* Return whether our own engine supports a pass, and the convolution's sizes. */
+static int own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_sizes *s)
+{
+    const struct cuda_conv_shape *h = &c->shape;
+
+    if (pass != MC_PASS_WEIGHTS || h->type != CUDA_F32 || h->groups != 1 ||
+        h->kernel[0] != h->kernel[1] || h->stride[0] != h->stride[1] || h->pad[0] != h->pad[1])
+        return 0;
+    *s = (struct cuda_conv_sizes){.n = (uint32_t)h->n,
+                                  .ic = (uint32_t)h->ic,
+                                  .ih = (uint32_t)h->ih,
+                                  .iw = (uint32_t)h->iw,
+                                  .oc = (uint32_t)h->oc,
+                                  .oh = (uint32_t)h->oh,
+                                  .ow = (uint32_t)h->ow,
+                                  .kernel = (uint32_t)h->kernel[0],
+                                  .stride = (uint32_t)h->stride[0],
+                                  .pad = (uint32_t)h->pad[0]};
+    return cuda_conv_weights_work(s) > 0;
+}
+
 int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
 {
     const int first = cuda_own_is_first(c->be);
     struct cuda_conv_sizes s;
 
-    if (fallback || !cuda_own_supports(c, pass, &s))
+    if (fallback || !own_supports(c, pass, &s))
         return cudnn_candidates(c, pass, fallback, list);
     int n = cudnn_candidates(c, pass, fallback, list);
     n -= n == CUDA_MAX_ENGINES;
@@ -252,10 +273,10 @@ static int make_own(struct cuda_conv *c, int pass)
     struct cuda_engine *e = &c->engines[pass];
     struct cuda_conv_sizes s;
 
-    if (!cuda_own_supports(c, pass, &s))
+    if (!own_supports(c, pass, &s))
         return -1;
     *e =
-        (struct cuda_engine){.text = CUDA_OWN_ENGINE, .own = 1, .work = cuda_conv_weights_work(&s)};
+        (struct cuda_engine){.text = CUDA_OWN_ENGINE, .own = s, .work = cuda_conv_weights_work(&s)};
     return 0;
 }
 

@@ -44,6 +44,14 @@ int mc_cuda_driver(void)
     return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != NULL;
 }
 
+int mc_cuda_expected(void)
+{
+    char path[8192];
+    const char *library = mc_cuda_library(path, sizeof path);
+
+    return library && (library != path || mc_cuda_driver());
+}
+
 void mc_backends_describe(char *text, size_t size)
 {
     static const char *const isas[] = {"portable", "avx2", "avx512"}; /* in enum mc_isa's order */

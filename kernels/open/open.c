@@ -9,7 +9,6 @@
 #include "kernels/open/backends.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -63,19 +62,16 @@ static int open_cpu(struct mc_backend **out, const struct mc_backend_opts *o, st
 static int open_any(struct mc_backend **out, const struct mc_backend_opts *o, struct mc_error *err)
 {
     struct mc_error reason = {0};
-
     const int rc = open_cuda(out, 0, o, &reason);
-    if (rc && o->precision != MC_PRECISION_F32)
-        return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
-                       reason.text);
+
     if (!rc)
         return 0;
+    if (o->precision != MC_PRECISION_F32)
+        return mc_fail(err, (enum mc_err)rc, "--precision %s: %s", mc_precision_names[o->precision],
+                       reason.text);
     const int cpu = open_cpu(out, o, err);
-    if (!cpu && mc_cuda_driver()) { /* it has a reason that the user can remove */
-        const size_t length = strlen((*out)->describe);
-        snprintf((*out)->describe + length, sizeof(*out)->describe - length, ", not on a GPU: %s",
-                 reason.text);
-    }
+    if (!cpu && mc_cuda_expected())
+        (*out)->fallback = reason;
     return cpu;
 }
 

@@ -218,10 +218,12 @@ static int check(const struct family *f, const struct shape *s, int variant)
     return 1;
 }
 
-/* Each channel count, size and batch, and enough of one channel for sums in several parts. */
-static const struct shape listed[] = {{1, 1, 1, 1},  {2, 3, 5, 2},  {3, 8, 8, 5},   {5, 9, 7, 2},
-                                      {16, 3, 5, 5}, {17, 9, 7, 2}, {33, 8, 8, 1},  {64, 3, 5, 2},
-                                      {5, 3, 5, 33}, {33, 1, 1, 5}, {2, 32, 32, 5}, {160, 3, 5, 2}};
+/* Each channel count, size and batch, and enough of one channel for sums in several parts,
+ * or rows for several tiles. */
+static const struct shape listed[] = {{1, 1, 1, 1},   {2, 3, 5, 2},  {3, 8, 8, 5},   {5, 9, 7, 2},
+                                      {16, 3, 5, 5},  {17, 9, 7, 2}, {33, 8, 8, 1},  {64, 3, 5, 2},
+                                      {5, 3, 5, 33},  {33, 1, 1, 5}, {2, 32, 32, 5}, {160, 3, 5, 2},
+                                      {24, 20, 20, 3}};
 
 static void sweep(const struct family *f)
 {

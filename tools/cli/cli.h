@@ -44,7 +44,7 @@ struct mc_cli {
     int text;                   /* the output is not a binary stream */
     int foreign;                /* the output is a file of another project's format */
     struct mc_history *history; /* this run's; hidden with --no-history */
-    struct mc_backend *be;      /* opened by the program when needed (mc_backend_open) */
+    struct mc_backend *be;      /* opened by the program when needed (mc_cli_open_backend) */
     /* Files of the command line. check() adds those named by options whose type is neither
      * MC_OPT_INPUT nor MC_OPT_RESULT, and with own_operands those of operands (mc_files_add). */
     struct mc_files files;
@@ -160,6 +160,9 @@ void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fm
 #define mc_note(cli, ...) mc_message_at(cli, MC_LEVEL_NOTE, __VA_ARGS__)
 #define mc_detail(cli, ...) mc_message_at(cli, MC_LEVEL_DETAIL, __VA_ARGS__)
 #define mc_warn(cli, ...) mc_message_at(cli, MC_LEVEL_WARN, __VA_ARGS__)
+
+/* Opens cli->be as cli->backend describes. Warns if `auto` had to use the CPU instead of a GPU. */
+int mc_cli_open_backend(struct mc_cli *cli, struct mc_error *err);
 
 /* Warns if p, read from `path`, was computed for other networks than the first two operands, whose
  * content ids are a and b. */

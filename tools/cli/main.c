@@ -7,6 +7,15 @@
 #include "tools/cli/idle_threads.h"
 #include "tools/cli/streams.h"
 
+int mc_cli_open_backend(struct mc_cli *cli, struct mc_error *err)
+{
+    const int rc = mc_backend_open(&cli->be, &cli->backend, err);
+
+    if (!rc && cli->be->fallback.text[0])
+        mc_warn(cli, "%s (using the CPU; --device cpu selects it)", cli->be->fallback.text);
+    return rc;
+}
+
 int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
                 char **argv)
 {

@@ -112,7 +112,7 @@ int mc_train_cli_open(struct mc_train_cli *f, struct mc_error *err)
 
     f->state.tool = f->cli->tool;
     mc_checkpoint_set(&f->state, "version", "%s", MC_VERSION);
-    return rc ? rc : mc_backend_open(&f->cli->be, &f->cli->backend, err);
+    return rc ? rc : mc_cli_open_backend(f->cli, err);
 }
 
 int mc_train_cli_open_data(struct mc_train_cli *f, struct mc_error *err)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# A missing device is refused in one line, with any state of the CUDA backend; `auto` then uses the CPU silently.
+# A missing device is refused in one line, with any state of the CUDA backend; `auto` then uses the CPU. It warns if a
+# driver or a library named by the user led it to expect a GPU.
 
 mc-data synth --samples 64 -o d.mcz
 t="mc-train --net mlp:8 --data d.mcz --epochs 1 -o no.mcz"
@@ -18,7 +19,8 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 # a library by name: missing, and another one
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
-mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz
+mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz 2>err
+[ "$(wc -l <err)" = 1 ] && grep -q '^mc-train: warning: cuda: .*none.so.* (using the CPU; --device cpu selects it)$' err || die "$(cat err)"
 fails 1 '--precision bf16: cuda: ' $t --precision bf16
 grep -q 'none.so' err.fails
 MC_CUDA_LIBRARY=libm.so.6
@@ -29,7 +31,8 @@ unset MC_CUDA_LIBRARY
 mkdir alone
 cp "$MC_BUILD/bin/mc-train" alone
 fails 1 'cuda: this build has no CUDA backend' alone/$t --device cuda
-alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz
+alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz 2>err
+[ ! -s err ] || die "warned without a library: $(cat err)"
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz
 [ "$MC_UNDER" = valgrind ] || same alone.mcz cpu.mcz # which runs outside the build folder
 same auto.mcz cpu.mcz
