@@ -12,8 +12,8 @@
 #define OUT 8        /* a thread's output channels */
 #define IN_1X1 8     /* a thread's input channels in a 1x1 convolution */
 #define QUAD 4       /* pixels at a time */
-#define X_ROOM 4608  /* numbers in shared memory */
-#define DY_ROOM 7168 /* numbers in shared memory */
+#define X_ROOM 4608  /* numbers of x in shared memory */
+#define DY_ROOM 7168 /* numbers of dy in shared memory */
 #define MAX_LANES 16u
 #define BLOCKS 396 /* about three for each multiprocessor of a large device */
 #define SUM_LANES 16u
@@ -25,7 +25,7 @@
 /* Sizes of a tile. A row of x starts at column QUAD of its row in shared memory, so that it is
  * aligned; the columns around it are 0. */
 struct tiling {
-    struct cuda_conv_sizes s; /* a 1x1 convolution's planes may have other rows */
+    struct cuda_conv_sizes s; /* 1x1: rows may be regrouped, as no pixel needs neighbours */
     uint32_t lanes;           /* threads with different input channels */
     uint32_t in, out;         /* channels of a tile; out is a multiple of OUT */
     uint32_t rows, groups;    /* output rows at a time, and groups of them in an image */
@@ -71,7 +71,7 @@ static int tile(const struct cuda_conv_sizes *s, struct tiling *t)
     if (!one && (s->kernel != 3 || s->stride < 1 || s->stride > 2 || s->pad > 1))
         return 0;
     t->s = *s;
-    if (one && s->oh * s->ow % 32 == 0) { /* no pixel has neighbours */
+    if (one && s->oh * s->ow % 32 == 0) {
         t->s.ih = t->s.oh = s->oh * s->ow / 32;
         t->s.iw = t->s.ow = 32;
     }

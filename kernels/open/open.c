@@ -21,7 +21,8 @@ static int open_cuda(struct mc_backend **out, int device, const struct mc_backen
     mc_backend_cuda_new_fn *make = NULL;
 
     if (!file)
-        return mc_fail(err, MC_EFAIL, "cuda: this build has no CUDA backend");
+        return mc_fail(err, MC_EFAIL,
+                       "cuda: this build has no CUDA backend (see docs/guides/gpu.md)");
     /* CUDA's own libraries are large: load them only if the driver exists */
     if (file == found && !mc_cuda_driver())
         return mc_fail(err, MC_EFAIL, "cuda: no device: the NVIDIA driver is missing");

@@ -161,7 +161,7 @@ void mc_message_at(const struct mc_cli *cli, enum mc_level level, const char *fm
 #define mc_detail(cli, ...) mc_message_at(cli, MC_LEVEL_DETAIL, __VA_ARGS__)
 #define mc_warn(cli, ...) mc_message_at(cli, MC_LEVEL_WARN, __VA_ARGS__)
 
-/* Opens cli->be as cli->backend describes. Warns if `auto` had to use the CPU instead of a GPU. */
+/* Opens cli->be as cli->backend describes. Warns if `auto` had to use the CPU although a GPU was expected. */
 int mc_cli_open_backend(struct mc_cli *cli, struct mc_error *err);
 
 /* Warns if p, read from `path`, was computed for other networks than the first two operands, whose

@@ -12,7 +12,7 @@ int mc_cli_open_backend(struct mc_cli *cli, struct mc_error *err)
     const int rc = mc_backend_open(&cli->be, &cli->backend, err);
 
     if (!rc && cli->be->fallback.text[0])
-        mc_warn(cli, "%s (using the CPU; --device cpu selects it)", cli->be->fallback.text);
+        mc_warn(cli, "computing on the CPU: %s (--device cpu: no warning)", cli->be->fallback.text);
     return rc;
 }
 

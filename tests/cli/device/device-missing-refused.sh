@@ -20,7 +20,7 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
 mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz 2>err
-[ "$(wc -l <err)" = 1 ] && grep -q '^mc-train: warning: cuda: .*none.so.* (using the CPU; --device cpu selects it)$' err || die "$(cat err)"
+[ "$(wc -l <err)" = 1 ] && grep -q '^mc-train: warning: computing on the CPU: cuda: .*none.so.* (--device cpu: no warning)$' err || die "$(cat err)"
 fails 1 '--precision bf16: cuda: ' $t --precision bf16
 grep -q 'none.so' err.fails
 MC_CUDA_LIBRARY=libm.so.6
