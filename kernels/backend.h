@@ -210,7 +210,7 @@ struct mc_backend {
     void (*output)(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out);
     /* Runs two plans of equal graphs and taps, which loaded the same batch, forward in MC_MODE_EVAL.
      * acc[i] += the joint moments of tap i, as soon as both have computed it. The sums are float64.
-     * Their products are float64 or, if `products` is f32, float32 sums over blocks of at most 64
+     * Their products are float64 or, if `products` is f32, float32 sums over at most 16 blocks of 64
      * values that are shifted by a median. A correlation is then within 1e-6 of float64's if means
      * are at most 1e4 deviations, and deviations between 1e-16 and 1e16. A batch adds the same bits
      * whatever arrived before it. */

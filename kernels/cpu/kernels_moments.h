@@ -3,12 +3,14 @@
  * Joint moments, included once per instruction set (see kernels.h). A task computes the products of
  * a tile of x's channels, a tile of y's channels and a chunk of samples, which are the pixels of
  * all counted images. Blocks of values are shifted by a median, multiplied and summed in float32.
- * Blocks are summed in float64, then the shift is undone. Tiles, chunks, blocks and shifts depend
- * only on the batch, so its sums have the same bits for any number of threads and in any shard. */
+ * The sums of a few blocks are added in float32. Then the shift is undone in float64. Tiles, chunks,
+ * blocks and shifts depend only on the batch, so its sums have the same bits for any number of
+ * threads and in any shard. */
 
 enum {
     M_TILE = 128,              /* channels */
     M_BLOCK = 64,              /* samples */
+    M_BLOCKS = 16,             /* added in float32 */
     M_SAMPLES = 16,            /* the shift is their median */
     M_VECTORS = M_TILE / BLOCK /* vectors of a tile */
 };
@@ -18,8 +20,9 @@ struct m_side {
     const float *x;
     size_t c, k, vectors;
     vf shift[M_VECTORS];
-    double sum[M_TILE], sumsq[M_TILE]; /* sums of shifted values */
-    vf block[M_VECTORS * M_BLOCK];     /* shifted values */
+    vf sum[M_VECTORS], sumsq[M_VECTORS]; /* of shifted values, of up to M_BLOCKS blocks */
+    vf block_sum[M_VECTORS], block_sumsq[M_VECTORS];
+    vf block[M_VECTORS * M_BLOCK]; /* shifted values */
 };
 
 /* Vector v of the side at pixel p of image i. If the side starts within a block (lane > 0), it is
@@ -75,8 +78,6 @@ static void m_open(const struct cpu_shape *s, struct m_side *m, const float *x, 
     m->c = c;
     m->k = k;
     m->vectors = (k + BLOCK - 1) / BLOCK;
-    memset(m->sum, 0, sizeof m->sum);
-    memset(m->sumsq, 0, sizeof m->sumsq);
     size_t at[M_SAMPLES];
     for (int i = 0; i < M_SAMPLES; i++) /* multiples of the golden ratio: no period */
         at[i] = from + (size_t)((double)(to - from) * fmod(i * 0.61803398875, 1));
@@ -89,17 +90,29 @@ static void m_open(const struct cpu_shape *s, struct m_side *m, const float *x, 
     }
 }
 
-static inline void m_add(double *to, vf x, size_t v)
+static void m_clear(struct m_side *m)
 {
-    for (size_t l = 0; l < BLOCK; l++)
-        to[v * BLOCK + l] += (double)x[l];
+    memset(m->sum, 0, sizeof m->sum);
+    memset(m->sumsq, 0, sizeof m->sumsq);
+    memset(m->block_sum, 0, sizeof m->block_sum);
+    memset(m->block_sumsq, 0, sizeof m->block_sumsq);
 }
 
-/* Shift n samples of one vector, and add their sum and the sum of squares. */
+static void m_end_block(struct m_side *m)
+{
+    for (size_t v = 0; v < m->vectors; v++) {
+        m->sum[v] += m->block_sum[v];
+        m->sumsq[v] += m->block_sumsq[v];
+        m->block_sum[v] = m->block_sumsq[v] = ZERO;
+    }
+}
+
+/* Consecutive samples of one vector: the values, their place in the block, the block's sums. */
 struct m_run {
     const float *x;
     vf *to, shift, sum, sumsq;
 };
+/* Shift sample q of a run and add it to the sums. */
 static inline __attribute__((always_inline)) void
 m_shift_one(struct m_run *r, size_t q, size_t lane, size_t lanes, size_t block)
 {
@@ -111,28 +124,34 @@ m_shift_one(struct m_run *r, size_t q, size_t lane, size_t lanes, size_t block)
     r->sumsq += d * d;
 }
 
-static inline struct m_run m_run(struct m_side *m, size_t v)
+/* The run of vector v from sample q of the block, which is pixel p of image i. */
+static inline struct m_run m_begin(const struct cpu_shape *s, struct m_side *m, size_t v, size_t q,
+                                   size_t i, size_t p)
 {
-    return (struct m_run){NULL, m->block + v * M_BLOCK, m->shift[v], ZERO, ZERO};
+    return (struct m_run){m_at(s, m, v, i, p), m->block + v * M_BLOCK + q, m->shift[v],
+                          m->block_sum[v], m->block_sumsq[v]};
+}
+static inline void m_end(struct m_side *m, size_t v, const struct m_run *r)
+{
+    m->block_sum[v] = r->sum;
+    m->block_sumsq[v] = r->sumsq;
 }
 
 /* Shift samples [from, from + n) of both sides. Two vectors at a time hide the latency of the sums.
- * If one side has fewer, its last is read again. */
-static void m_shift(const struct cpu_shape *s, struct m_side *a, struct m_side *b, size_t from,
-                    size_t n)
+ * If one side has fewer, its last is shifted again. */
+static __attribute__((noinline)) void m_shift(const struct cpu_shape *s, struct m_side *a,
+                                              struct m_side *b, size_t from, size_t n)
 {
     const size_t vectors = a->vectors > b->vectors ? a->vectors : b->vectors, block = s->hw * BLOCK,
                  lane_a = a->c % BLOCK, lane_b = b->c % BLOCK;
 
-    for (size_t v = 0; v < vectors; v++) {
-        const size_t va = v < a->vectors ? v : a->vectors - 1;
-        const size_t vb = v < b->vectors ? v : b->vectors - 1;
-        struct m_run x = m_run(a, va), y = m_run(b, vb);
-        for (size_t done = 0, run; done < n; done += run) {
-            const size_t i = (from + done) / s->hw, p = (from + done) % s->hw;
-            run = s->hw - p < n - done ? s->hw - p : n - done;
-            x.x = m_at(s, a, va, i, p);
-            y.x = m_at(s, b, vb, i, p);
+    for (size_t done = 0, run; done < n; done += run) {
+        const size_t i = (from + done) / s->hw, p = (from + done) % s->hw;
+        run = s->hw - p < n - done ? s->hw - p : n - done;
+        for (size_t v = 0; v < vectors; v++) {
+            const size_t va = v < a->vectors ? v : a->vectors - 1;
+            const size_t vb = v < b->vectors ? v : b->vectors - 1;
+            struct m_run x = m_begin(s, a, va, done, i, p), y = m_begin(s, b, vb, done, i, p);
             for (size_t q = 0; q < run && !(lane_a | lane_b); q++) {
                 m_shift_one(&x, q, 0, BLOCK, block);
                 m_shift_one(&y, q, 0, BLOCK, block);
@@ -141,25 +160,20 @@ static void m_shift(const struct cpu_shape *s, struct m_side *a, struct m_side *
                 m_shift_one(&x, q, lane_a, m_lanes(a, va), block);
                 m_shift_one(&y, q, lane_b, m_lanes(b, vb), block);
             }
-            x.to += run;
-            y.to += run;
-        }
-        if (v < a->vectors) {
-            m_add(a->sum, x.sum, v);
-            m_add(a->sumsq, x.sumsq, v);
-        }
-        if (v < b->vectors) {
-            m_add(b->sum, y.sum, v);
-            m_add(b->sumsq, y.sumsq, v);
+            if (v < a->vectors)
+                m_end(a, va, &x);
+            if (v < b->vectors)
+                m_end(b, vb, &y);
         }
     }
+    m_end_block(a);
+    m_end_block(b);
 }
 
 /* Add the products of BLOCK / cols channels of x with `cols` vectors of y. */
 static inline __attribute__((always_inline)) void m_products(size_t n, const float *x, const vf *y,
-                                                             int cols, double *to, size_t stride)
+                                                             int cols, vf *to, size_t stride)
 {
-    typedef float half __attribute__((vector_size(BLOCK * 2), may_alias));
     const int rows = BLOCK / cols;
     vf acc[BLOCK];
 
@@ -172,42 +186,66 @@ static inline __attribute__((always_inline)) void m_products(size_t n, const flo
 #pragma GCC unroll 2
             for (int c = 0; c < cols; c++)
                 acc[r * cols + c] += x[r] * y[(size_t)c * M_BLOCK + q];
-    for (int r = 0; r < rows; r++, to += stride)
-        for (int i = 0; i < 2 * cols; i++)
-            ((vd *)to)[i] += __builtin_convertvector(((const half *)(acc + r * cols))[i], vd);
+#pragma GCC unroll 16
+    for (int r = 0; r < rows; r++)
+#pragma GCC unroll 2
+        for (int c = 0; c < cols; c++)
+            to[(size_t)r * stride + (size_t)c] += acc[r * cols + c];
 }
 
 /* Add the products of n samples of all channels to `to`, one row per channel of a. */
-static void m_multiply(const struct m_side *a, const struct m_side *b, size_t n, double *to)
+static __attribute__((noinline)) void m_multiply(const struct m_side *a, const struct m_side *b,
+                                                 size_t n, vf *to)
 {
-    const size_t stride = b->vectors * BLOCK;
+    const size_t stride = b->vectors;
 
     for (size_t v = 0; v < a->vectors; v++) {
         const float *x = (const float *)(a->block + v * M_BLOCK);
         size_t w = 0;
         for (; w + 1 < b->vectors; w += 2)
             for (size_t r = 0; r < BLOCK; r += BLOCK / 2)
-                m_products(n, x + r, b->block + w * M_BLOCK, 2, to + r * stride + w * BLOCK,
-                           stride);
+                m_products(n, x + r, b->block + w * M_BLOCK, 2, to + r * stride + w, stride);
         if (w < b->vectors)
-            m_products(n, x, b->block + w * M_BLOCK, 1, to + w * BLOCK, stride);
+            m_products(n, x, b->block + w * M_BLOCK, 1, to + w, stride);
         to += BLOCK * stride;
     }
 }
 
-/* The sum of products of unshifted values. */
-static inline double m_unshifted(double product, double n, double shift_x, double sum_x,
-                                 double shift_y, double sum_y)
-{
-    return product + shift_x * (sum_y + n * shift_y) + shift_y * sum_x;
-}
-
+/* Add the sums of n samples of a side, without the shift. */
 static void m_add_own(const struct m_side *m, double n, double *sum, double *sumsq)
 {
+    const float *shifts = (const float *)m->shift, *sums = (const float *)m->sum,
+                *squares = (const float *)m->sumsq;
+
     for (size_t i = 0; i < m->k; i++) {
-        const double shift = (double)((const float *)m->shift)[i], own = m->sum[i];
+        const double shift = (double)shifts[i], own = (double)sums[i];
         sum[i] += own + n * shift;
-        sumsq[i] += m_unshifted(m->sumsq[i], n, shift, own, shift, own);
+        sumsq[i] += (double)squares[i] + shift * (own + n * shift) + shift * own;
+    }
+}
+
+/* Add the products of n samples, without the shifts, to the matrix at `to`: k columns, one row per
+ * channel of a. */
+static void m_add_products(const struct m_side *a, const struct m_side *b, double n,
+                           const vf *products, double *to, size_t k)
+{
+    enum { AHEAD = 4 }; /* rows */
+    const float *shifts = (const float *)b->shift, *sums = (const float *)b->sum;
+    double shift[M_TILE], sum[M_TILE];
+
+    for (size_t j = 0; j < b->k; j++) {
+        shift[j] = (double)shifts[j];
+        sum[j] = (double)sums[j] + n * shift[j];
+    }
+    for (size_t i = 0; i < a->k; i++, to += k, products += b->vectors) {
+        const double shift_x = (double)((const float *)a->shift)[i];
+        const double sum_x = (double)((const float *)a->sum)[i];
+        const float *x = (const float *)products;
+        for (size_t j = 0; j < b->k; j += 8)
+            __builtin_prefetch(to + AHEAD * k + j, 1);
+#pragma omp simd
+        for (size_t j = 0; j < b->k; j++)
+            to[j] += (double)x[j] + shift_x * sum[j] + shift[j] * sum_x;
     }
 }
 
@@ -219,29 +257,27 @@ static void m_task(const struct cpu_moments *tap, size_t t)
                  cx = t / tiles % tiles * M_TILE, cy = t % tiles * M_TILE;
     const size_t from = samples * chunk / chunks, to = samples * (chunk + 1) / chunks;
     double *sums = chunks > 1 ? tap->work + chunk * MC_MOMENTS_SIZE(k) : tap->total;
-    const double count = (double)(to - from);
-    _Alignas(64) double tile[M_TILE * M_TILE];
+    vf products[M_TILE * M_VECTORS]; /* one row per channel of a */
     struct m_side a, b;
 
     m_open(&tap->s, &a, tap->x, tap->c0 + cx, k - cx < M_TILE ? k - cx : M_TILE, from, to);
     m_open(&tap->s, &b, tap->y, tap->c0 + cy, k - cy < M_TILE ? k - cy : M_TILE, from, to);
-    const size_t stride = b.vectors * BLOCK;
-    memset(tile, 0, a.vectors * BLOCK * stride * sizeof *tile);
-    for (size_t at = from; at < to; at += M_BLOCK) {
-        const size_t n = to - at < M_BLOCK ? to - at : M_BLOCK;
-        m_shift(&tap->s, &a, &b, at, n);
-        m_multiply(&a, &b, n, tile);
-    }
-    if (!cy)
-        m_add_own(&a, count, sums + cx, sums + 2 * k + cx);
-    if (!cx)
-        m_add_own(&b, count, sums + k + cy, sums + 3 * k + cy);
-    for (size_t i = 0; i < a.k; i++) {
-        const double shift = (double)((const float *)a.shift)[i];
-        double *row = sums + 4 * k + (cx + i) * k + cy;
-        for (size_t j = 0; j < b.k; j++)
-            row[j] += m_unshifted(tile[i * stride + j], count, shift, a.sum[i],
-                                  (double)((const float *)b.shift)[j], b.sum[j]);
+    for (size_t at = from, end; at < to; at = end) {
+        end = to - at < M_BLOCKS * M_BLOCK ? to : at + M_BLOCKS * M_BLOCK;
+        const double n = (double)(end - at);
+        memset(products, 0, a.vectors * BLOCK * b.vectors * sizeof *products);
+        m_clear(&a);
+        m_clear(&b);
+        for (size_t run; at < end; at += run) {
+            run = end - at < M_BLOCK ? end - at : M_BLOCK;
+            m_shift(&tap->s, &a, &b, at, run);
+            m_multiply(&a, &b, run, products);
+        }
+        if (!cy)
+            m_add_own(&a, n, sums + cx, sums + 2 * k + cx);
+        if (!cx)
+            m_add_own(&b, n, sums + k + cy, sums + 3 * k + cy);
+        m_add_products(&a, &b, n, products, sums + 4 * k + cx * k + cy, k);
     }
 }
 
