@@ -238,7 +238,8 @@ size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads)
 }
 
 int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
-                    const float *y, double *value, int threads, struct mc_error *err)
+                    const float *y, double *value, int threads,
+                    const struct mc_meanwhile *meanwhile, struct mc_error *err)
 {
     const size_t K = at->k, all = mc_unit_values(at), n_max = padded_values(at);
     struct pass pass = {portable_block, 0, round_up(K, X), round_up(K, Y), NULL, NULL};
@@ -282,6 +283,9 @@ int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, cons
                     to_panel(Y, at, y, (k - x_panels) * Y, first + q, n, n_padded,
                              pass.y + q * pass.y_units + (k - x_panels) * Y * n_padded);
             }
+#pragma omp single nowait
+            if (meanwhile && !first)
+                meanwhile->work(meanwhile->arg);
 #pragma omp for schedule(dynamic, 1) collapse(2)
             for (size_t i = 0; i < K; i += HEIGHT)
                 for (size_t j = 0; j < K; j += WIDTH)

@@ -23,10 +23,17 @@ static inline size_t mc_unit_values(const struct mc_unit_blocks *at)
 /* Bytes that mc_products_add needs for this use. */
 size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads);
 
+/* Other work that one of the threads does first, while the others multiply. */
+struct mc_meanwhile {
+    void (*work)(void *arg);
+    void *arg;
+};
+
 /* value[i*k + j] += the inner product of unit i of a use in x and unit j of the same use in y,
- * which are flat vectors. Returns 0, MC_ENOMEM or an error of mc_isa. */
+ * which are flat vectors. meanwhile: may be NULL; its work is done once if no error is returned.
+ * Returns 0, MC_ENOMEM or an error of mc_isa. */
 MC_USE_RESULT int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at,
                                   const float *x, const float *y, double *value, int threads,
-                                  struct mc_error *err);
+                                  const struct mc_meanwhile *meanwhile, struct mc_error *err);
 
 #endif

@@ -29,6 +29,8 @@ struct matching {
     struct mc_products products;
     struct mc_view_sums *tensor; /* (n_params) of a and P b */
     double *value;               /* (K,K) of the largest group */
+    double *ahead;               /* the same, products of ahead_use only; NULL: only one group */
+    size_t ahead_use;            /* of the next group; n_uses: none */
     int32_t *candidate, *spare;  /* (K) of the largest group */
     struct mc_nesting nesting;
     struct mc_inside inside;   /* current group's */
@@ -177,21 +179,41 @@ static int is_unready(const struct matching *m, size_t use, size_t group)
     return unready;
 }
 
+static int add_products(struct matching *m, size_t use, double *value,
+                        const struct mc_meanwhile *meanwhile, struct mc_error *err)
+{
+    const float *x, *y;
+    struct mc_unit_blocks at;
+
+    rearrange(m, use, m->s->n_groups, &x, &y, &at);
+    return mc_products_add(&m->products, &at, x, y, value, m->threads, meanwhile, err);
+}
+
+static int is_ahead(const struct matching *m, size_t group)
+{
+    return m->ahead_use < m->n_uses && m->uses[m->ahead_use].group == group;
+}
+
 static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
     const size_t K = m->s->groups[group].size;
-    const float *x, *y;
-    struct mc_unit_blocks at;
+    size_t done = m->n_uses;
     int rc = 0, all = 1; /* if no use is ready, all count */
 
     for (size_t i = 0; i < m->n_uses; i++)
         all &= m->uses[i].group != group || is_unready(m, i, group);
-    memset(m->value, 0, K * K * sizeof *m->value);
+    if (is_ahead(m, group)) {
+        double *swap = m->value;
+        m->value = m->ahead;
+        m->ahead = swap;
+        done = m->ahead_use;
+        m->ahead_use = m->n_uses;
+    } else {
+        memset(m->value, 0, K * K * sizeof *m->value);
+    }
     for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (m->uses[i].group == group && (all || !is_unready(m, i, group))) {
-            rearrange(m, i, m->s->n_groups, &x, &y, &at);
-            rc = mc_products_add(&m->products, &at, x, y, m->value, m->threads, err);
-        }
+        if (i != done && m->uses[i].group == group && (all || !is_unready(m, i, group)))
+            rc = add_products(m, i, m->value, NULL, err);
     return rc;
 }
 
@@ -217,6 +239,59 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
                              err);
     mc_inside_weights_release(&w);
     return rc;
+}
+
+/* The use of group `next` in the largest tensor that `group` and its inner groups do not permute, or
+ * n_uses. The group's assignment does not change its products. */
+static size_t independent_use(const struct matching *m, size_t group, size_t next)
+{
+    size_t best = m->n_uses, most = 0;
+
+    if (next >= m->s->n_groups || m->keep[next] || m->current[next] || m->nesting.slots[next])
+        return best;
+    for (size_t i = 0; i < m->n_uses; i++) {
+        const size_t tensor = m->uses[i].use->index, count = m->g->params[tensor].count;
+        int independent = m->uses[i].group == next && !is_unready(m, i, next);
+        for (size_t k = m->first[tensor]; k < m->first[tensor + 1]; k++)
+            independent &= !in_group(m, group, m->uses[k].group);
+        if (independent && count > most) {
+            best = i;
+            most = count;
+        }
+    }
+    return best;
+}
+
+struct assignment {
+    const struct matching *m;
+    size_t K;
+    struct mc_assignment *info;
+    struct mc_error *err;
+    int rc;
+};
+static void assign_units(void *arg)
+{
+    struct assignment *a = arg;
+    a->rc = mc_assign_max(a->K, a->m->value, a->m->candidate, a->info, a->err);
+}
+
+/* Find the candidate. Threads that it does not use compute products of group `next`. */
+static int assign(struct matching *m, size_t group, size_t next, struct mc_assignment *info,
+                  struct mc_error *err)
+{
+    struct assignment a = {m, m->s->groups[group].size, info, err, 0};
+    const struct mc_meanwhile meanwhile = {assign_units, &a};
+    const size_t use = independent_use(m, group, next);
+
+    if (use == m->n_uses || is_ahead(m, next)) {
+        assign_units(&a);
+        return a.rc;
+    }
+    const size_t K = m->s->groups[next].size;
+    memset(m->ahead, 0, K * K * sizeof *m->ahead);
+    m->ahead_use = use;
+    const int rc = add_products(m, use, m->ahead, &meanwhile, err);
+    return rc ? rc : a.rc;
 }
 
 /* Recompute the objective after the permutations of the group and of its inner groups changed.
@@ -268,9 +343,10 @@ static void note_change(const struct matching *m, size_t group)
 }
 
 /* Try the best assignment of the group together with its inner groups. If the objective does not
- * rise, try the group alone. If nothing changed since the last step, the result would not either. */
-static int step(struct matching *m, size_t group, struct mc_assignment *info, int *changed,
-                struct mc_error *err)
+ * rise, try the group alone. If nothing changed since the last step, the result would not either.
+ * next: group of the next step; n_groups: none. */
+static int step(struct matching *m, size_t group, size_t next, struct mc_assignment *info,
+                int *changed, struct mc_error *err)
 {
     const size_t K = m->s->groups[group].size;
     const int32_t *perm = m->p->perm[group];
@@ -282,7 +358,7 @@ static int step(struct matching *m, size_t group, struct mc_assignment *info, in
     m->current[group] = !m->matched;
     for (int inside = m->nesting.slots[group] > 0; inside >= 0 && !*changed; inside--) {
         if ((rc = value_matrix(m, group, err)) || (inside && (rc = value_inside(m, group, err))) ||
-            (rc = mc_assign_max(K, m->value, m->candidate, info, err)))
+            (rc = assign(m, group, next, info, err)))
             break;
         *changed = exchange(m, group, inside ? m->candidate : NULL);
         if ((*changed && is_better(m, group)) || m->matched)
@@ -379,8 +455,12 @@ static int begin(struct matching *m, struct mc_error *err)
         (rc = mc_new(&m->spare, widest, err)) || (rc = mc_new(&m->current, m->s->n_groups, err)) ||
         (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
         return rc;
-    if (!(m->value = mc_alloc_large(widest * widest * sizeof *m->value)))
+    m->value = mc_alloc_large(widest * widest * sizeof *m->value);
+    if (m->s->n_groups > 1)
+        m->ahead = mc_alloc_large(widest * widest * sizeof *m->ahead);
+    if (!m->value || (m->s->n_groups > 1 && !m->ahead))
         return mc_no_memory(err);
+    m->ahead_use = m->n_uses;
     m->min_rise = 1e-12 * norm(g, m->a) * norm(g, m->b);
     set_all_sums(m);
     return 0;
@@ -397,6 +477,7 @@ static void release(struct matching *m)
     free(m->products.slab);
     free(m->tensor);
     free(m->value);
+    free(m->ahead);
     free(m->candidate);
     free(m->current);
     free(m->spare);
@@ -423,7 +504,8 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
     w->changed = 0;
     for (size_t i = 0; i < m->s->n_groups && !rc; i++) {
         int changed = 0;
-        rc = step(m, order[i], &info[order[i]], &changed, err);
+        const size_t next = i + 1 < m->s->n_groups ? order[i + 1] : m->s->n_groups;
+        rc = step(m, order[i], next, &info[order[i]], &changed, err);
         w->changed += (size_t)changed;
     }
     if (m->matched && objective(m) < before) {
@@ -449,9 +531,10 @@ double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph 
         grow(&widest, k);
         grow(&products, mc_products_bytes(&at, threads ? threads : omp_get_max_threads()));
     }
-    /* both tensors, the values of all pairs, and the assignment's copy of them */
+    /* both tensors, the values of all pairs of one or two groups, and the assignment's copy */
+    const size_t pair = (s->n_groups > 1 ? 2 : 1) * sizeof(double) + sizeof(int32_t);
     return 2.0 * sizeof(float) * (double)largest + (double)products +
-           (sizeof(double) + sizeof(int32_t)) * (double)widest * (double)widest;
+           (double)pair * (double)widest * (double)widest;
 }
 
 int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct mc_symmetry *s,

@@ -36,6 +36,11 @@ static float *draw(size_t n, uint32_t seed)
     return x;
 }
 
+static void count_call(void *calls)
+{
+    ++*(int *)calls;
+}
+
 static void check_values(struct mc_unit_blocks at, const float *x, const float *y)
 {
     static const char *const sets[] = {"portable", "avx2", "avx512"};
@@ -49,7 +54,10 @@ static void check_values(struct mc_unit_blocks at, const float *x, const float *
             for (size_t i = 0; i < K * K; i++)
                 value[i] = (double)i / 3;
             setenv("MC_ISA", sets[s], 1);
-            must(mc_products_add(&p, &at, x, y, value, threads, &why));
+            int calls = 0;
+            const struct mc_meanwhile meanwhile = {count_call, &calls};
+            must(mc_products_add(&p, &at, x, y, value, threads, &meanwhile, &why));
+            assert_int_equal(calls, 1);
             for (size_t i = 0; i < K * K; i += 1 + i % 7)
                 assert_true(value[i] == expected(&at, x, y, i / K, i % K, (double)i / 3));
         }
