@@ -75,11 +75,11 @@ struct cpu_moments {
     size_t c0, k;
     double *work, *total;
 };
-/* Number of chunks of this many samples, each with at least 2^21 products and 2048 samples. Few large
+/* Number of chunks of this many samples, each with at least 2^21 products and 1024 samples. Few large
  * taps are not split: they have enough tiles. */
 static inline size_t cpu_moments_chunks(size_t k, size_t samples)
 {
-    const size_t chunks = k * k > 1 << 10 ? samples >> 11 : k * k * samples >> 21;
+    const size_t chunks = k * k > 1 << 11 ? samples >> 10 : k * k * samples >> 21;
     return k > 128 || chunks < 1 ? 1 : chunks > 8 ? 8 : chunks;
 }
 static inline size_t cpu_moments_work(size_t k, size_t samples)
