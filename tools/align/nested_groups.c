@@ -183,8 +183,8 @@ int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t
     const size_t K = slot_size(in, slot);
     const struct mc_unit_blocks at = {.k = K, .m = 1, .blocks = w->values[slot], .stride = K};
     struct mc_products products = {0};
-    int rc = mc_products_add(&products, &at, w->x + h * w->stride + w->start[slot],
-                             w->y + u * w->stride + w->start[slot], matrix, 1, NULL, err);
+    int rc = mc_products_of(&products, &at, w->x + h * w->stride + w->start[slot],
+                            w->y + u * w->stride + w->start[slot], 0, matrix, 1, NULL, err);
 
     free(products.slab);
     return rc;

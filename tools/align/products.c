@@ -200,13 +200,16 @@ struct pass {
     block_fn *block;
     size_t n, x_units, y_units; /* padded */
     float *x, *y;
+    int adds; /* to the values */
 };
 
-/* Add the products of units [i, i + height) of x and [j, j + width) of y. */
-static void add_block(const struct pass *p, size_t i, size_t height, size_t j, size_t width,
-                      double *sum, double *value, size_t K)
+/* Compute the products of units [i, i + height) of x and [j, j + width) of y. */
+static void multiply_block(const struct pass *p, size_t i, size_t height, size_t j, size_t width,
+                           double *sum, double *value, size_t K)
 {
-    for (size_t r = 0; r < height; r++)
+    if (!p->adds)
+        memset(sum, 0, height * WIDTH * sizeof *sum);
+    for (size_t r = 0; p->adds && r < height; r++)
         memcpy(sum + r * WIDTH, value + (i + r) * K + j, width * sizeof *sum);
     for (size_t q = 0; q < p->n; q += RUN) {
         const size_t n = p->n - q < RUN ? p->n - q : RUN;
@@ -237,12 +240,13 @@ size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads)
            padded_values(at) * (round_up(at->k, X) + round_up(at->k, Y)) * sizeof(float);
 }
 
-int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
-                    const float *y, double *value, int threads,
-                    const struct mc_meanwhile *meanwhile, struct mc_error *err)
+int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
+                   const float *y, int adds, double *value, int threads,
+                   const struct mc_meanwhile *meanwhile, struct mc_error *err)
 {
     const size_t K = at->k, all = mc_unit_values(at), n_max = padded_values(at);
-    struct pass pass = {portable_block, 0, round_up(K, X), round_up(K, Y), NULL, NULL};
+    struct pass pass = {
+        .block = portable_block, .x_units = round_up(K, X), .y_units = round_up(K, Y)};
     const size_t x_panels = pass.x_units / X, panels = x_panels + pass.y_units / Y;
     const size_t sums = (size_t)threads * HEIGHT * WIDTH;
     const size_t size = mc_products_bytes(at, threads);
@@ -270,6 +274,7 @@ int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, cons
         const size_t n_pass = all - first < PASS ? all - first : PASS;
         const size_t runs = (n_pass + RUN - 1) / RUN;
         pass.n = round_up(n_pass, AHEAD);
+        pass.adds = adds || first;
 #pragma omp parallel num_threads(threads) if (threads > 1 && K * K * n_pass > 1 << 16)
         {
 #pragma omp for schedule(dynamic, 16)
@@ -289,9 +294,9 @@ int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at, cons
 #pragma omp for schedule(dynamic, 1) collapse(2)
             for (size_t i = 0; i < K; i += HEIGHT)
                 for (size_t j = 0; j < K; j += WIDTH)
-                    add_block(&pass, i, K - i < HEIGHT ? K - i : HEIGHT, j,
-                              K - j < WIDTH ? K - j : WIDTH,
-                              sum + (size_t)omp_get_thread_num() * HEIGHT * WIDTH, value, K);
+                    multiply_block(&pass, i, K - i < HEIGHT ? K - i : HEIGHT, j,
+                                   K - j < WIDTH ? K - j : WIDTH,
+                                   sum + (size_t)omp_get_thread_num() * HEIGHT * WIDTH, value, K);
         }
     }
     return 0;

@@ -20,7 +20,7 @@ static inline size_t mc_unit_values(const struct mc_unit_blocks *at)
     return at->blocks * at->m;
 }
 
-/* Bytes that mc_products_add needs for this use. */
+/* Bytes that mc_products_of needs for this use. */
 size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads);
 
 /* Other work that one of the threads does first, while the others multiply. */
@@ -29,11 +29,12 @@ struct mc_meanwhile {
     void *arg;
 };
 
-/* value[i*k + j] += the inner product of unit i of a use in x and unit j of the same use in y,
- * which are flat vectors. meanwhile: may be NULL; its work is done once if no error is returned.
- * Returns 0, MC_ENOMEM or an error of mc_isa. */
-MC_USE_RESULT int mc_products_add(struct mc_products *p, const struct mc_unit_blocks *at,
-                                  const float *x, const float *y, double *value, int threads,
-                                  const struct mc_meanwhile *meanwhile, struct mc_error *err);
+/* Sets value[i*k + j] to the inner product of unit i of a use in x and unit j of the same use in y,
+ * which are flat vectors, or adds it if `adds` is set. meanwhile: may be NULL; its work is done once
+ * if no error is returned. Returns 0, MC_ENOMEM or an error of mc_isa. */
+MC_USE_RESULT int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at,
+                                 const float *x, const float *y, int adds, double *value,
+                                 int threads, const struct mc_meanwhile *meanwhile,
+                                 struct mc_error *err);
 
 #endif

@@ -179,14 +179,14 @@ static int is_unready(const struct matching *m, size_t use, size_t group)
     return unready;
 }
 
-static int add_products(struct matching *m, size_t use, double *value,
-                        const struct mc_meanwhile *meanwhile, struct mc_error *err)
+static int products_of(struct matching *m, size_t use, int adds, double *value,
+                       const struct mc_meanwhile *meanwhile, struct mc_error *err)
 {
     const float *x, *y;
     struct mc_unit_blocks at;
 
     rearrange(m, use, m->s->n_groups, &x, &y, &at);
-    return mc_products_add(&m->products, &at, x, y, value, m->threads, meanwhile, err);
+    return mc_products_of(&m->products, &at, x, y, adds, value, m->threads, meanwhile, err);
 }
 
 static int is_ahead(const struct matching *m, size_t group)
@@ -198,7 +198,7 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
     const size_t K = m->s->groups[group].size;
     size_t done = m->n_uses;
-    int rc = 0, all = 1; /* if no use is ready, all count */
+    int rc = 0, adds = 0, all = 1; /* if no use is ready, all count */
 
     for (size_t i = 0; i < m->n_uses; i++)
         all &= m->uses[i].group != group || is_unready(m, i, group);
@@ -208,12 +208,15 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
         m->ahead = swap;
         done = m->ahead_use;
         m->ahead_use = m->n_uses;
-    } else {
-        memset(m->value, 0, K * K * sizeof *m->value);
+        adds = 1;
     }
     for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (i != done && m->uses[i].group == group && (all || !is_unready(m, i, group)))
-            rc = add_products(m, i, m->value, NULL, err);
+        if (i != done && m->uses[i].group == group && (all || !is_unready(m, i, group))) {
+            rc = products_of(m, i, adds, m->value, NULL, err);
+            adds = 1;
+        }
+    if (!adds)
+        memset(m->value, 0, K * K * sizeof *m->value);
     return rc;
 }
 
@@ -287,10 +290,8 @@ static int assign(struct matching *m, size_t group, size_t next, struct mc_assig
         assign_units(&a);
         return a.rc;
     }
-    const size_t K = m->s->groups[next].size;
-    memset(m->ahead, 0, K * K * sizeof *m->ahead);
     m->ahead_use = use;
-    const int rc = add_products(m, use, m->ahead, &meanwhile, err);
+    const int rc = products_of(m, use, 0, m->ahead, &meanwhile, err);
     return rc ? rc : a.rc;
 }
 

@@ -56,10 +56,13 @@ static void check_values(struct mc_unit_blocks at, const float *x, const float *
             setenv("MC_ISA", sets[s], 1);
             int calls = 0;
             const struct mc_meanwhile meanwhile = {count_call, &calls};
-            must(mc_products_add(&p, &at, x, y, value, threads, &meanwhile, &why));
+            must(mc_products_of(&p, &at, x, y, 1, value, threads, &meanwhile, &why));
             assert_int_equal(calls, 1);
             for (size_t i = 0; i < K * K; i += 1 + i % 7)
                 assert_true(value[i] == expected(&at, x, y, i / K, i % K, (double)i / 3));
+            must(mc_products_of(&p, &at, x, y, 0, value, threads, NULL, &why));
+            for (size_t i = 0; i < K * K; i += 1 + i % 7)
+                assert_true(value[i] == expected(&at, x, y, i / K, i % K, 0));
         }
     unsetenv("MC_ISA");
     free(p.slab);
