@@ -20,7 +20,7 @@ struct m_side {
     const float *x;
     size_t c, k, vectors;
     vf shift[M_VECTORS];
-    vf sum[M_VECTORS], sumsq[M_VECTORS]; /* of shifted values, of up to M_BLOCKS blocks */
+    vf sum[M_VECTORS], sumsq[M_VECTORS]; /* sums of up to M_BLOCKS blocks of shifted values */
     vf block_sum[M_VECTORS], block_sumsq[M_VECTORS];
     vf block[M_VECTORS * M_BLOCK]; /* shifted values */
 };

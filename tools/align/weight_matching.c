@@ -30,7 +30,7 @@ struct matching {
     struct mc_view_sums *tensor; /* (n_params) of a and P b */
     double *value;               /* (K,K) of the largest group */
     double *ahead;               /* the same, products of ahead_use only; NULL: only one group */
-    size_t ahead_use;            /* of the next group; n_uses: none */
+    size_t ahead_use;            /* a use of the next group; n_uses: none */
     int32_t *candidate, *spare;  /* (K) of the largest group */
     struct mc_nesting nesting;
     struct mc_inside inside;   /* current group's */
