@@ -75,8 +75,8 @@ struct cpu_moments {
     size_t c0, k;
     double *work, *total;
 };
-/* Number of chunks of this many samples, each with at least 2^21 products and 1024 samples. Few large
- * taps are not split: they have enough tiles. */
+/* Number of chunks of this many samples, each with at least 2^21 products and 1024 samples. Taps of
+ * more than 128 channels are not split: they have enough tiles. */
 static inline size_t cpu_moments_chunks(size_t k, size_t samples)
 {
     const size_t chunks = k * k > 1 << 11 ? samples >> 10 : k * k * samples >> 21;

@@ -4,13 +4,13 @@
  * a tile of x's channels, a tile of y's channels and a chunk of samples, which are the pixels of
  * all counted images. Blocks of values are shifted by a median, multiplied and summed in float32.
  * The sums of a few blocks are added in float32. Then the shift is undone in float64. Tiles, chunks,
- * blocks and shifts depend only on the batch, so its sums have the same bits for any number of
- * threads and in any shard. */
+ * blocks and shifts depend only on the batch, and its sums are added to the total once, so they have
+ * the same bits for any number of threads and in any shard. */
 
 enum {
     M_TILE = 128,              /* channels */
     M_BLOCK = 64,              /* samples */
-    M_BLOCKS = 16,             /* added in float32 */
+    M_BLOCKS = 8,              /* added in float32 */
     M_SAMPLES = 16,            /* the shift is their median */
     M_VECTORS = M_TILE / BLOCK /* vectors of a tile */
 };
@@ -161,9 +161,9 @@ static __attribute__((noinline)) void m_shift(const struct cpu_shape *s, struct 
                 m_shift_one(&y, q, lane_b, m_lanes(b, vb), block);
             }
             if (v < a->vectors)
-                m_end(a, va, &x);
+                m_end(a, v, &x);
             if (v < b->vectors)
-                m_end(b, vb, &y);
+                m_end(b, v, &y);
         }
     }
     m_end_block(a);
@@ -224,10 +224,10 @@ static void m_add_own(const struct m_side *m, double n, double *sum, double *sum
     }
 }
 
-/* Add the products of n samples, without the shifts, to the matrix at `to`: k columns, one row per
- * channel of a. */
+/* Add the products of n samples, without the shifts, to the matrix at `to`: one row per channel of
+ * a, `stride` apart. */
 static void m_add_products(const struct m_side *a, const struct m_side *b, double n,
-                           const vf *products, double *to, size_t k)
+                           const vf *products, double *to, size_t stride)
 {
     enum { AHEAD = 4 }; /* rows */
     const float *shifts = (const float *)b->shift, *sums = (const float *)b->sum;
@@ -237,19 +237,41 @@ static void m_add_products(const struct m_side *a, const struct m_side *b, doubl
         shift[j] = (double)shifts[j];
         sum[j] = (double)sums[j] + n * shift[j];
     }
-    for (size_t i = 0; i < a->k; i++, to += k, products += b->vectors) {
+    for (size_t i = 0; i < a->k; i++, to += stride, products += b->vectors) {
         const double shift_x = (double)((const float *)a->shift)[i];
         const double sum_x = (double)((const float *)a->sum)[i];
         const float *x = (const float *)products;
-        for (size_t j = 0; j < b->k; j += 8)
-            __builtin_prefetch(to + AHEAD * k + j, 1);
+        for (size_t j = 0; j < b->k && i + AHEAD < a->k; j += 8)
+            __builtin_prefetch(to + AHEAD * stride + j, 1);
 #pragma omp simd
         for (size_t j = 0; j < b->k; j++)
             to[j] += (double)x[j] + shift_x * sum[j] + shift[j] * sum_x;
     }
 }
 
-/* Task t of a tap. Sums of a single chunk are added to the total. */
+/* Sums of a task: the matrix of products, and each side's sums and sums of squares. */
+struct m_sums {
+    double *products, *sum[2], *sumsq[2];
+    size_t stride; /* distance of rows */
+};
+
+/* Add the sums of both sides to a's first rows and b's first columns. */
+static void m_add_task(const struct m_side *a, const struct m_side *b, const struct m_sums *from,
+                       const struct m_sums *to)
+{
+    const size_t k[2] = {a->k, b->k};
+
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; to->sum[side] && i < k[side]; i++) {
+            to->sum[side][i] += from->sum[side][i];
+            to->sumsq[side][i] += from->sumsq[side][i];
+        }
+    for (size_t i = 0; i < a->k; i++)
+        for (size_t j = 0; j < b->k; j++)
+            to->products[i * to->stride + j] += from->products[i * from->stride + j];
+}
+
+/* Task t of a tap. It adds its sums once: to its chunk's, or to the total if there is one chunk. */
 static void m_task(const struct cpu_moments *tap, size_t t)
 {
     const size_t k = tap->k, tiles = (k + M_TILE - 1) / M_TILE, samples = tap->s.valid * tap->s.hw,
@@ -257,11 +279,26 @@ static void m_task(const struct cpu_moments *tap, size_t t)
                  cx = t / tiles % tiles * M_TILE, cy = t % tiles * M_TILE;
     const size_t from = samples * chunk / chunks, to = samples * (chunk + 1) / chunks;
     double *sums = chunks > 1 ? tap->work + chunk * MC_MOMENTS_SIZE(k) : tap->total;
+    /* the first tile of a row or column adds the own sums of a or b */
+    const struct m_sums all = {sums + 4 * k + cx * k + cy,
+                               {cy ? NULL : sums + cx, cx ? NULL : sums + k + cy},
+                               {cy ? NULL : sums + 2 * k + cx, cx ? NULL : sums + 3 * k + cy},
+                               k};
+    _Alignas(64) double tile[M_TILE * M_TILE];
+    double own[4 * M_TILE];
+    const struct m_sums local = {
+        tile, {own, own + M_TILE}, {own + 2 * M_TILE, own + 3 * M_TILE}, M_TILE};
+    const int several = to - from > M_BLOCKS * M_BLOCK; /* sums are first added here */
+    const struct m_sums *add = several ? &local : &all;
     vf products[M_TILE * M_VECTORS]; /* one row per channel of a */
     struct m_side a, b;
 
     m_open(&tap->s, &a, tap->x, tap->c0 + cx, k - cx < M_TILE ? k - cx : M_TILE, from, to);
     m_open(&tap->s, &b, tap->y, tap->c0 + cy, k - cy < M_TILE ? k - cy : M_TILE, from, to);
+    if (several) {
+        memset(tile, 0, a.k * M_TILE * sizeof *tile);
+        memset(own, 0, sizeof own);
+    }
     for (size_t at = from, end; at < to; at = end) {
         end = to - at < M_BLOCKS * M_BLOCK ? to : at + M_BLOCKS * M_BLOCK;
         const double n = (double)(end - at);
@@ -273,12 +310,14 @@ static void m_task(const struct cpu_moments *tap, size_t t)
             m_shift(&tap->s, &a, &b, at, run);
             m_multiply(&a, &b, run, products);
         }
-        if (!cy)
-            m_add_own(&a, n, sums + cx, sums + 2 * k + cx);
-        if (!cx)
-            m_add_own(&b, n, sums + k + cy, sums + 3 * k + cy);
-        m_add_products(&a, &b, n, products, sums + 4 * k + cx * k + cy, k);
+        if (add->sum[0])
+            m_add_own(&a, n, add->sum[0], add->sumsq[0]);
+        if (add->sum[1])
+            m_add_own(&b, n, add->sum[1], add->sumsq[1]);
+        m_add_products(&a, &b, n, products, add->products, add->stride);
     }
+    if (several)
+        m_add_task(&a, &b, &local, &all);
 }
 
 /* Add the chunks' sums to the total, and zero them. */

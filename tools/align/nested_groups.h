@@ -23,7 +23,7 @@ MC_USE_RESULT int mc_inside_open(struct mc_inside *in, const struct mc_nesting *
                                  const unsigned char *keep, size_t group, struct mc_error *err);
 void mc_inside_release(struct mc_inside *in);
 
-/* Fill the zeroed matrix (K,K): values of the slot's group in position h (rows) and unit u
+/* Fill the matrix (K,K), which is zero: values of the slot's group in position h (rows) and unit u
  * (columns). */
 typedef int mc_inside_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
                              size_t slot, double *matrix, struct mc_error *err);

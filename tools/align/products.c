@@ -8,6 +8,7 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/isa.h"
 
+#include <assert.h>
 #include <omp.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -252,6 +253,8 @@ int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at, const
     const size_t size = mc_products_bytes(at, threads);
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
+
+    assert(all > 0);
 
     if (rc)
         return rc;

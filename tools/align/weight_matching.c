@@ -244,8 +244,9 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     return rc;
 }
 
-/* The use of group `next` in the largest tensor that `group` and its inner groups do not permute, or
- * n_uses. The group's assignment does not change its products. */
+/* A use whose products the assignment of `group` does not change: of group `next`, ready, in a tensor
+ * that `group` and its inner groups do not permute. Of several, the one with the most values. n_uses
+ * if there is none, or if the next step does not need it or is for a group with inner groups. */
 static size_t independent_use(const struct matching *m, size_t group, size_t next)
 {
     size_t best = m->n_uses, most = 0;
@@ -253,7 +254,7 @@ static size_t independent_use(const struct matching *m, size_t group, size_t nex
     if (next >= m->s->n_groups || m->keep[next] || m->current[next] || m->nesting.slots[next])
         return best;
     for (size_t i = 0; i < m->n_uses; i++) {
-        const size_t tensor = m->uses[i].use->index, count = m->g->params[tensor].count;
+        const size_t tensor = m->uses[i].use->index, count = mc_unit_values(&m->uses[i].at);
         int independent = m->uses[i].group == next && !is_unready(m, i, next);
         for (size_t k = m->first[tensor]; k < m->first[tensor + 1]; k++)
             independent &= !in_group(m, group, m->uses[k].group);
@@ -278,7 +279,8 @@ static void assign_units(void *arg)
     a->rc = mc_assign_max(a->K, a->m->value, a->m->candidate, a->info, a->err);
 }
 
-/* Find the candidate. Threads that it does not use compute products of group `next`. */
+/* Find the candidate. The other threads meanwhile compute products of group `next`. A single thread
+ * computes them afterwards, so that additions have the same order for any number of threads. */
 static int assign(struct matching *m, size_t group, size_t next, struct mc_assignment *info,
                   struct mc_error *err)
 {
@@ -532,7 +534,8 @@ double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph 
         grow(&widest, k);
         grow(&products, mc_products_bytes(&at, threads ? threads : omp_get_max_threads()));
     }
-    /* both tensors, the values of all pairs of one or two groups, and the assignment's copy */
+    /* both tensors, the values of all pairs (twice if there are several groups), and the
+     * assignment's copy of them */
     const size_t pair = (s->n_groups > 1 ? 2 : 1) * sizeof(double) + sizeof(int32_t);
     return 2.0 * sizeof(float) * (double)largest + (double)products +
            (double)pair * (double)widest * (double)widest;
