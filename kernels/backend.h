@@ -210,11 +210,11 @@ struct mc_backend {
     void (*output)(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out);
     /* Runs two plans of equal graphs and taps, which loaded the same batch, forward in MC_MODE_EVAL.
      * acc[i] += the joint moments of tap i, as soon as both have computed it, in float64. If
-     * `products` is f32, values are first shifted by a median. They and their products are summed
-     * in float32 in blocks of 64 samples, and up to 8 blocks are added in float32. A correlation
-     * is then within 1e-6 of float64's (3e-6 if units have only two values) if means are at most
-     * 1e4 deviations, and deviations between 1e-16 and 1e16. A batch adds the same bits whatever
-     * arrived before it. */
+     * `products` is f32, values are first shifted by a median. Shifted values and their products
+     * are summed in float32 per block of 64 samples, and up to 8 blocks are added in float32. A
+     * correlation is then within 1e-6 of float64's (3e-6 if units have only two values) if means
+     * are at most 1e4 deviations, and deviations between 1e-16 and 1e16. A batch adds the same bits
+     * whatever arrived before it. */
     void (*moments)(struct mc_plan *const p[2], const struct mc_buf *const params[2],
                     struct mc_buf *const stats[2], const struct mc_buf *ctl,
                     struct mc_buf *const *acc);
