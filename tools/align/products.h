@@ -23,16 +23,17 @@ static inline size_t mc_unit_values(const struct mc_unit_blocks *at)
 /* Bytes that mc_products_of needs for this use. */
 size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads);
 
-/* Other work that one of the threads does first, while the others multiply. It runs in their parallel
- * region, so it has one thread, and must not write the products' arguments. */
+/* Other work that one thread does first, while the others multiply. It runs inside a parallel region,
+ * so it has only this thread. It must not write the products' arguments. */
 struct mc_meanwhile {
     void (*work)(void *arg);
     void *arg;
 };
 
-/* The use must have values. Sets value[i*k + j] to the inner product of unit i of a use in x and unit j of the same use in y,
- * which are flat vectors, or adds it if `adds` is set. meanwhile: may be NULL; its work is done once
- * if no error is returned. Returns 0, MC_ENOMEM or an error of mc_isa. */
+/* Sets value[i*k + j] to the inner product of unit i of a use in x and unit j of the same use in y,
+ * which are flat vectors. Adds it if `adds` is set. The use has at least one value per unit.
+ * meanwhile: may be NULL; its work is done once if no error is returned. Returns 0, MC_ENOMEM or an
+ * error of mc_isa. */
 MC_USE_RESULT int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at,
                                  const float *x, const float *y, int adds, double *value,
                                  int threads, const struct mc_meanwhile *meanwhile,
