@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
- *
- * Weight matching. Several uses can permute one tensor. Uses before the current one
- * (mc_uses_in_order) are applied to b, uses after it are inverted on a; the current group's
- * permutation remains between the two. */
+ */
 #include "tools/align/weight_matching.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 #include "tools/align/nested_groups.h"
 #include "tools/align/products.h"
-#include "tools/align/view.h"
+#include "tools/align/tensor_pairs.h"
 
 #include <math.h>
 #include <omp.h>
@@ -17,138 +14,20 @@
 #include <string.h>
 
 struct matching {
-    const struct mc_symmetry *s;
-    const struct mc_graph *g;
-    const float *a, *b;
-    struct mc_perm *p;
-    struct mc_placed_use *uses; /* (n_uses) of parameters */
-    size_t n_uses;
-    size_t *first; /* (n_params + 1): first use of each tensor */
-    float *x, *y;  /* rearranged tensors of a and b */
-    struct mc_view view;
+    struct mc_tensor_pairs t;
+    struct mc_perm *p; /* the same as t.p */
     struct mc_products products;
-    struct mc_view_sums *tensor; /* (n_params) of a and P b */
-    double *value;               /* (K,K) of the largest group */
-    double *ahead;               /* the same, products of ahead_use only; NULL: only one group */
-    size_t ahead_use;            /* a use of the next group; n_uses: none */
-    int32_t *candidate, *spare;  /* (K) of the largest group */
+    double *value;              /* (K,K) of the largest group */
+    double *ahead;              /* the same, products of ahead_use only; NULL: only one group */
+    size_t ahead_use;           /* a use of the next group; n_uses: none */
+    int32_t *candidate, *spare; /* (K) of the largest group */
     struct mc_nesting nesting;
     struct mc_inside inside;   /* current group's */
     const unsigned char *keep; /* (n_groups) */
     unsigned char *matched;    /* (n_groups) in the forward sweep; NULL in other sweeps */
     unsigned char *current;    /* (n_groups) 1: nothing changed since the group's last step */
     double min_rise;           /* smallest rise of the objective that counts as better */
-    int threads;
 };
-
-/* Recognise batch norm's statistics. Without a graph, only their names distinguish them from
- * parameters. */
-static int is_statistic(const struct mc_param *p)
-{
-    const char *dot = strrchr(p->tensor.name, '.');
-
-    return dot && (!strcmp(dot, ".running_mean") || !strcmp(dot, ".running_var"));
-}
-
-/* ---- tensors, rearranged --------------------------------------------------------------------- */
-
-/* Return the number of rows in a view of the tensor. If a use moves only the columns of some rows
- * (parts), the whole tensor is one row. */
-static size_t view_rows(const struct matching *m, size_t tensor)
-{
-    const struct mc_param *t = &m->g->params[tensor];
-
-    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        if (m->uses[i].use->parts > 1)
-            return 1;
-    return t->count && t->tensor.ndim ? (size_t)t->tensor.shape[0] : 1;
-}
-
-static void start_view(struct matching *m, size_t tensor)
-{
-    const size_t rows = view_rows(m, tensor);
-
-    mc_view_start(&m->view, rows, m->g->params[tensor].count / rows);
-}
-
-static void permute_view(struct matching *m, size_t use, int inverse)
-{
-    const struct mc_placed_use *u = &m->uses[use];
-    struct mc_unit_blocks at = u->at;
-
-    at.base -= m->g->params[u->use->index].offset;
-    mc_view_permute(&m->view, at, u->use->dim, m->p->perm[u->group], inverse);
-}
-
-/* Return 1 if `other` is the group, or a group inside its units. */
-static int in_group(const struct matching *m, size_t group, size_t other)
-{
-    return other == group || m->s->groups[other].within == 1 + group;
-}
-
-/* Set x and y to the tensor of `use` in a and b, so that only this use's permutation is left between
- * them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all later
- * uses. Exceptions: uses of the group `without` (m->s->n_groups: none) are left out. Groups inside
- * its units commute, so they are applied to b, in which they move with their unit. at: the units of
- * the use in this tensor. */
-static void rearrange(struct matching *m, size_t use, size_t without, const float **x,
-                      const float **y, struct mc_unit_blocks *at)
-{
-    const size_t tensor = m->uses[use].use->index, offset = m->g->params[tensor].offset;
-
-    start_view(m, tensor);
-    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        if (i != use && m->uses[i].group != without &&
-            (in_group(m, without, m->uses[i].group) ||
-             !mc_use_is_after(&m->uses[i], &m->uses[use])))
-            permute_view(m, i, 0);
-    *y = mc_view_copy(&m->view, m->b + offset, m->y, m->threads);
-    start_view(m, tensor);
-    for (size_t i = m->first[tensor + 1]; i-- > m->first[tensor];)
-        if (mc_use_is_after(&m->uses[i], &m->uses[use]) && !in_group(m, without, m->uses[i].group))
-            permute_view(m, i, 1);
-    *x = mc_view_copy(&m->view, m->a + offset, m->x, m->threads);
-    *at = m->uses[use].at;
-    at->base -= offset;
-}
-
-/* Set the tensor's sums over a and P b, 0 for statistics. */
-static void set_sums(struct matching *m, size_t tensor)
-{
-    const struct mc_param *t = &m->g->params[tensor];
-
-    m->tensor[tensor] = (struct mc_view_sums){0};
-    if (is_statistic(t))
-        return;
-    start_view(m, tensor);
-    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++)
-        permute_view(m, i, 0);
-    m->tensor[tensor] = mc_view_sum(&m->view, m->a + t->offset, m->b + t->offset, m->threads);
-}
-
-static void set_all_sums(struct matching *m)
-{
-    for (size_t i = 0; i < m->g->n_params; i++)
-        set_sums(m, i);
-}
-
-static double objective(const struct matching *m)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < m->g->n_params; i++)
-        sum += m->tensor[i].product;
-    return sum;
-}
-
-static double distance(const struct matching *m)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < m->g->n_params; i++)
-        sum += m->tensor[i].distance2;
-    return sqrt(sum);
-}
 
 /* ---- one group ------------------------------------------------------------------------------- */
 
@@ -170,12 +49,12 @@ static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
 /* Return 1 if the use moves values of another group that the forward sweep has not matched yet. */
 static int is_unready(const struct matching *m, size_t use, size_t group)
 {
-    const size_t tensor = m->uses[use].use->index;
+    const size_t tensor = m->t.uses[use].use->index;
     int unready = 0;
 
-    for (size_t i = m->first[tensor]; m->matched && i < m->first[tensor + 1]; i++)
-        unready |= !in_group(m, group, m->uses[i].group) && !m->matched[m->uses[i].group] &&
-                   overlap(&m->uses[use], &m->uses[i]);
+    for (size_t i = m->t.first[tensor]; m->matched && i < m->t.first[tensor + 1]; i++)
+        unready |= !mc_in_group(m->t.s, group, m->t.uses[i].group) &&
+                   !m->matched[m->t.uses[i].group] && overlap(&m->t.uses[use], &m->t.uses[i]);
     return unready;
 }
 
@@ -185,33 +64,33 @@ static int products_of(struct matching *m, size_t use, int adds, double *value,
     const float *x, *y;
     struct mc_unit_blocks at;
 
-    rearrange(m, use, m->s->n_groups, &x, &y, &at);
-    return mc_products_of(&m->products, &at, x, y, adds, value, m->threads, meanwhile, err);
+    mc_pairs_rearrange(&m->t, use, m->t.s->n_groups, &x, &y, &at);
+    return mc_products_of(&m->products, &at, x, y, adds, value, m->t.threads, meanwhile, err);
 }
 
 static int is_ahead(const struct matching *m, size_t group)
 {
-    return m->ahead_use < m->n_uses && m->uses[m->ahead_use].group == group;
+    return m->ahead_use < m->t.n_uses && m->t.uses[m->ahead_use].group == group;
 }
 
 static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
-    const size_t K = m->s->groups[group].size;
-    size_t done = m->n_uses;
+    const size_t K = m->t.s->groups[group].size;
+    size_t done = m->t.n_uses;
     int rc = 0, adds = 0, all = 1; /* if no use is ready, all count */
 
-    for (size_t i = 0; i < m->n_uses; i++)
-        all &= m->uses[i].group != group || is_unready(m, i, group);
+    for (size_t i = 0; i < m->t.n_uses; i++)
+        all &= m->t.uses[i].group != group || is_unready(m, i, group);
     if (is_ahead(m, group)) {
         double *swap = m->value;
         m->value = m->ahead;
         m->ahead = swap;
         done = m->ahead_use;
-        m->ahead_use = m->n_uses;
+        m->ahead_use = m->t.n_uses;
         adds = 1;
     }
-    for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (i != done && m->uses[i].group == group && (all || !is_unready(m, i, group))) {
+    for (size_t i = 0; i < m->t.n_uses && !rc; i++)
+        if (i != done && m->t.uses[i].group == group && (all || !is_unready(m, i, group))) {
             rc = products_of(m, i, adds, m->value, NULL, err);
             adds = 1;
         }
@@ -223,22 +102,22 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 /* Add the products of the units of inner groups, and the gain of their assignments. */
 static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
-    const struct mc_group *groups = m->s->groups;
+    const struct mc_group *groups = m->t.s->groups;
     struct mc_inside_weights w = {0};
     struct mc_unit_blocks at;
     const float *x, *y;
     int rc = mc_inside_open(&m->inside, &m->nesting, m->keep, group, err);
 
     if (!rc)
-        rc = mc_inside_weights_open(&w, &m->inside, m->uses, m->n_uses, err);
-    for (size_t i = 0; i < m->n_uses && !rc; i++)
-        if (m->s->groups[m->uses[i].group].within == 1 + group) {
-            const size_t inner = m->uses[i].group;
-            rearrange(m, i, group, &x, &y, &at);
+        rc = mc_inside_weights_open(&w, &m->inside, m->t.uses, m->t.n_uses, err);
+    for (size_t i = 0; i < m->t.n_uses && !rc; i++)
+        if (m->t.s->groups[m->t.uses[i].group].within == 1 + group) {
+            const size_t inner = m->t.uses[i].group;
+            mc_pairs_rearrange(&m->t, i, group, &x, &y, &at);
             mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &at, x, y);
         }
     if (!rc)
-        rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->threads,
+        rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->t.threads,
                              err);
     mc_inside_weights_release(&w);
     return rc;
@@ -249,15 +128,15 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
  * if there is none, or if the next step does not need it or is for a group with inner groups. */
 static size_t independent_use(const struct matching *m, size_t group, size_t next)
 {
-    size_t best = m->n_uses, most = 0;
+    size_t best = m->t.n_uses, most = 0;
 
-    if (next >= m->s->n_groups || m->keep[next] || m->current[next] || m->nesting.slots[next])
+    if (next >= m->t.s->n_groups || m->keep[next] || m->current[next] || m->nesting.slots[next])
         return best;
-    for (size_t i = 0; i < m->n_uses; i++) {
-        const size_t tensor = m->uses[i].use->index, count = mc_unit_values(&m->uses[i].at);
-        int independent = m->uses[i].group == next && !is_unready(m, i, next);
-        for (size_t k = m->first[tensor]; k < m->first[tensor + 1]; k++)
-            independent &= !in_group(m, group, m->uses[k].group);
+    for (size_t i = 0; i < m->t.n_uses; i++) {
+        const size_t tensor = m->t.uses[i].use->index, count = mc_unit_values(&m->t.uses[i].at);
+        int independent = m->t.uses[i].group == next && !is_unready(m, i, next);
+        for (size_t k = m->t.first[tensor]; k < m->t.first[tensor + 1]; k++)
+            independent &= !mc_in_group(m->t.s, group, m->t.uses[k].group);
         if (independent && count > most) {
             best = i;
             most = count;
@@ -284,11 +163,11 @@ static void assign_units(void *arg)
 static int assign(struct matching *m, size_t group, size_t next, struct mc_assignment *info,
                   struct mc_error *err)
 {
-    struct assignment a = {m, m->s->groups[group].size, info, err, 0};
+    struct assignment a = {m, m->t.s->groups[group].size, info, err, 0};
     const struct mc_meanwhile meanwhile = {assign_units, &a};
     const size_t use = independent_use(m, group, next);
 
-    if (use == m->n_uses || is_ahead(m, next)) {
+    if (use == m->t.n_uses || is_ahead(m, next)) {
         assign_units(&a);
         return a.rc;
     }
@@ -301,22 +180,22 @@ static int assign(struct matching *m, size_t group, size_t next, struct mc_assig
  * Return 1 if it is greater. */
 static int is_better(struct matching *m, size_t group)
 {
-    const double before = objective(m);
-    size_t last = m->g->n_params;
+    const double before = mc_pairs_objective(&m->t);
+    size_t last = m->t.g->n_params;
 
-    for (size_t i = 0; i < m->n_uses; i++) {
-        const size_t tensor = m->uses[i].use->index;
-        if (tensor != last && in_group(m, group, m->uses[i].group))
-            set_sums(m, last = tensor);
+    for (size_t i = 0; i < m->t.n_uses; i++) {
+        const size_t tensor = m->t.uses[i].use->index;
+        if (tensor != last && mc_in_group(m->t.s, group, m->t.uses[i].group))
+            mc_pairs_sum(&m->t, last = tensor);
     }
-    return objective(m) > before + m->min_rise;
+    return mc_pairs_objective(&m->t) > before + m->min_rise;
 }
 
 /* Swap the group's permutation with the candidate; a second call restores it. If units (the group's
  * new permutation) is not NULL, swap the inner permutations too. Return 1 if one changed. */
 static int exchange(struct matching *m, size_t group, const int32_t *units)
 {
-    const size_t bytes = m->s->groups[group].size * sizeof *m->spare;
+    const size_t bytes = m->t.s->groups[group].size * sizeof *m->spare;
     int changed = memcmp(m->candidate, m->p->perm[group], bytes) != 0;
 
     if (units)
@@ -332,12 +211,12 @@ static int exchange(struct matching *m, size_t group, const int32_t *units)
  * own values depend on its permutation only if it permutes a tensor twice. */
 static void note_change(const struct matching *m, size_t group)
 {
-    for (size_t i = 0; i < m->n_uses; i++) {
-        const size_t tensor = m->uses[i].use->index;
-        if (!in_group(m, group, m->uses[i].group))
+    for (size_t i = 0; i < m->t.n_uses; i++) {
+        const size_t tensor = m->t.uses[i].use->index;
+        if (!mc_in_group(m->t.s, group, m->t.uses[i].group))
             continue;
-        for (size_t k = m->first[tensor]; k < m->first[tensor + 1]; k++) {
-            const size_t other = m->uses[k].group, outer = m->s->groups[other].within;
+        for (size_t k = m->t.first[tensor]; k < m->t.first[tensor + 1]; k++) {
+            const size_t other = m->t.uses[k].group, outer = m->t.s->groups[other].within;
             m->current[other] &= k == i;
             if (outer)
                 m->current[outer - 1] = 0;
@@ -351,7 +230,7 @@ static void note_change(const struct matching *m, size_t group)
 static int step(struct matching *m, size_t group, size_t next, struct mc_assignment *info,
                 int *changed, struct mc_error *err)
 {
-    const size_t K = m->s->groups[group].size;
+    const size_t K = m->t.s->groups[group].size;
     const int32_t *perm = m->p->perm[group];
     int rc = 0;
 
@@ -378,10 +257,10 @@ static int step(struct matching *m, size_t group, size_t next, struct mc_assignm
     mc_inside_release(&m->inside);
     if (*changed)
         note_change(m, group);
-    for (size_t i = 0; m->matched && i < m->s->n_groups; i++)
-        if (in_group(m, group, i))
+    for (size_t i = 0; m->matched && i < m->t.s->n_groups; i++)
+        if (mc_in_group(m->t.s, group, i))
             m->matched[i] = 1;
-    return mc_fail_in(rc, err, "%s", m->s->groups[group].name);
+    return mc_fail_in(rc, err, "%s", m->t.s->groups[group].name);
 }
 
 /* ---- sweeps ---------------------------------------------------------------------------------- */
@@ -401,15 +280,15 @@ static void shuffle(size_t n, size_t *order, uint64_t seed, size_t sweep)
 /* List the groups in their order, but each group after the group whose units contain it. */
 static void order_forward(const struct matching *m, size_t *order)
 {
-    const size_t n = m->s->n_groups;
+    const size_t n = m->t.s->n_groups;
     size_t placed = 0;
 
     while (placed < n)
         for (size_t i = 0; i < n; i++) {
-            size_t placed_before = 0, parent = !m->s->groups[i].within;
+            size_t placed_before = 0, parent = !m->t.s->groups[i].within;
             for (size_t k = 0; k < placed; k++) {
                 placed_before |= order[k] == i;
-                parent |= order[k] + 1 == m->s->groups[i].within;
+                parent |= order[k] + 1 == m->t.s->groups[i].within;
             }
             if (!placed_before && parent)
                 order[placed++] = i;
@@ -432,53 +311,30 @@ static void grow(size_t *most, size_t n)
 
 static int begin(struct matching *m, struct mc_error *err)
 {
-    const struct mc_graph *g = m->g;
-    size_t widest = 0, rows = 0, length = 0, largest = 0, at = 0, n = 0;
-    int rc = mc_uses_in_order(m->s, g, &m->uses, &m->n_uses, err);
+    size_t widest = 0;
+    int rc = mc_pairs_open(&m->t, err);
 
-    if (rc || (rc = mc_new(&m->first, g->n_params + 1, err)))
-        return rc;
-    for (size_t i = 0; i < m->n_uses; i++)
-        if (!m->uses[i].use->is_stat && !is_statistic(&g->params[m->uses[i].use->index]))
-            m->uses[n++] = m->uses[i];
-    m->n_uses = n;
-    for (size_t i = 0; i < g->n_params; i++) {
-        while (at < m->n_uses && m->uses[at].use->index == i)
-            at++;
-        m->first[i + 1] = at;
-        grow(&rows, view_rows(m, i));
-        grow(&length, g->params[i].count / view_rows(m, i));
-        grow(&largest, g->params[i].count);
-    }
-    for (size_t i = 0; i < m->s->n_groups; i++)
-        grow(&widest, m->s->groups[i].size);
-    if ((rc = mc_new(&m->x, largest, err)) || (rc = mc_new(&m->y, largest, err)) ||
-        (rc = mc_view_init(&m->view, rows, length, err)) ||
-        (rc = mc_new(&m->tensor, g->n_params, err)) || (rc = mc_new(&m->candidate, widest, err)) ||
-        (rc = mc_new(&m->spare, widest, err)) || (rc = mc_new(&m->current, m->s->n_groups, err)) ||
-        (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)))
+    for (size_t i = 0; i < m->t.s->n_groups; i++)
+        grow(&widest, m->t.s->groups[i].size);
+    if (rc || (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
+        (rc = mc_new(&m->current, m->t.s->n_groups, err)) ||
+        (rc = mc_nesting_find(&m->nesting, m->t.s->groups, m->t.s->n_groups, err)))
         return rc;
     m->value = mc_alloc_large(widest * widest * sizeof *m->value);
-    if (m->s->n_groups > 1)
+    if (m->t.s->n_groups > 1)
         m->ahead = mc_alloc_large(widest * widest * sizeof *m->ahead);
-    if (!m->value || (m->s->n_groups > 1 && !m->ahead))
+    if (!m->value || (m->t.s->n_groups > 1 && !m->ahead))
         return mc_no_memory(err);
-    m->ahead_use = m->n_uses;
-    m->min_rise = 1e-12 * norm(g, m->a) * norm(g, m->b);
-    set_all_sums(m);
+    m->ahead_use = m->t.n_uses;
+    m->min_rise = 1e-12 * norm(m->t.g, m->t.a) * norm(m->t.g, m->t.b);
     return 0;
 }
 
 static void release(struct matching *m)
 {
     mc_nesting_release(&m->nesting);
-    free(m->uses);
-    free(m->first);
-    free(m->x);
-    free(m->y);
-    mc_view_release(&m->view);
+    mc_pairs_release(&m->t);
     free(m->products.slab);
-    free(m->tensor);
     free(m->value);
     free(m->ahead);
     free(m->candidate);
@@ -490,31 +346,31 @@ static void release(struct matching *m)
 static int sweep(struct matching *m, size_t *order, const struct mc_weight_match_opts *opts,
                  struct mc_weight_sweep *w, struct mc_assignment *info, struct mc_error *err)
 {
-    const double before = objective(m);
+    const double before = mc_pairs_objective(&m->t);
     struct mc_perm start = {0};
-    int rc = mc_perm_init(&start, m->s, err);
+    int rc = mc_perm_init(&start, m->t.s, err);
 
     if (rc)
         return rc;
     mc_perm_copy(&start, m->p);
     if (opts->forward && w->sweep == 1) {
         order_forward(m, order);
-        if (!(rc = mc_new(&m->matched, m->s->n_groups, err)))
-            memcpy(m->matched, m->keep, m->s->n_groups);
+        if (!(rc = mc_new(&m->matched, m->t.s->n_groups, err)))
+            memcpy(m->matched, m->keep, m->t.s->n_groups);
     } else {
-        shuffle(m->s->n_groups, order, opts->seed, w->sweep);
+        shuffle(m->t.s->n_groups, order, opts->seed, w->sweep);
     }
     w->changed = 0;
-    for (size_t i = 0; i < m->s->n_groups && !rc; i++) {
+    for (size_t i = 0; i < m->t.s->n_groups && !rc; i++) {
         int changed = 0;
-        const size_t next = i + 1 < m->s->n_groups ? order[i + 1] : m->s->n_groups;
+        const size_t next = i + 1 < m->t.s->n_groups ? order[i + 1] : m->t.s->n_groups;
         rc = step(m, order[i], next, &info[order[i]], &changed, err);
         w->changed += (size_t)changed;
     }
-    if (m->matched && objective(m) < before) {
+    if (m->matched && mc_pairs_objective(&m->t) < before) {
         w->changed = 0;
         mc_perm_copy(m->p, &start);
-        set_all_sums(m);
+        mc_pairs_sum_all(&m->t);
     }
     free(m->matched);
     m->matched = NULL;
@@ -546,18 +402,18 @@ int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct 
                     const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
     struct matching m = {
-        .s = s, .g = g, .a = a, .b = b, .p = p, .keep = opts->keep, .threads = opts->threads};
+        .t = {s, g, a, b, p, opts->threads ? opts->threads : omp_get_max_threads()},
+        .p = p,
+        .keep = opts->keep};
     struct mc_weight_sweep w = {0};
     size_t *order = NULL;
     int rc = mc_new(&order, s->n_groups, err);
 
-    if (!m.threads)
-        m.threads = omp_get_max_threads();
     if (!rc)
         rc = begin(&m, err);
     while (!rc) {
-        w.objective = objective(&m);
-        w.distance = distance(&m);
+        w.objective = mc_pairs_objective(&m.t);
+        w.distance = mc_pairs_distance(&m.t);
         if (opts->swept)
             opts->swept(opts->arg, &w);
         if (!w.changed && w.sweep > (opts->forward ? 1 : 0))
