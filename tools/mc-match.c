@@ -29,8 +29,8 @@ static const char doc[] =
     "a layer, including those of batch norm; running statistics do not. The result is a local "
     "maximum: another --seed, or --init from an alignment by activations, may find a better "
     "one.\n\n"
-    "-v prints one line per sweep: the objective (inner product of all parameters of A and the "
-    "permuted B), which never decreases; the Euclidean distance between the two; the number of "
+    "-v prints the objective (inner product of all parameters of A and the permuted B) and the "
+    "Euclidean distance between the two, at the start and after each sweep, and the number of "
     "changed groups. Then it prints one line per group: its units; the value (inner product of the "
     "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
     "the number of units that move; or \"kept\" if --groups did not choose it.\n\n"
@@ -157,8 +157,11 @@ static void report_sweep(void *arg, const struct mc_weight_sweep *s)
     mc_log_int(w->log, "changed", (int64_t)s->changed);
     mc_log_end(w->log);
     snprintf(extra, sizeof extra, "objective %.6g, distance %.6g", s->objective, s->distance);
-    mc_detail(w->cli, "sweep %zu: %s, %zu group%s changed", s->sweep, extra, s->changed,
-              s->changed == 1 ? "" : "s");
+    if (!s->sweep)
+        mc_detail(w->cli, "start: %s", extra);
+    else
+        mc_detail(w->cli, "sweep %zu: %s, %zu group%s changed", s->sweep, extra, s->changed,
+                  s->changed == 1 ? "" : "s");
     mc_progress_update(&w->progress, s->sweep, extra);
     w->last = *s;
 }

@@ -15,12 +15,12 @@ UNITS, LAYERS, ROUNDS = (int(os.environ.get(*v)) for v in (("UNITS", "3072"), ("
 
 
 def first_sweep(program, threads, identity, a, b):
-    """The seconds between the lines of sweep 0 and sweep 1 of mc-match -v, which then is stopped."""
+    """The seconds between the lines of the start and of sweep 1 of mc-match -v, which then is stopped."""
     with subprocess.Popen([program, "-v", "-t", threads, "--init", identity, a, b, "-o", os.devnull],
                           stderr=subprocess.PIPE, text=True) as match:
         start = None
         for line in match.stderr:
-            if "sweep 0:" in line:
+            if "start:" in line:
                 start = time.perf_counter()
             elif "sweep 1:" in line:
                 match.kill()
