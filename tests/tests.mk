@@ -73,7 +73,10 @@ gpu-tune: all $(if $(CUDA_LIB),$(BUILD)/tests/gpu/tune) ## choose cuDNN's engine
 gpu-bench: all $(BUILD)/tests/bench/bench_train $(if $(CUDA_LIB),$(BUILD)/tests/gpu/kernels) ## compare training steps on a device with PyTorch's (PYTHON=; KERNELS=yes: per kernel)
 	@$(HERE) tests/gpu/bench $(BUILD) $(if $(KERNELS),--kernels)
 
-# Check the folder before the build, which can take long.
+# Check before the build, which can take long.
+ifneq ($(filter gpu-pack,$(MAKECMDGOALS)),)
+$(if $(CUDA_LIB),,$(error gpu-pack: the CUDA library cannot be built here (it needs nvcc and cuDNN)))
+endif
 ifneq ($(and $(filter gpu-pack,$(MAKECMDGOALS)),$(DATA)),)
 $(if $(shell [ ! -d '$(subst ','\'',$(DATA))' ] || echo it),,$(error DATA="$(DATA)": no such folder))
 endif

@@ -117,6 +117,8 @@ int main(int argc, char **argv)
     double images = 0;
     size_t n = 0;
 
+    if (!batch)
+        need(mc_fail(&err, MC_EUSAGE, "batch must be at least 1"));
     need(mc_net_build(&g, net, &spec, &err));
     need(open_tested(&be, "cpu", threads, &err));
     const size_t image = 3 * 32 * 32;

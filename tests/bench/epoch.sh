@@ -23,8 +23,8 @@ for net; do
 	for ((i = 0; i < rounds; i++)); do
 		"$MC_BUILD/tests/bench/bench_train" "$net" "$batch" "$threads" "${SECS:-4}" $clock | cut -f4,5
 		{ time mc-train -q -t "$threads" --net "$net" --batch "$batch" --data "$data" --samples "$images" \
-			--epochs 1 --seed 1 -o "$work/net.mcz"; } 2>&1 |
-			awk -v n="$images" '{ print "epoch\t" n / ($1 + $2) }'
+			--epochs 1 --seed 1 -o "$work/net.mcz" 2>&3; } 3>&2 2>"$work/time"
+		awk -v n="$images" '{ print "epoch\t" n / ($1 + $2) }' "$work/time"
 	done | awk -F '\t' -v OFS='\t' -v net="$net" -v t="$threads" '
 		$1 == "epoch" { if ($2 > epoch) epoch = $2; next }
 		{ if ($1 > best) best = $1; if ($2 > median) median = $2 }
