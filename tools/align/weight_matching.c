@@ -1,5 +1,4 @@
-/* SPDX-License-Identifier: Apache-2.0
- */
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/align/weight_matching.h"
 
 #include "libcommon/base/alloc.h"
