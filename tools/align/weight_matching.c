@@ -400,10 +400,14 @@ int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct 
                     const struct mc_graph *g, const float *a, const float *b,
                     const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
-    struct matching m = {
-        .t = {s, g, a, b, p, opts->threads ? opts->threads : omp_get_max_threads()},
-        .p = p,
-        .keep = opts->keep};
+    struct matching m = {.t = {.s = s,
+                               .g = g,
+                               .a = a,
+                               .b = b,
+                               .p = p,
+                               .threads = opts->threads ? opts->threads : omp_get_max_threads()},
+                         .p = p,
+                         .keep = opts->keep};
     struct mc_weight_sweep w = {0};
     size_t *order = NULL;
     int rc = mc_new(&order, s->n_groups, err);
