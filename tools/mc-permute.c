@@ -123,8 +123,8 @@ static int find_member(const struct options *o, const struct mc_joint_perm *j, c
         return mc_fail(err, MC_EINPUT, "%s: a joint set of %zu (--member N chooses one)", file,
                        j->n_members);
     return mc_fail(err, MC_EINPUT,
-                   "%s: none of its %zu networks has the id %s (--member N chooses one)", file,
-                   j->n_members, id);
+                   "%s: not one of the %zu networks of %s, by its id %s (--member N chooses one)",
+                   mc_file_called(of->path), j->n_members, file, id);
 }
 
 /* Read a permutation, or the member of a joint set for this network. */

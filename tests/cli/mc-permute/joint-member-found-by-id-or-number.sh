@@ -49,7 +49,7 @@ same_content v.mcz own3.mcz
 same_content out.mcz p3.mcz
 
 mc-permute --random 9 1.mcz -o stranger.mcz
-fails 3 "j.mcz: none of its 3 networks has the id $(id stranger.mcz) (--member N chooses one)" mc-permute j.mcz stranger.mcz
+fails 3 "stranger.mcz: not one of the 3 networks of j.mcz, by its id $(id stranger.mcz) (--member N chooses one)" mc-permute j.mcz stranger.mcz
 expect_message "mc-permute: warning: j.mcz was computed for another network than stranger.mcz, and is applied anyway" mc-permute --member 2 j.mcz stranger.mcz -o x.mcz
 fails 3 "j.mcz: --member must be at most 3, its members (got 4)" mc-permute --member 4 j.mcz 1.mcz
 fails 3 "j.mcz: --to must be at most 3, its members (got 7)" mc-permute --to 7 j.mcz 1.mcz
