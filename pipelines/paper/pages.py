@@ -118,7 +118,11 @@ def shown(line, column):
 
 
 def decimals(form, text):
-    return form % float(text) if "." in text and re.fullmatch(NUMBER, text) else text
+    """The number in this form, but with no more decimals than it has."""
+    if "." not in text or not re.fullmatch(NUMBER, text):
+        return text
+    number = form % float(text)
+    return text if len(number.split(".")[-1]) > len(text.split(".")[1]) else number
 
 
 def results(out, folder, paper):

@@ -58,7 +58,7 @@ a 2 b 1, 1.2 curve | 3 ± .5 120 of 120
 | a mean, of all | path |
 | --- | --- |
 | 1.25 | line\|1 |
-| 3 ± 0.50 | curve |
+| 3 ± .5 | curve |
 | mean |
 | --- |
 | 1.2 |
