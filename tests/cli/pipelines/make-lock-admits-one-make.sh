@@ -63,6 +63,12 @@ chmod +x bin/flock
 (PATH=$PWD/bin:$PATH && graph connect OUT=unlocked unlocked/net-1.mcz) >log 2>err || die "$(cat err)"
 expect_equal "$(<err)" 'make: OUT=unlocked: the file system has no locks: do not run two makes at a time'
 
+# make was killed before the lock: another process has adopted its child
+mkdir orphan
+"$MC_ROOT/pipelines/include/one-make" $$ orphan 2>err && die 'locked for a process that is not make'
+expect_equal "$(<err)" "make: OUT=orphan: process $$ must be make (got $(<"/proc/$$/comm"))"
+flock -n orphan true || die 'a refused lock is held'
+
 # killed alone many times
 (graph connect OUT=whole PAIRS='1:2 1:3' -j2) >log 2>&1 || die "$(cat log)"
 for ((i = 0; i < 10; i++)); do
