@@ -92,6 +92,9 @@ $(BUILD)/tests/%: $(BUILD)/tests/%.o $(LIB)
 # This test wraps cpu_arena_place.
 $(BUILD)/tests/unit/kernels/test_fusion: override LDFLAGS += -Wl,--wrap=cpu_arena_place
 
+# The rate of multiply-adds is a limit only if they are fused and in registers.
+$(BUILD)/tests/bench/bench_kernels.o: ALL_CFLAGS += -O3 -ffp-contract=fast
+
 # Tests preload this library to make allocations fail. It must not need any library that itself allocates.
 $(BUILD)/tests/memory/failing.so: tests/memory/failing.c $(BUILD)/flags
 	@mkdir -p $(@D)
