@@ -112,11 +112,21 @@ struct m_run {
     const float *x;
     vf *to, shift, sum, sumsq;
 };
+/* Values whose squares would lose digits or vanish in float32 count as 0. Otherwise the sums of a
+ * unit with tiny values would contradict its sums of squares. */
+static inline __attribute__((always_inline)) vf m_without_tiny(vf d)
+{
+    const vf least = ZERO + 0x1p-60f;
+    const vi tiny = (d < least) & (d > -least);
+
+    return (vf)((vi)d & ~tiny);
+}
+
 /* Shift sample q of a run and add it to the sums. */
 static inline __attribute__((always_inline)) void
 m_shift_one(struct m_run *r, size_t q, size_t lane, size_t lanes, size_t block)
 {
-    const vf d = m_load(r->x + q * BLOCK, lane, lanes, block) - r->shift;
+    const vf d = m_without_tiny(m_load(r->x + q * BLOCK, lane, lanes, block) - r->shift);
 
     __builtin_prefetch(r->x + (q + M_BLOCK) * BLOCK);
     r->to[q] = d;

@@ -95,7 +95,7 @@ list_commands() {
     add_command mc-train -q --net resnet:8,4 --epochs 1 --batch 16 --data ../in/d.mcz --attack pgd:steps=1 -o @out
     add_command mc-train -q --init ../in/a.mcz --epochs 0 --data ../in/d.mcz -o @out
     add_command mc-acts -q --data ../in/dataset.mcz ../in/weights.mcz ../in/weights.mcz -o @out
-    add_command mc-acts -q --at pre --shard 1/2 --attack pgd:steps=1 --data ../in/d.mcz ../in/a.mcz ../in/b.mcz -o @out
+    add_command mc-acts -q --at pre --shard 2/2 --attack pgd:steps=1 --data ../in/d.mcz ../in/a.mcz ../in/b.mcz -o @out
     add_command mc-acts -q --raw --data ../in/dataset.mcz ../in/weights.mcz -o @out
     add_command mc-corr -q ../in/moments.mcz -o @out
     add_command mc-corr --signature --perm ../in/permutation.mcz ../in/moments.mcz -o @out

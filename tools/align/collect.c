@@ -140,7 +140,8 @@ static int fetch_moments(struct mc_moments *out, const struct collector *v, stru
             return rc;
         for (size_t k = 0; k < size; k++)
             if (!isfinite(out->sums[i][k]))
-                return mc_fail(err, MC_EINPUT, "activations of %s are not finite", t->name);
+                return mc_fail(err, MC_EINPUT, "activations of %s are not finite, or too large",
+                               t->name);
     }
     return 0;
 }
