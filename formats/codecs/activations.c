@@ -93,9 +93,10 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
     }
     a->position =
         (struct position){.images = images, .batch = shape->batch, .n_taps = taps->n_taps};
-    mc_pack_map(&meta, 5);
+    mc_pack_map(&meta, 5 + mc_conditions_count(&shape->conditions));
     mc_taps_pack(&sampled, &meta);
     mc_keys_pack(&meta, keys, 2, &a->position);
+    mc_conditions_pack(&shape->conditions, &meta);
     if ((rc = mc_writer_open(&a->w, path,
                              &(struct mc_header){"activations", &meta, tensors, taps->n_taps}, h,
                              err)))
@@ -136,6 +137,7 @@ struct mc_activations_reader {
     struct mc_reader *r;
     struct mc_taps taps;
     struct position position;
+    struct mc_conditions conditions;
 };
 
 void mc_activations_close(struct mc_activations_reader *a)
@@ -182,10 +184,11 @@ static int open_stream(struct mc_activations_reader **out, struct mc_reader *r,
     a->r = r;
     if (!(rc = mc_reader_expect(r, "activations", err)) &&
         ((rc = mc_taps_unpack(&a->taps, mc_reader_meta(r), err)) ||
-         (rc = mc_keys_unpack(mc_reader_meta(r), keys, 2, &a->position, err))))
+         (rc = mc_keys_unpack(mc_reader_meta(r), keys, 2, &a->position, err)) ||
+         (rc = mc_conditions_unpack(&a->conditions, mc_reader_meta(r), err))))
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
-    else if (!rc && (!a->position.images || !a->position.batch || !a->taps.n_taps))
-        rc = mc_fail(err, MC_EINPUT, "%s: has no images, no batches or no taps", mc_reader_name(r));
+    else if (!rc && (!a->position.images || !a->position.batch))
+        rc = mc_fail(err, MC_EINPUT, "%s: has no images or no batches", mc_reader_name(r));
     else if (!rc)
         rc = mc_expect_count(r, a->taps.n_taps, err);
     a->position.n_taps = a->taps.n_taps;
@@ -227,6 +230,11 @@ const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a)
 uint64_t mc_activations_images(const struct mc_activations_reader *a)
 {
     return a->position.images;
+}
+
+const struct mc_conditions *mc_activations_conditions(const struct mc_activations_reader *a)
+{
+    return &a->conditions;
 }
 
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a)

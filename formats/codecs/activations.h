@@ -3,7 +3,7 @@
  * Activations streams (mc-acts --raw): one network's activations in batches, for custom measures.
  * formats/codecs/activations.md is the specification.
  *
- * meta: at, groups and taps as in moments; images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
+ * meta: at, groups, taps and conditions as in moments; images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
  * float32. Records cycle through the taps batch by batch; a large tap's batch may need several
  * records. */
 #ifndef MC_ACTIVATIONS_H
@@ -17,6 +17,7 @@ struct mc_activations_shape {
     const int (*hw)[2]; /* (n_taps) height and width of each tap */
     uint64_t images;
     size_t batch;
+    struct mc_conditions conditions;
 };
 MC_USE_RESULT int mc_activations_create(struct mc_activations_writer **out, const char *path,
                                         const struct mc_activations_shape *shape,
@@ -36,6 +37,7 @@ MC_USE_RESULT int mc_activations_open_stream(struct mc_activations_reader **out,
                                              struct mc_reader *r, struct mc_error *err);
 const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a);
 uint64_t mc_activations_images(const struct mc_activations_reader *a);
+const struct mc_conditions *mc_activations_conditions(const struct mc_activations_reader *a);
 struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);
 /* Read the next record: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels
  * per channel. Returns 1, 0 at the verified end, or an error. */

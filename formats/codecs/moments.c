@@ -101,11 +101,6 @@ static const struct mc_key total_key =
     MC_KEY(struct mc_moments, cut.total, "total", MC_KEY_COUNT, MAX_IMAGES);
 static const struct mc_key batch_key =
     MC_KEY(struct mc_moments, cut.batch, "batch", MC_KEY_COUNT, MAX_IMAGES);
-static const struct mc_key attack_keys[] = {
-    MC_KEY(struct mc_moments, attack, "attack", MC_KEY_TEXT, 0),
-    MC_KEY(struct mc_moments, seed, "seed", MC_KEY_COUNT, UINT64_MAX),
-};
-
 static int unpack_shards(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
 {
     const msgpack_object *a = NULL;
@@ -179,21 +174,6 @@ static int unpack_cut(struct mc_moments *m, const struct mc_reader *r, struct mc
     return 0;
 }
 
-static int unpack_precision(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
-{
-    char name[MC_NAME_MAX];
-
-    if (!mc_get_opt(meta, "precision"))
-        return 0;
-    int rc = mc_get_str(meta, "precision", name, sizeof name, err);
-    for (int i = 0; !rc && mc_precision_names[i]; i++)
-        if (!strcmp(name, mc_precision_names[i]))
-            m->precision = (enum mc_precision)i;
-    if (!rc && m->precision == MC_PRECISION_F32)
-        rc = mc_fail(err, MC_EINPUT, "\"precision\" must be tf32, bf16 or f16 (got \"%s\")", name);
-    return rc;
-}
-
 static int check_sums(const struct mc_moments *m, size_t i, const char *file, struct mc_error *err)
 {
     const struct mc_tap_info *tap = &m->taps.taps[i];
@@ -231,8 +211,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
         return rc;
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
         (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) || (rc = unpack_cut(out, r, err)) ||
-        (mc_get_opt(meta, "attack") && (rc = mc_keys_unpack(meta, attack_keys, 2, out, err))) ||
-        (rc = unpack_precision(out, meta, err))) {
+        (rc = mc_conditions_unpack(&out->conditions, meta, err))) {
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
     }
@@ -256,12 +235,11 @@ out:
 int mc_moments_write(const struct mc_moments *m, const char *path, const struct mc_history *h,
                      struct mc_error *err)
 {
-    const int precise = m->precision != MC_PRECISION_F32;
     const size_t cut_keys = !m->cut.total ? 0 : m->cut.shards > 1 ? 3 : 2;
     struct mc_layout l = {0};
 
     sums_layout(&l, m);
-    mc_layout_meta(&l, "moments", 6u + cut_keys + (*m->attack ? 2 : 0) + (precise ? 1 : 0));
+    mc_layout_meta(&l, "moments", 6u + cut_keys + mc_conditions_count(&m->conditions));
     if (cut_keys)
         mc_put_u64(&l.meta, "version", VERSION);
     mc_taps_pack(&m->taps, &l.meta);
@@ -274,10 +252,7 @@ int mc_moments_write(const struct mc_moments *m, const char *path, const struct 
         mc_keys_pack(&l.meta, &total_key, 1, m);
     if (cut_keys > 2)
         mc_keys_pack(&l.meta, &batch_key, 1, m);
-    if (*m->attack)
-        mc_keys_pack(&l.meta, attack_keys, 2, m);
-    if (precise)
-        mc_put_str(&l.meta, "precision", mc_precision_names[m->precision]);
+    mc_conditions_pack(&m->conditions, &l.meta);
     return mc_layout_write(&l, path, h, err);
 }
 
@@ -288,20 +263,6 @@ static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, s
     for (size_t i = 0; i < 3; i++)
         if (a->inputs[i][0] && b->inputs[i][0] && strcmp(a->inputs[i], b->inputs[i]))
             return mc_fail(err, MC_EINPUT, "moments of different %s", names[i]);
-    return 0;
-}
-
-static int same_way(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
-{
-    if (a->precision != b->precision)
-        return mc_fail(err, MC_EINPUT, "moments of different precisions (%s and %s)",
-                       mc_precision_names[a->precision], mc_precision_names[b->precision]);
-    if (strcmp(a->attack, b->attack) != 0)
-        return mc_fail(err, MC_EINPUT, "moments of different attacks (%s and %s)",
-                       *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
-    if (a->seed != b->seed)
-        return mc_fail(err, MC_EINPUT, "moments of attacks with different seeds (%llu and %llu)",
-                       (unsigned long long)a->seed, (unsigned long long)b->seed);
     return 0;
 }
 
@@ -336,7 +297,8 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
 
     if (!mc_taps_same(&into->taps, &m->taps))
         return mc_fail(err, MC_EINPUT, "moments of different architectures or taps");
-    if ((rc = same_inputs(into, m, err)) || (rc = same_way(into, m, err)) ||
+    if ((rc = same_inputs(into, m, err)) ||
+        (rc = mc_conditions_same(&into->conditions, &m->conditions, "moments", err)) ||
         (rc = same_cut(into, m, err)))
         return rc;
     uint32_t *merged =

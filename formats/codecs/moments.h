@@ -14,11 +14,11 @@
 #ifndef MC_MOMENTS_H
 #define MC_MOMENTS_H
 
+#include "formats/codecs/conditions.h"
 #include "formats/codecs/groups.h"
 #include "formats/stream/history.h"
 #include "formats/stream/reader.h"
 #include "libcommon/base/joint_moments.h"
-#include "libcommon/base/precision.h"
 
 #define MC_MAX_SHARDS 65536
 
@@ -38,9 +38,7 @@ struct mc_moments {
     uint32_t shard;    /* 0 of 1: all images */
     uint32_t *merged;  /* (n_merged) other shards that were added, or NULL */
     size_t n_merged;
-    char attack[MC_NAME_MAX];    /* argument of --attack; "": clean images */
-    uint64_t seed;               /* seed of the attack's random starts */
-    enum mc_precision precision; /* precision of the networks' computation */
+    struct mc_conditions conditions;
     double **sums; /* per tap: MC_MOMENTS_SIZE(count) doubles (libcommon/base/joint_moments.h) */
     char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" if unknown */

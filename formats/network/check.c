@@ -65,18 +65,13 @@ static int check_curve(struct mc_reader *r, struct mc_error *err)
     return mc_fail_in(rc, err, "%s", mc_reader_name(r));
 }
 
-/* Check moments, and that attack and seed come together. */
 static int check_moments(struct mc_reader *r, struct mc_error *err)
 {
-    const msgpack_object *meta = mc_reader_meta(r);
     struct mc_moments m;
     int rc = mc_moments_read(&m, r, NULL, err);
 
-    if (rc)
-        return rc;
-    if (!*m.attack && (mc_get_opt(meta, "attack") || mc_get_opt(meta, "seed")))
-        rc = mc_fail(err, MC_EINPUT, "%s: has a \"seed\" without an \"attack\"", mc_reader_name(r));
-    mc_moments_release(&m);
+    if (!rc)
+        mc_moments_release(&m);
     return rc;
 }
 

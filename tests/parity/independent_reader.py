@@ -438,6 +438,16 @@ def cut(meta, images, shards, counted):
     need(images == here, "\"images\" must be %d for these shards of %d (got %d)" % (here, total, images))
 
 
+def conditions(meta):
+    """Checks how the activations were computed."""
+    if "attack" in meta or "seed" in meta:
+        need("attack" in meta and text(meta, "attack", 119), "has a \"seed\" without an \"attack\"")
+        count(meta, "seed")
+    if "precision" in meta:
+        need(text(meta, "precision", 119) in ("tf32", "bf16", "f16"),
+             "\"precision\" must be tf32, bf16 or f16 (got \"%s\")" % meta["precision"])
+
+
 def moments(meta, announced):
     _, taps = taps_of(meta)
     images, shards = count(meta, "images", IMAGES_MAX), count(meta, "shards", SHARDS_MAX)
@@ -445,14 +455,9 @@ def moments(meta, announced):
     need(1 <= len(counted) <= shards, "\"counted\" lists %d of %d shards" % (len(counted), shards))
     need(all(is_whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
          "\"counted\" is not an ascending list of shards")
-    if "attack" in meta or "seed" in meta:
-        need("attack" in meta and text(meta, "attack", 119), "has a \"seed\" without an \"attack\"")
-        count(meta, "seed")
+    conditions(meta)
     if "version" in meta:
         cut(meta, images, shards, counted)
-    if "precision" in meta:
-        need(text(meta, "precision", 119) in ("tf32", "bf16", "f16"),
-             "\"precision\" must be tf32, bf16 or f16 (got \"%s\")" % meta["precision"])
     need(len(announced) == len(PARTS) * len(taps), "%d tensors expected, got %d" %
          (len(PARTS) * len(taps), len(announced)))
     for t in taps:
@@ -475,7 +480,8 @@ def moments(meta, announced):
 def activations(meta, announced):
     _, taps = taps_of(meta)
     images, batch = count(meta, "images", IMAGES_MAX), count(meta, "batch", 1 << 24)
-    need(images and batch and taps, "has no images, no batches or no taps")
+    need(images and batch, "has no images or no batches")
+    conditions(meta)
     need(len(announced) == len(taps), "%d tensors expected, got %d" % (len(taps), len(announced)))
     for i, (t, tap) in enumerate(zip(announced, taps)):
         need(len(t.shape) == 4 and all(1 <= k <= SIDE_MAX for k in t.shape[2:]),

@@ -90,13 +90,13 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
     int rc = mc_moments_expect_whole(m, err);
     if (rc)
         return rc;
-    if (*m->attack)
+    if (*m->conditions.attack)
         return mc_fail(
             err, MC_EINPUT,
             "moments of plain images expected, got attacked images (they differ per network)");
-    if (m->precision != MC_PRECISION_F32)
+    if (m->conditions.precision != MC_PRECISION_F32)
         return mc_fail(err, MC_EINPUT, "moments in f32 expected, got %s",
-                       mc_precision_names[m->precision]);
+                       mc_precision_names[m->conditions.precision]);
     for (size_t i = 0; i < m->taps.n_taps; i++)
         if (m->taps.taps[i].samples != m->images)
             return mc_fail(err, MC_EINPUT, "tap %s: 1 sample per image (%llu) expected, got %llu",

@@ -114,6 +114,17 @@ static int next_batch(struct collector *v, size_t *n, struct mc_error *err)
     return rc;
 }
 
+static struct mc_conditions conditions_of(const struct mc_collect_opts *o)
+{
+    struct mc_conditions c = {.precision = o->precision};
+
+    if (o->attack) {
+        mc_attack_text(o->attack, c.attack);
+        c.seed = o->pass.seed;
+    }
+    return c;
+}
+
 /* ---- moments --------------------------------------------------------------------------------- */
 
 static int fetch_moments(struct mc_moments *out, const struct collector *v, struct mc_buf **acc,
@@ -124,11 +135,7 @@ static int fetch_moments(struct mc_moments *out, const struct collector *v, stru
     out->images = mc_collect_images(v->o);
     out->shard = v->o->shard;
     out->cut = cut_of(v->o);
-    out->precision = v->o->precision;
-    if (v->o->attack) {
-        mc_attack_text(v->o->attack, out->attack);
-        out->seed = v->o->pass.seed;
-    }
+    out->conditions = conditions_of(v->o);
     for (size_t i = 0; i < v->n_taps; i++) {
         const struct mc_node *node = &g->nodes[v->requests[i].node];
         struct mc_tap_info *t = &out->taps.taps[i];
@@ -237,9 +244,10 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         rc = v.loader.bufs.rc;
     }
     if (!rc)
-        rc = mc_activations_create(
-            &writer, path,
-            &(struct mc_activations_shape){&v.taps, (const int(*)[2])hw, samples, batch}, h, err);
+        rc = mc_activations_create(&writer, path,
+                                   &(struct mc_activations_shape){&v.taps, (const int(*)[2])hw,
+                                                                  samples, batch, conditions_of(o)},
+                                   h, err);
     while (!rc && !(rc = next_batch(&v, &n, err)) && n) {
         mc_model_forward(&v.models[0], v.loader.ctl);
         rc = write_batch(&v, writer, (const int(*)[2])hw, n, buf, host, err);

@@ -18,7 +18,7 @@ struct mc_collect_opts {
     const struct mc_attack_options *attack;
     int at_pre;                  /* observe the ReLUs' inputs */
     uint32_t shard, shards;      /* as in struct mc_cut: shards added in order equal a single run */
-    enum mc_precision precision; /* the backend's, recorded in the moments */
+    enum mc_precision precision; /* the backend's, recorded in the stream */
 };
 
 /* Batch size for networks of this graph: the largest power of two, at most 128, whose plans need an

@@ -46,7 +46,9 @@ static int check_shapes(struct mc_activations_reader *a, struct mc_activations_r
         return mc_fail(err, MC_EINPUT, "%s has %llu images, but %s has %llu", name_a,
                        (unsigned long long)mc_activations_images(a), name_b,
                        (unsigned long long)mc_activations_images(b));
-    return 0;
+    return mc_fail_in(mc_conditions_same(mc_activations_conditions(a), mc_activations_conditions(b),
+                                         "activations", err),
+                      err, "%s and %s", name_a, name_b);
 }
 
 /* Check that both were measured on the same data. Activations record two inputs: the network and
@@ -97,6 +99,7 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
             progress(arg, done);
     }
     out->images = mc_activations_images(a);
+    out->conditions = *mc_activations_conditions(a);
     out->cut.total = out->images;
     return check_data(sa, sb, err);
 }

@@ -15,6 +15,11 @@ fails 3 "a.acts and x.acts have different batches" mc-corr a.acts x.acts
 mc-data synth --seed 2 --samples $total --size 16 -o data2.mcz
 raw --data data2.mcz --samples $images --batch $batch
 fails 3 "different data" mc-corr a.acts x.acts
+raw --data data.mcz --samples $images --batch $batch --attack pgd:steps=1
+fails 3 "a.acts and x.acts: activations of different attacks (none and pgd:" mc-corr a.acts x.acts
+mv x.acts y.acts
+raw --data data.mcz --samples $images --batch $batch --attack pgd:steps=1 --seed 9
+fails 3 "y.acts and x.acts: activations of attacks with different seeds (1 and 9)" mc-corr y.acts x.acts
 head -c -1 b.acts >x.acts
 fails 3 "x.acts: " mc-corr a.acts x.acts
 fails 3 "x.acts: " mc-corr x.acts a.acts

@@ -231,7 +231,8 @@ static inline int make_activations(const char *path, const struct mc_history *h,
     struct mc_taps taps = tiny_taps();
     struct mc_activations_writer *a = NULL;
     int rc = mc_activations_create(
-        &a, path, &(struct mc_activations_shape){&taps, (const int[][2]){{2, 2}}, 3, 2}, h, err);
+        &a, path,
+        &(struct mc_activations_shape){&taps, (const int[][2]){{2, 2}}, 3, 2, {.seed = 0}}, h, err);
     float data[24];
 
     for (size_t i = 0; i < 24; i++)

@@ -465,8 +465,10 @@ static const struct {
      "is not (images, K, H, W)"},
     {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 0,2,2,65537", NULL,
      "is not (images, K, H, W)"},
-    {"activations", "{\"at\": \"post\", \"groups\": [], \"taps\": [], \"images\": 2, \"batch\": 2}",
-     "", NULL, "has no images, no batches or no taps"},
+    {"activations",
+     "{\"at\": \"post\", \"groups\": [], \"taps\": [], \"images\": 2, \"batch\": 2, "
+     "\"precision\": \"f32\"}",
+     "", NULL, "must be tf32, bf16 or f16"},
     {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,3,2,2", NULL,
      "must be float32 (2,2,2,2)"},
     {"activations", ACTS(TAPS_OK, "2", "2"), "0/r float32 2,2,2,3", NULL, "8 samples"},

@@ -285,25 +285,25 @@ TEST(moments_add)
     struct mc_moments part[3], sum;
 
     make_shards(part);
-    strcpy(part[2].attack, "pgd:eps=0.1");
+    strcpy(part[2].conditions.attack, "pgd:eps=0.1");
     must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
               "different attacks (pgd:eps=0.1 and none)");
-    strcpy(part[0].attack, part[2].attack);
-    strcpy(part[1].attack, part[2].attack);
-    part[0].seed = 7;
+    strcpy(part[0].conditions.attack, part[2].conditions.attack);
+    strcpy(part[1].conditions.attack, part[2].conditions.attack);
+    part[0].conditions.seed = 7;
     must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT, "");
-    part[1].seed = part[2].seed = 7;
-    part[1].precision = part[2].precision = MC_PRECISION_BF16;
+    part[1].conditions.seed = part[2].conditions.seed = 7;
+    part[1].conditions.precision = part[2].conditions.precision = MC_PRECISION_BF16;
     must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
               "different precisions (bf16 and f32)");
-    part[0].precision = MC_PRECISION_BF16;
+    part[0].conditions.precision = MC_PRECISION_BF16;
     must(mc_moments_add(&part[2], &part[0], &why));
     must_fail(mc_moments_expect_whole(&part[2], &why), MC_EINPUT, "shard 2 of 3 is missing");
     must(reread(&sum, &part[2]));
     must_fail(mc_moments_expect_whole(&sum, &why), MC_EINPUT, "shard 2 of 3 is missing");
-    assert_string_equal(sum.attack, "pgd:eps=0.1");
-    assert_true(sum.seed == 7);
-    assert_int_equal(sum.precision, MC_PRECISION_BF16);
+    assert_string_equal(sum.conditions.attack, "pgd:eps=0.1");
+    assert_true(sum.conditions.seed == 7);
+    assert_int_equal(sum.conditions.precision, MC_PRECISION_BF16);
     assert_true(sum.cut.total == 5 && sum.cut.batch == 2);
     must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 is repeated");
     must_fail(mc_moments_add(&sum, &part[2], &why), MC_EINPUT, "");
@@ -389,9 +389,10 @@ TEST(activations_go_round_the_taps)
 
     t.taps = taps;
     t.n_taps = 2;
-    must(mc_activations_create(
-        &w, file, &(struct mc_activations_shape){&t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2}, NULL,
-        &why));
+    must(mc_activations_create(&w, file,
+                               &(struct mc_activations_shape){
+                                   &t, (const int[][2]){{2, 2}, {1, 1}}, 5, 2, {.attack = "pgd"}},
+                               NULL, &why));
     for (size_t first = 0; first < 5; first += 2)
         for (size_t k = 0; k < 2; k++, turn++) {
             for (size_t i = 0; i < 24; i++)
@@ -403,6 +404,7 @@ TEST(activations_go_round_the_taps)
     must(mc_activations_commit(w, &why));
     must(mc_activations_open(&r, file, &why));
     assert_int_equal(mc_activations_images(r), 5);
+    assert_string_equal(mc_activations_conditions(r)->attack, "pgd");
     assert_int_equal(mc_activations_taps(r)->taps[0].samples, 20);
     for (turn = 0; (rc = mc_activations_next(r, &tap, &n, &got, &hw, &why)) == 1; turn++) {
         assert_true(tap == turn % 2 && n == (turn < 4 ? 2 : 1) && hw == (tap ? 1 : 4));

@@ -171,12 +171,12 @@ TEST(other_moments_are_refused)
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
               "1 sample per image (23) expected, got 92");
     f.m.taps.taps[1].samples /= 4;
-    f.m.precision = MC_PRECISION_TF32;
+    f.m.conditions.precision = MC_PRECISION_TF32;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "got tf32");
-    f.m.precision = MC_PRECISION_F32;
-    strcpy(f.m.attack, "pgd:steps=1");
+    f.m.conditions.precision = MC_PRECISION_F32;
+    strcpy(f.m.conditions.attack, "pgd:steps=1");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "attacked");
-    *f.m.attack = 0;
+    *f.m.conditions.attack = 0;
     f.m.cut.shards = 3;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
               "shards 2, 3 of 3 are missing");
