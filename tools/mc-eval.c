@@ -250,6 +250,7 @@ static int eval_networks(struct options *o, struct mc_reader **r, FILE *f, struc
     size_t rows = 0;
     int rc = 0;
 
+    o->eval.sweep.several = o->cli.n_operands > 1;
     for (size_t i = 0; i < o->cli.n_operands; i++) {
         struct mc_error why = {0};
         if (i) {

@@ -3,6 +3,7 @@
  * Blocks of points, with a checkpoint after each. */
 #include "tools/eval/batched.h"
 
+#include "formats/network/values.h"
 #include "libcommon/base/alloc.h"
 
 #include <assert.h>
@@ -57,10 +58,10 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
     if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->n_images, err)) ||
         (rc = mc_data_fits(r->s->span->graph, info, name, err)))
         return rc;
-    if (!strcmp(d->path, "-") && (r->s->checkpoint || r->block < r->T))
+    if (!mc_values_rereadable(d->path) && (r->s->several || r->s->checkpoint || r->block < r->T))
         return mc_fail(err, MC_EUSAGE,
-                       "data cannot be standard input, because it is read more than once (use a "
-                       "file)");
+                       "data cannot be %s, because they are read more than once (use a file)",
+                       strcmp(d->path, "-") ? "a pipe" : "standard input");
     r->total += d->n_images * r->T;
     return 0;
 }

@@ -44,6 +44,7 @@ struct mc_batched {
     const char *checkpoint;     /* file, or NULL */
     int resume;                 /* from the checkpoint, if it exists */
     uint64_t checkpoint_every;  /* points */
+    int several;                /* other runs read the same data */
     /* Start of a checkpoint, for one run only: the tool and the settings that must agree (version,
      * the vectors' ids, the grid or t that the coefficients come from, method). The run adds
      * points, data, the backend's settings and its results so far. */
@@ -56,8 +57,8 @@ struct mc_batched {
 };
 
 /* Fills out, robust, n_images, total and id of the data. MC_EINPUT: data do not fit, or the
- * checkpoint is from another run. MC_EUSAGE: standard input, but a data set is read more than
- * once. */
+ * checkpoint is from another run. MC_EUSAGE: standard input or a pipe, but the data are read
+ * more than once. */
 MC_USE_RESULT int mc_batched_run(struct mc_batched *s, struct mc_error *err);
 
 #endif

@@ -30,6 +30,9 @@ fails 2 '--resume has no effect without --checkpoint' $plane --resume curve.mcz
 fails 1 'nowhere' $plane curve.mcz --marks nowhere/x
 fails 1 'nowhere' $plane curve.mcz --checkpoint nowhere/x
 fails 2 'data cannot be standard input' mc-eval --plane --data - --bn-data d.mcz --checkpoint x curve.mcz <test.mcz
+fails 2 'data cannot be standard input' mc-eval --data - n1.mcz n2.mcz <test.mcz
+fails 2 'data cannot be standard input' mc-eval --data test.mcz --bn-data - n1.mcz n2.mcz <d.mcz
+fails 2 'data cannot be a pipe' mc-eval --data <(cat test.mcz) n1.mcz n2.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz
 fails 3 'n1.mcz and other.mcz: different networks' $plane n1.mcz n2.mcz other.mcz
 for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-eval --data d.mcz --$option n1.mcz; done
