@@ -13,7 +13,6 @@ void mc_weights_option_parse(const char *option, const char *arg, void *value)
 {
     struct mc_weights_option *o = value;
     size_t room = 1;
-    double sum = 0;
 
     for (const char *c = arg; *c; c++)
         room += *c == ',';
@@ -25,12 +24,14 @@ void mc_weights_option_parse(const char *option, const char *arg, void *value)
         const size_t n = strcspn(c, ",");
         if (n < sizeof word)
             memcpy(word, c, n);
-        sum += o->values[o->n++] = mc_parse_real(option, word, 0, MAX_WEIGHT);
+        const double weight = mc_parse_real(option, word, 0, MAX_WEIGHT);
+        o->values[o->n++] = weight;
+        o->largest = weight > o->largest ? weight : o->largest;
         c += n;
         if (!*c)
             break;
     }
-    if (!(sum > 0))
+    if (!(o->largest > 0))
         mc_cli_usage("%s: one weight must be greater than 0 (got '%s')", option, arg);
 }
 
@@ -56,7 +57,7 @@ void mc_weights_option_check(const struct mc_weights_option *o, size_t networks)
 
 double mc_weights_option_get(const struct mc_weights_option *o, size_t i)
 {
-    return o->values ? o->values[i] : 1;
+    return o->values ? o->values[i] / o->largest : 1;
 }
 
 void mc_weights_option_release(struct mc_weights_option *o)

@@ -9,6 +9,7 @@
 struct mc_weights_option {
     double *values; /* (n), NULL if the option was not given: all are equal */
     size_t n;
+    double largest;
 };
 
 void mc_weights_option_parse(const char *option, const char *arg, void *value);
@@ -23,7 +24,8 @@ void mc_weights_option_record(const void *value, struct mc_history *h, struct mc
 
 /* A usage error unless there are `networks` weights, or none. */
 void mc_weights_option_check(const struct mc_weights_option *o, size_t networks);
-/* The weight of network i; 1 without the option. */
+/* The weight of network i relative to the largest, so that .3,.3 is 1,1 to the bit; 1 without the
+ * option. */
 double mc_weights_option_get(const struct mc_weights_option *o, size_t i);
 void mc_weights_option_release(struct mc_weights_option *o);
 

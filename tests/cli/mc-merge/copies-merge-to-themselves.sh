@@ -29,7 +29,7 @@ mc-merge --weights 0,2,0 b.mcz hard.mcz b.mcz | same_content - hard.mcz
 mc-merge --weights 1,0 hard.mcz b.mcz | same_content - hard.mcz
 mc-merge a.mcz b.mcz -o m.mcz
 mc-info --check -q m.mcz
-mc-merge --weights .5,.5 a.mcz b.mcz | same_content - m.mcz
+for w in .5,.5 .3,.3 1e-9,1e-9; do mc-merge --weights $w a.mcz b.mcz | same_content - m.mcz; done
 mc-merge --weights 1,2 a.mcz b.mcz -o w.mcz
 different_content m.mcz w.mcz
 py <<'END'
