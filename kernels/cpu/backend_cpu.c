@@ -147,14 +147,16 @@ void cpu_close(struct mc_backend *be)
     free(cpu);
 }
 
-/* Our kernels must use the layout that oneDNN will choose: ONEDNN_MAX_CPU_ISA and valgrind lower
- * both. MC_ISA=portable lowers only ours, and only if blocks have 8 channels. */
+/* Our kernels must use the layout that oneDNN will choose. MC_ISA, ONEDNN_MAX_CPU_ISA and valgrind
+ * lower both. oneDNN accepts a limit only before its first use in a process. */
 static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
 {
-    const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
+    if (!rc && mc_isa_is_lowered(isa) && !getenv("ONEDNN_MAX_CPU_ISA"))
+        (void)dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+    const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
     *out = &cpu_kernels_portable;
 #ifdef __x86_64__
     if (onednn & 0x20u)

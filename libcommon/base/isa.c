@@ -19,6 +19,11 @@ static enum mc_isa processor_isa(void)
     return MC_ISA_PORTABLE;
 }
 
+int mc_isa_is_lowered(enum mc_isa isa)
+{
+    return isa < processor_isa();
+}
+
 int mc_isa(enum mc_isa *isa, struct mc_error *err)
 {
     static const char *const names[] = {"portable", "avx2", "avx512"};

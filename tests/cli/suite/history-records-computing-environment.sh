@@ -17,6 +17,12 @@ expect_computed_with few.mcz mc-train "device=cpu threads=1 isa=$isa .*"
 same one.mcz few.mcz
 ONEDNN_MAX_CPU_ISA=SSE41 MC_ISA=portable mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o portable.mcz
 expect_computed_with portable.mcz mc-train "device=cpu threads=1 isa=portable $onednn onednn-isa=[a-z0-9_]+ $table"
+# MC_ISA limits oneDNN too
+for set in avx2 portable; do
+    [ "$isa" != portable ] || continue
+    MC_ISA=$set mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o $set.mcz
+    expect_computed_with $set.mcz mc-train "device=cpu threads=1 isa=$set $onednn onednn-isa=avx2[a-z_]* $table"
+done
 # without a computation, or with --no-history, it records nothing
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o new.mcz
 mc-bezier -q --epochs 0 out/n1.mcz out/n2.mcz -o line.mcz
