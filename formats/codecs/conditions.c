@@ -44,16 +44,16 @@ int mc_conditions_unpack(struct mc_conditions *c, const msgpack_object *meta, st
 }
 
 int mc_conditions_same(const struct mc_conditions *a, const struct mc_conditions *b,
-                       const char *what, struct mc_error *err)
+                       const char *subject, struct mc_error *err)
 {
     if (a->precision != b->precision)
-        return mc_fail(err, MC_EINPUT, "%s of different precisions (%s and %s)", what,
+        return mc_fail(err, MC_EINPUT, "%s of different precisions (%s and %s)", subject,
                        mc_precision_names[a->precision], mc_precision_names[b->precision]);
     if (strcmp(a->attack, b->attack) != 0)
-        return mc_fail(err, MC_EINPUT, "%s of different attacks (%s and %s)", what,
+        return mc_fail(err, MC_EINPUT, "%s of different attacks (%s and %s)", subject,
                        *a->attack ? a->attack : "none", *b->attack ? b->attack : "none");
     if (a->seed != b->seed)
-        return mc_fail(err, MC_EINPUT, "%s of attacks with different seeds (%llu and %llu)", what,
-                       (unsigned long long)a->seed, (unsigned long long)b->seed);
+        return mc_fail(err, MC_EINPUT, "%s of attacks with different seeds (%llu and %llu)",
+                       subject, (unsigned long long)a->seed, (unsigned long long)b->seed);
     return 0;
 }

@@ -21,8 +21,8 @@ size_t mc_conditions_count(const struct mc_conditions *c);
 void mc_conditions_pack(const struct mc_conditions *c, struct mc_pack *meta);
 MC_USE_RESULT int mc_conditions_unpack(struct mc_conditions *c, const msgpack_object *meta,
                                        struct mc_error *err);
-/* MC_EINPUT if the conditions differ: "WHAT of different attacks (pgd and none)". */
+/* MC_EINPUT if the conditions differ: "SUBJECT of different attacks (pgd and none)". */
 MC_USE_RESULT int mc_conditions_same(const struct mc_conditions *a, const struct mc_conditions *b,
-                                     const char *what, struct mc_error *err);
+                                     const char *subject, struct mc_error *err);
 
 #endif

@@ -135,6 +135,26 @@ static int place(struct mc_row *row, const struct mc_param *p, struct mc_error *
     return 0;
 }
 
+static const struct mc_param *const *find_tensor(const struct text *r, const char *name)
+{
+    return bsearch(name, r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
+}
+
+/* A module that wraps the saved one adds a prefix to its names. */
+static int unknown_tensor(const struct text *r, const char *name, struct mc_error *err)
+{
+    for (const char *c = strchr(name, '.'); c; c = strchr(c + 1, '.'))
+        if (find_tensor(r, c + 1))
+            return mc_fail(err, MC_EINPUT,
+                           "unknown tensor \"%.100s\" (the network has \"%.100s\": remove the "
+                           "prefix \"%.*s\" from all rows)",
+                           name, c + 1, (int)(c + 1 - name < 100 ? c + 1 - name : 100), name);
+    return mc_fail(err, MC_EINPUT,
+                   "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its rows or "
+                   "use mcz.torch.save)",
+                   name);
+}
+
 static int parse_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
 {
     static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
@@ -156,13 +176,9 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        "group name must be 1 to %d printable ASCII characters without spaces "
                        "(got \"%.40s\")",
                        MC_NAME_MAX - 1, field[GROUP]);
-    const struct mc_param *const *at =
-        bsearch(field[TENSOR], r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
+    const struct mc_param *const *at = find_tensor(r, field[TENSOR]);
     if (!at)
-        return mc_fail(err, MC_EINPUT,
-                       "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its "
-                       "rows or use mcz.torch.save)",
-                       field[TENSOR]);
+        return unknown_tensor(r, field[TENSOR], err);
     const struct mc_tensor *t = &(*at)->tensor;
     if (value[AXIS] >= (size_t)t->ndim)
         return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",

@@ -39,9 +39,16 @@ before = open("p.mcz", "rb").read()
 for call in (lambda: mcz.torch.Curve(a, wide), lambda: mcz.torch.merge(a, wide)):
     expect(["a and b are different networks: 7 tensors", "(0.weight, 0.bias, 1.weight, ...)"], call)
 expect(["different networks", "3.weight"], lambda: mcz.torch.Curve(a, a[:3]))
+# values
+bad = net(4)
+with torch.no_grad():
+    bad[0].weight[2, 1] = float("nan")
+for pair, name in (((a, bad), "b"), ((bad, a), "a")):
+    expect([name + ": activations of group \"", "are not finite"], lambda: mcz.torch.align(*pair, data, GROUPS, path="p.mcz"))
 # loaders
 for empty in [], iter([]):
     expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
+    expect(["a loader of batches is required, except"], lambda: mcz.torch.align(a, b, None, GROUPS, path="p.mcz"))
     expect(["the loader yields no images"], lambda: c.train(empty, epochs=1))
     expect(["the loader yields no images"], lambda: c.point(.5, empty))
     expect(["test: the loader yields no images"], lambda: c.evaluate({"test": empty}, bn=data))

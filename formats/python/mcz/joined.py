@@ -90,6 +90,8 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     Returns the stream as mcz.read() does; its `groups` are those used. Raises mcz.Error if networks or groups do not
     fit or the loader is empty, and OSError if a program is not on PATH."""
     need(by in ("activations", "weights"), "by must be \"activations\" or \"weights\" (got %r)" % (by,))
+    need(loader is not None or by == "weights" and groups is not None,
+         "a loader of batches is required, except with by=\"weights\" and groups")
     images: Iterator[Any] = iter(() if loader is None else _door()._batches(loader))
     if groups is None:
         first = next(images, None)

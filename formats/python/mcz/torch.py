@@ -338,6 +338,8 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
             for i, (g, p) in enumerate(taps):
                 x, y = (torch.zeros(len(first), units[g], dtype=torch.float64) if p is None else r.units(g, p).cpu()
                         for r in recorders)
+                for name, v in ("a", x), ("b", y):
+                    need(bool(torch.isfinite(v).all()), "%s: activations of group \"%s\" are not finite" % (name, g))
                 copies = 1 if p is None else recorders[0].copies
                 for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
                     sums[i][part] = sums[i][part] + v.numpy() / copies
