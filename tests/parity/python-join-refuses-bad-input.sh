@@ -48,7 +48,7 @@ for pair, name in (((a, bad), "b"), ((bad, a), "a")):
 # loaders
 for empty in [], iter([]):
     expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
-    expect(["a loader of batches is required, except"], lambda: mcz.torch.align(a, b, None, GROUPS, path="p.mcz"))
+    expect(["a loader of batches expected, got None"], lambda: mcz.torch.align(a, b, None, GROUPS, path="p.mcz"))
     expect(["the loader yields no images"], lambda: c.train(empty, epochs=1))
     expect(["the loader yields no images"], lambda: c.point(.5, empty))
     expect(["test: the loader yields no images"], lambda: c.evaluate({"test": empty}, bn=data))

@@ -91,7 +91,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     fit or the loader is empty, and OSError if a program is not on PATH."""
     need(by in ("activations", "weights"), "by must be \"activations\" or \"weights\" (got %r)" % (by,))
     need(loader is not None or by == "weights" and groups is not None,
-         "a loader of batches is required, except with by=\"weights\" and groups")
+         "a loader of batches expected, got None (groups suffice with by=\"weights\")")
     images: Iterator[Any] = iter(() if loader is None else _door()._batches(loader))
     if groups is None:
         first = next(images, None)

@@ -91,6 +91,7 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
     need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights) < float("inf"),
          "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
+    weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
     for net in nets[1:]:
         _match(nets[0], net)
     members = [None] * len(nets) if joint is None else _members(nets, joint, groups)
