@@ -12,6 +12,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <execinfo.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -74,10 +75,12 @@ static void catch_segv(void)
 
 void mc_catch_exceptions(void (*print)(const char *text))
 {
+    void *frame[1];
     void *set = dlsym(RTLD_DEFAULT, "_ZSt13set_terminatePFvvE"); /* std::set_terminate */
     void *type = dlsym(RTLD_DEFAULT, "__cxa_current_exception_type");
     set_terminate *put = NULL;
 
+    (void)backtrace(frame, 1); /* glibc loads its unwinder while there is memory; later it aborts */
     print_message = print;
     catch_segv();
     if (!set)
