@@ -3,9 +3,9 @@
  * Activations streams (mc-acts --raw): one network's activations in batches, for custom measures.
  * formats/codecs/activations.md is the specification.
  *
- * meta: at, groups, taps and conditions as in moments; images, batch. Tensors: tap i "i/NAME" (images, K, H, W)
- * float32. Records cycle through the taps batch by batch; a large tap's batch may need several
- * records. */
+ * meta: at, groups, taps and conditions as in moments; images, batch. Tensors: tap i "i/NAME"
+ * (images, K, H, W) float32. Records cycle through the taps batch by batch; a large tap's batch may
+ * need several records. */
 #ifndef MC_ACTIVATIONS_H
 #define MC_ACTIVATIONS_H
 

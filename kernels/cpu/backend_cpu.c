@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <strings.h>
 #include <string.h>
 
 static size_t ctl_row(const struct mc_buf *ctl)
@@ -147,6 +148,14 @@ void cpu_close(struct mc_backend *be)
     free(cpu);
 }
 
+/* Return 1 if ONEDNN_MAX_CPU_ISA is lower than AVX2. */
+static int onednn_is_lower(void)
+{
+    const char *limit = getenv("ONEDNN_MAX_CPU_ISA");
+
+    return limit && (!strcasecmp(limit, "SSE41") || !strcasecmp(limit, "AVX"));
+}
+
 /* Our kernels must use the layout that oneDNN will choose. MC_ISA, ONEDNN_MAX_CPU_ISA and valgrind
  * lower both. oneDNN accepts a limit only before its first use in a process. */
 static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
@@ -154,7 +163,7 @@ static int choose_kernels(const struct cpu_kernels **out, struct mc_error *err)
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
-    if (!rc && mc_isa_is_lowered(isa) && !getenv("ONEDNN_MAX_CPU_ISA"))
+    if (!rc && mc_isa_is_lowered(isa) && !onednn_is_lower())
         (void)dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
     const unsigned onednn = (unsigned)dnnl_get_effective_cpu_isa();
     *out = &cpu_kernels_portable;

@@ -143,12 +143,16 @@ static const struct mc_param *const *find_tensor(const struct text *r, const cha
 /* A module that wraps the saved one adds a prefix to its names. */
 static int unknown_tensor(const struct text *r, const char *name, struct mc_error *err)
 {
-    for (const char *c = strchr(name, '.'); c; c = strchr(c + 1, '.'))
-        if (find_tensor(r, c + 1))
-            return mc_fail(err, MC_EINPUT,
-                           "unknown tensor \"%.100s\" (the network has \"%.100s\": remove the "
-                           "prefix \"%.*s\" from all rows)",
-                           name, c + 1, (int)(c + 1 - name < 100 ? c + 1 - name : 100), name);
+    const char *rest = strchr(name, '.');
+
+    while (rest && !find_tensor(r, rest + 1))
+        rest = strchr(rest + 1, '.');
+    if (rest && rest - name < 60)
+        return mc_fail(err, MC_EINPUT,
+                       "unknown tensor \"%.100s\" (if a wrapper added \"%.*s\", remove it from the "
+                       "rows; if it is tied to another tensor, remove its rows or use "
+                       "mcz.torch.save)",
+                       name, (int)(rest + 1 - name), name);
     return mc_fail(err, MC_EINPUT,
                    "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its rows or "
                    "use mcz.torch.save)",

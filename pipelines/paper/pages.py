@@ -122,7 +122,7 @@ def decimals(form, text):
     if "." not in text or not re.fullmatch(NUMBER, text):
         return text
     number = form % float(text)
-    return text if len(number.split(".")[-1]) > len(text.split(".")[1]) else number
+    return text if len(number.partition(".")[2]) > len(text.partition(".")[2]) else number
 
 
 def results(out, folder, paper):

@@ -122,9 +122,10 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     return rc;
 }
 
-/* A use whose products the assignment of `group` does not change: of group `next`, ready, in a tensor
- * that `group` and its inner groups do not permute. Of several, the one with the most values. n_uses
- * if there is none, or if the next step does not need it or is for a group with inner groups. */
+/* A use whose products the assignment of `group` does not change: of group `next`, ready, in a
+ * tensor that `group` and its inner groups do not permute. Of several, the one with the most
+ * values. n_uses if there is none, or if the next step does not need it or is for a group with
+ * inner groups. */
 static size_t independent_use(const struct matching *m, size_t group, size_t next)
 {
     size_t best = m->t.n_uses, most = 0;

@@ -43,6 +43,17 @@ static int content_id(const char *path, char *id, struct mc_error *err)
     return rc;
 }
 
+static int check_rereadable(const struct run *r, const char *path, struct mc_error *err)
+{
+    const int once = !r->s->several && !r->s->checkpoint && r->block == r->T;
+
+    if (once || mc_values_rereadable(path))
+        return 0;
+    return mc_fail(err, MC_EUSAGE,
+                   "data cannot be %s, because they are read more than once (use a file)",
+                   strcmp(path, "-") ? "a pipe" : "standard input");
+}
+
 /* Open a data set, check that it fits, and determine the number of images to use. */
 static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error *err)
 {
@@ -58,10 +69,8 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
     if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->n_images, err)) ||
         (rc = mc_data_fits(r->s->span->graph, info, name, err)))
         return rc;
-    if (!mc_values_rereadable(d->path) && (r->s->several || r->s->checkpoint || r->block < r->T))
-        return mc_fail(err, MC_EUSAGE,
-                       "data cannot be %s, because they are read more than once (use a file)",
-                       strcmp(d->path, "-") ? "a pipe" : "standard input");
+    if ((rc = check_rereadable(r, d->path, err)))
+        return rc;
     r->total += d->n_images * r->T;
     return 0;
 }
@@ -283,7 +292,7 @@ static int prepare(struct run *r, struct mc_error *err)
     r->block = r->block < 1 ? 1 : r->block > r->T ? r->T : r->block;
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
-    else if (s->bn.path)
+    else if (s->bn.path && !(rc = check_rereadable(r, s->bn.path, err)))
         rc = mc_data_check(s->span->graph, s->bn.path, err);
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = check_data(r, &s->data[i], err);

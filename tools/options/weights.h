@@ -9,7 +9,7 @@
 struct mc_weights_option {
     double *values; /* (n), NULL if the option was not given: all are equal */
     size_t n;
-    double largest;
+    double largest; /* maximum of the values */
 };
 
 void mc_weights_option_parse(const char *option, const char *arg, void *value);

@@ -39,6 +39,8 @@ for option in grid=5 marks=x.tsv checkpoint=x; do fails 2 "--${option%=*} " mc-e
 for option in bn-samples=9 bn-plain; do fails 2 "--${option%=*} has no effect without --bn-data" mc-eval --data d.mcz --$option n1.mcz; done
 fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --seed 2 n1.mcz
 fails 2 '--seed has no effect without --attack or augmented --bn-data' mc-eval --data test.mcz --bn-data d.mcz --bn-plain --seed 2 line.mcz
+fails 2 'data cannot be standard input' mc-eval --data test.mcz --bn-data - other.mcz other.mcz <d.mcz
+fails 2 'data cannot be a pipe' mc-eval --data test.mcz --bn-data <(cat d.mcz) other.mcz other.mcz
 # a network without batch norm needs no data for statistics, but named data must exist and fit
 mc-bezier --epochs 0 other.mcz other.mcz -o plain.mcz
 mc-eval -q --data test.mcz --bn-data d.mcz --points 2 plain.mcz >/dev/null

@@ -34,7 +34,7 @@ mkdir my paper
 printf 'path\tmean\tmean_sd\t\nline|1\t1.25\t\tx\ncurve\t3\t.5\t\n' >my/t.tsv
 cat >my/text.md <<'END'
 <!-- let: C = t.tsv; path=curve -->
-a {{t.tsv}} b {{t.tsv; path=c*}}, {{t.tsv; path!=curve; show=mean; form=%.1f}} {{C; show=path,mean}} {{cells.tsv; paper!=; verdict=not run}} of {{numbers.tsv; verdict!=}}
+a {{t.tsv}} b {{t.tsv; path=c*}}, {{t.tsv; path!=curve; show=mean; form=%.1f}} {{t.tsv; path!=curve; show=mean; form=%.0f}} {{C; show=path,mean}} {{cells.tsv; paper!=; verdict=not run}} of {{numbers.tsv; verdict!=}}
 
 <!-- table: t.tsv -->
 <!-- table: t.tsv; mean_sd!=; show=mean,path -->
@@ -46,7 +46,7 @@ END
 pages.py results out my paper
 diff out/text.md - <<'END'
 <!-- make results writes this page: edit pipelines/paper/results/text.md -->
-a 2 b 1, 1.2 curve | 3 ± .5 120 of 120
+a 2 b 1, 1.2 1 curve | 3 ± .5 120 of 120
 
 | path | mean | |
 | --- | --- | --- |

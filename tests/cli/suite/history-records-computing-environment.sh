@@ -21,7 +21,11 @@ expect_computed_with portable.mcz mc-train "device=cpu threads=1 isa=portable $o
 for set in avx2 portable; do
     [ "$isa" != portable ] || continue
     MC_ISA=$set mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o $set.mcz
-    expect_computed_with $set.mcz mc-train "device=cpu threads=1 isa=$set $onednn onednn-isa=avx2[a-z_]* $table"
+    expect_computed_with $set.mcz mc-train "device=cpu threads=1 isa=$set $onednn onednn-isa=avx2[a-z0-9_]* $table"
+    for other in '' AVX512_CORE; do
+        ONEDNN_MAX_CPU_ISA=$other MC_ISA=$set mc-train -q --net mlp:8 --data d.mcz --epochs 1 -t 1 --device cpu -o x.mcz
+        same x.mcz $set.mcz
+    done
 done
 # without a computation, or with --no-history, it records nothing
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o new.mcz
