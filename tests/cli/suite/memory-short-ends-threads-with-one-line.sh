@@ -8,7 +8,7 @@ for limit in {64000..112000..4000} 4000000; do
     rc=0
     (
         ulimit -v $limit
-        exec mc-eval -q -t 3 --data d.mcz 1.mcz 2.mcz
+        exec mc-eval -q -t 3 --device cpu --data d.mcz 1.mcz 2.mcz
     ) >out 2>err || rc=$?
     [ $rc -le 1 ] || die "ulimit -v $limit: status $rc: $(<err)"
     grep -q libgomp err || [ "$(wc -l <err)" = $rc ] || die "ulimit -v $limit: $(<err)"
