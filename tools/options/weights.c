@@ -17,8 +17,10 @@ void mc_weights_option_parse(const char *option, const char *arg, void *value)
     for (const char *c = arg; *c; c++)
         room += *c == ',';
     mc_weights_option_release(o);
-    if (!(o->values = calloc(room, sizeof *o->values)))
-        mc_cli_usage("%s: out of memory", option);
+    if (!(o->values = calloc(room, sizeof *o->values))) {
+        mc_message("out of memory");
+        exit(1);
+    }
     for (const char *c = arg;; c++) {
         char word[64] = "";
         const size_t n = strcspn(c, ",");
