@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The conditions of measured activations or moments, as keys of a stream's meta. A stream has attack
- * and seed only for attacked images, and precision only if it is not f32. */
+ * The conditions of measured activations or moments, as keys of a stream's meta. A stream has
+ * attack and seed only for attacked images, and precision only if it is not f32. */
 #ifndef MC_CONDITIONS_H
 #define MC_CONDITIONS_H
 
