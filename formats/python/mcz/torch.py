@@ -28,6 +28,7 @@ import math
 import os
 import re
 import sys
+import threading
 import traceback
 import warnings
 from contextlib import ExitStack, closing, contextmanager
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
     from mcz.symmetry import Groups
 
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
+_EXPORTS = threading.RLock()  # torch.export, and what mcz switches off around it, are of the process
 OTHERS = "the permutation was computed for other networks (not this %s)"
 
 
@@ -93,7 +95,7 @@ def export(net: nn.Module, input: Sequence[int], classes: int, mean: Optional[Se
 
 # ---- networks with derived or declared groups ------------------------------------------------------------------------
 
-def groups(net: nn.Module, example: Any) -> Groups:
+def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: bool = True) -> Groups:
     """Derives the permutation groups of any module from the graph that torch.export records.
 
         g = mcz.torch.groups(net, torch.rand(2, 3, 16, 16))
@@ -101,31 +103,39 @@ def groups(net: nn.Module, example: Any) -> Groups:
         g.write("groups.tsv")                                    # for mc-convert --groups
         mcz.torch.moments(a, b, loader, g, "m.mcz")              # or at once: mcz.torch.align(a, b, loader, g)
 
-    net      an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
-    example  an input: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
-             batch. Batches for moments have the same arguments and shapes, with any number of inputs.
+    net       an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
+    examples  inputs: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
+              batch. The groups hold for all examples. Give one for each way in which you call the network: other
+              arguments, or the other side of a branch. Batches for moments have the arguments and shapes of the first
+              example, with any number of inputs.
+    unused    "refuse", or "keep": tensors that no example uses, such as auxiliary heads, stay in place, so calls that use
+              them change. report() lists them as "not used by these examples".
+    progress  show a progress bar if tqdm is installed.
 
     Returns mcz.symmetry.Groups. The groups contain every order that the operations are known to allow; an operation
-    without a rule fixes the axes that it reads. All outputs of the network stay in place. Parameters that only training
-    uses, such as auxiliary heads, stay in place too, so the losses of a permuted network's heads differ. report() lists
-    them as "not used in evaluation".
+    without a rule fixes the axes that it reads. All outputs of the network stay in place. Buffers that a call writes move
+    with the units that they hold. Tensors outside the state_dict (plain attributes and buffers with persistent=False)
+    stay in place.
 
     Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
-    1e-9. Raises mcz.Error with the first module that differs, or if torch.export cannot record the network, or if two
-    parameters share memory in different shapes."""
+    1e-9, also those of a second call if the first writes buffers. Raises mcz.Error with the first module that differs; if
+    torch.export cannot record the network; if calls depend on each other in another way than by buffers; if two tensors
+    share memory in different shapes; or with the tensors that no example uses."""
     from mcz.symmetry import Groups, check
     need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
          "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
+    need(examples, "an example of the network's input expected")
+    need(unused in ("refuse", "keep"), "unused must be \"refuse\" or \"keep\" (got %r)" % (unused,))
     need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
     need(not any(map(nn.parameter.is_lazy, itertools.chain(net.parameters(), net.buffers()))),
          "the network has lazy modules, without parameters: run the network once first")
     need(not any(v.is_meta for v in tensors_of(net).values()), "the network is on the meta device, without numbers")
-    found = Groups(net, example)
 
-    def permuted(tensors, permutation, rows):
-        own, new = owners(tensors), dict(_permuted(tensors, permutation, rows))
-        return {k: new.get(own[k], v) for k, v in tensors.items()}
-    found.difference = check.difference(found, permuted) if found.sizes else 0.
+    def permuted(name, tensor, permutation, rows):
+        return next((v for _, v in _permuted({name: tensor}, permutation, rows)), tensor)
+    with _EXPORTS:
+        found = Groups(net, examples, unused)
+        found.difference = check.difference(found, permuted) if found.sizes else 0.
     return found
 
 

@@ -18,6 +18,7 @@ import mcz
 
 from ..errors import Error, need
 from ..evaluate import arguments, fit
+from ..unchanged import OWN, evaluating
 
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
@@ -64,30 +65,36 @@ def form(example):
 
 @contextlib.contextmanager
 def _whole_operations(net):
-    """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions."""
-    level = logging.root.manager.disable
-    fast, modes = torch.backends.mha.get_fastpath_enabled(), [(m, m.training) for m in net.modules()]
+    """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions. Yields a Snapshot
+    of the network."""
+    level, fast = logging.root.manager.disable, torch.backends.mha.get_fastpath_enabled()
     torch.backends.mha.set_fastpath_enabled(False)
     logging.disable(logging.CRITICAL)
-    net.eval()
     try:
-        with torch.no_grad():
-            yield
+        with evaluating(net) as before, torch.no_grad():
+            yield before
     finally:
         torch.backends.mha.set_fastpath_enabled(fast)
         logging.disable(level)
-        for m, training in modes:
-            m.training = training
 
 
-def export(net, example, n):
-    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails."""
+def export(net, example, n, twice=False):
+    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails. twice: raises Error
+    if a call changes attributes such that the next one differs."""
     args, kwargs = resized(example, n, device_of(net.state_dict()))
     fit(net, args, kwargs)
     printed = io.StringIO()
     try:
-        with _whole_operations(net), contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
-            program = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
+        with _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
+            left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
+            with net.register_forward_hook(lambda m, x, y: left or left.update(_left(before))):
+                program = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
+            if twice and left:
+                kept = _keep(left)
+                again = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
+                _same_call(program, again, kept)
+    except Error:
+        raise
     except Exception as e:
         if "DataDependent" in type(e).__name__:
             raise Error("torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand" %
@@ -95,6 +102,73 @@ def export(net, example, n):
         raise Error("torch.export cannot record the network: %s%s" % (brief(e), _hint(net, example, args, kwargs, e))) from None
     sys.stderr.write(printed.getvalue())
     return program
+
+
+def _left(before):
+    """{(module, attribute): value} of the attributes that changed, if they were not deleted."""
+    return {(m, k): vars(m)[k] for m, k in before.changed() if k not in OWN and k in vars(m)}
+
+
+def _keep(left):
+    """Sets attributes to these values, with zeros in place of the tensors of torch.export. Returns {address: attribute}."""
+    found = {}
+    for (m, k), value in left.items():
+        def one(v, k=k):
+            if not isinstance(v, torch.Tensor):
+                return v
+            new = torch.zeros(v.shape, dtype=v.dtype, device=v.device)
+            found[new.data_ptr()] = k
+            return new
+        vars(m)[k] = torch.utils._pytree.tree_map(one, value)
+    return found
+
+
+def _same_call(first, second, kept):
+    """Raises Error if the second of two calls reads what the first left in attributes, or runs other operations. kept:
+    {address of a tensor: attribute}"""
+    read = [kept[v.data_ptr()] for v in second.constants.values() if isinstance(v, torch.Tensor) and v.data_ptr() in kept]
+    need(not read, "forward keeps a tensor for the next call in the attribute \"%s\" (register it as a buffer)" % "".join(read[:1]))
+    other = different(first, second)
+    need(not other, "the second call runs other operations than the first: %s" % other)
+
+
+def _text(value):
+    """An argument of an operation, to compare programs."""
+    if isinstance(value, (list, tuple)):
+        return [_text(v) for v in value]
+    return "" if isinstance(value, (torch.dtype, torch.device)) else str(value)
+
+
+def different(first, second):
+    """The first operation in which two programs differ, as text, or ""."""
+    a, b = ([n for n in p.graph_module.graph.nodes if n.op != "placeholder"] for p in (first, second))
+    for x, y in itertools.zip_longest(a, b):
+        if x is None or y is None:
+            return "%s only in one of them" % _shown(x or y)
+        if str(x.target) != str(y.target) or _text(x.args) != _text(y.args) or _text(
+                list(x.kwargs.items())) != _text(list(y.kwargs.items())):
+            return "%s and %s" % (_shown(x), _shown(y))
+    return ""
+
+
+def _shown(node):
+    """An operation with the numbers among its arguments, for a message."""
+    own = [str(v) for v in [*node.args, *node.kwargs.values()] if isinstance(v, (int, float, str, list))]
+    at = " in " + place(node) if place(node) else ""
+    return "%s%s%s" % (getattr(node.target, "_opname", node.name), " (%s)" % ", ".join(own)[:60] if own else "", at)
+
+
+def record(net, example):
+    """The programs of a network at both batch sizes."""
+    return tuple(export(net, example, n, twice=n == SIZES[0]) for n in SIZES)
+
+
+def separate(program, state):
+    """Raises Error if a constant shares memory with a tensor of the state_dict, because an order would move it too."""
+    own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
+    for k, v in program.constants.items():
+        shared = isinstance(v, torch.Tensor) and k not in state and v.numel() and own.get(v.untyped_storage().data_ptr())
+        need(not shared, "the attribute \"%s\" shares the memory of \"%s\" (clone it)" % (k, shared))
 
 
 def brief(e):
@@ -124,26 +198,33 @@ def _hint(net, example, args, kwargs, e):
     return ""
 
 
-def inputs(program, state, example, n):
-    """The arguments of the program's graph: the tensors of `state` if it has them, constants on their device, and the
-    example's n inputs."""
-    device = device_of(state)
-    args, kwargs = resized(example, n, device)
-    own, out = iter(torch.utils._pytree.tree_leaves((args, kwargs))), []
+def constant(program, target):
+    """A tensor that the program reads and the state_dict lacks."""
+    return program.constants.get(target, program.state_dict.get(target))
+
+
+def inputs(program, state, example, n, device=None):
+    """The arguments of the program's graph on a device, by default that of `state`: the tensors of `state` if it has them,
+    constants, and the example's n inputs."""
+    device = device or device_of(state)
+    own, out = iter(torch.utils._pytree.tree_leaves(resized(example, n, device))), []
     for spec in program.graph_signature.input_specs:
-        if spec.kind.name == "USER_INPUT":
-            out.append(next(own))
-        elif spec.target in state:
-            out.append(state[spec.target])
-        else:
-            x = program.constants.get(spec.target, program.state_dict.get(spec.target))
-            out.append(x.to(device))
+        out.append(next(own) if spec.kind.name == "USER_INPUT" else state[spec.target] if spec.target in state else
+                   constant(program, spec.target).to(device))
     return out
 
 
+class Lazy:
+    """A tensor of a network that each operation makes when it reads it, so that few exist at once."""
+
+    def __init__(self, make):
+        self.make = make
+
+
 class Runner(torch.fx.Interpreter):
-    """Runs a program. keep(name): whether to keep the value of a node in `values`. double: compute in float64 what the
-    network computes in float32. device: where operations create tensors; default: where they did when it was exported."""
+    """Runs a program. Its inputs may be Lazy. keep(name): whether to keep the value of a node in `values`. double: compute in
+    float64 what the network computes in float32. device: where operations create tensors; default: where they did when it was
+    exported."""
 
     def __init__(self, program, keep=lambda name: False, double=False, device=None):
         super().__init__(program.graph_module, garbage_collect_values=True)
@@ -153,6 +234,9 @@ class Runner(torch.fx.Interpreter):
         if isinstance(v, torch.device):
             return self.device or v
         return torch.float64 if self.double and isinstance(v, torch.dtype) and v in FLOATS else v
+
+    def map_nodes_to_values(self, args, n):
+        return torch.utils._pytree.tree_map(lambda v: v.make() if isinstance(v, Lazy) else v, super().map_nodes_to_values(args, n))
 
     def call_function(self, target, args, kwargs):
         args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check derived groups: permuted networks with random tensors must return the same outputs."""
+"""Check derived groups: permuted networks with random tensors must return the same outputs, call after call.
+
+Each tensor is made when an operation reads it, so the check holds few at once."""
+import functools
+
 import numpy as np
 import torch
 
@@ -8,21 +12,16 @@ from . import capture
 from .axes import atoms, outer
 
 SEEDS = 3
+FEW = 2 ** 25  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
 
 
-def _random_state(state, owners, seed):
-    """The state with distinct random numbers in each floating-point tensor, in float64; vectors, such as variances, are
-    positive."""
-    generator, made = torch.Generator().manual_seed(seed), {}
-    for name, t in state.items():
-        key = owners[name]
-        if key not in made and t.is_floating_point():
-            x = torch.rand(t.shape, generator=generator, dtype=torch.float64)
-            made[key] = x + .5 if t.dim() < 2 else (x - .5) * 3.5 / max(1, t[0].numel()) ** .5
-        elif key not in made:
-            made[key] = t.detach()
-    return {name: made[owners[name]].to(t.device) for name, t in state.items()}
+def _random(t, seed):
+    """Distinct random numbers in place of a floating-point tensor, in float64; vectors, such as variances, are positive."""
+    if not t.is_floating_point():
+        return t.detach()
+    x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    return (x.add_(.5) if t.dim() < 2 else x.sub_(.5).mul_(3.5 / max(1, t[0].numel() if len(t) else 0) ** .5)).to(t.device)
 
 
 def _random_order(size, rng):
@@ -30,80 +29,119 @@ def _random_order(size, rng):
     return p if (p != np.arange(size)).any() else np.roll(p, 1)
 
 
+def _double(x):
+    """A tensor of floating-point or complex numbers in double precision; anything else unchanged."""
+    return x.to(torch.promote_types(x.dtype, torch.float64)) if isinstance(x, torch.Tensor) and (
+        x.is_floating_point() or x.is_complex()) else x
+
+
 def _wide(example, seed):
     """The example in float64; random numbers for tensors that hold one number only."""
     generator = torch.Generator().manual_seed(seed)
 
     def one(x):
-        if not isinstance(x, torch.Tensor) or not x.is_floating_point():
-            return x
-        if x.numel() and bool((x == x.flatten()[0]).all()):
+        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() and bool((x == x.flatten()[0]).all()):
             x = torch.randn(x.shape, generator=generator).to(x.device)
-        return x.double()
+        return _double(x)
     return torch.utils._pytree.tree_map(one, example)
 
 
-def _outputs(program, values):
-    kinds = [s.kind.name == "USER_OUTPUT" for s in program.graph_signature.output_specs]
-    return [(torch.view_as_real(v.resolve_conj()) if v.is_complex() else v).double() for v, mine in zip(values, kinds)
-            if mine and isinstance(v, torch.Tensor) and v.numel()]
+class _Trial:
+    """A network with random tensors and its permuted copy."""
 
+    def __init__(self, groups, permute, seed):
+        self.run, rng, rows = groups.run, np.random.default_rng(seed), {}
+        self.permutation = {g: _random_order(n, rng) for g, n in groups.sizes.items()}
+        for r in groups.rows:
+            rows.setdefault(r.tensor, []).append(r)
 
-def _run(program, state, example, n):
-    """The outputs for n inputs. Raises Error if the program fails, for example at token ids outside an embedding."""
-    try:
-        with torch.no_grad():
-            return _outputs(program, capture.Runner(program, double=True).run(*capture.inputs(program, state, example, n)))
-    except (IndexError, RuntimeError, ValueError) as e:
-        raise Error("cannot check the groups: the network does not run on the example: %s" % capture.brief(e)) from None
+        def moved(name, x):
+            return permute(name, x, self.permutation, rows[name]) if name in rows else x
+        self.moved, number = moved, {name: i for i, name in enumerate(self.run.state)}
+
+        def make(name, t, order=lambda name, x: x):
+            return order(name, _random(t, seed * len(number) + number[self.run.owners[name]]))
+        self.networks = [{k: capture.Lazy(functools.partial(make, k, t, *order)) for k, t in self.run.state.items()}
+                         for order in ((), (moved,))]
+
+    def inputs(self, program, state, example, n):
+        return map(_double, capture.inputs(program, state, example, n, self.run.device))
+
+    def calls(self, program, state, example, n):
+        """The outputs {place: tensor} of a call, and of a second one if the first writes buffers, which are outputs too.
+        Raises Error if the program fails, for example at token ids outside an embedding."""
+        found, state, specs = [], dict(state), program.graph_signature.output_specs
+        for _ in range(2 if any(s.kind.name.endswith("_MUTATION") for s in specs) else 1):
+            try:
+                with torch.no_grad():
+                    values = capture.Runner(program, double=True).run(*self.inputs(program, state, example, n))
+            except (IndexError, RuntimeError, ValueError) as e:
+                raise Error("cannot check the groups: the network does not run on the example: %s" % capture.brief(e)) from None
+            out = {(s.kind.name, s.target or i): v for i, (s, v) in enumerate(zip(specs, values)) if isinstance(v, torch.Tensor)}
+            state.update({k: v for (kind, k), v in out.items() if kind == "BUFFER_MUTATION"})
+            found.append({k: v for k, v in out.items() if v.numel()})
+        return found
+
+    def difference(self, program, example, n):
+        """The largest relative difference of the two networks' outputs."""
+        worst = 0.
+        for before, after in zip(*(self.calls(program, s, example, n) for s in self.networks)):
+            for (kind, target), x in before.items():
+                need(not bool(torch.isnan(x).any()), "cannot check the groups: outputs are not numbers for random parameters")
+                x = self.moved(target, x) if kind == "BUFFER_MUTATION" else x
+                worst = max(worst, _apart(x, after[kind, target]))
+        return worst
 
 
 def _apart(x, y):
     """The largest difference relative to the largest finite number. Equal infinities differ by 0."""
+    x, y = (torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double() for v in (x, y))
     scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(1e-300)
-    return float(torch.where(x == y, 0., (x - y).abs()).max() / scale)
+    apart = float(torch.where(x == y, 0., (x - y).abs()).max() / scale)
+    return apart if apart == apart else float("inf")
 
 
 def difference(groups, permute):
-    """The largest relative difference of the outputs of permuted networks: three seeds, both batch sizes. Raises Error with
-    the first module that differs. permute(state, permutation, rows) returns permuted tensors."""
-    run, worst = groups.run, 0.
-    for seed in range(SEEDS):
-        rng = np.random.default_rng(seed)
-        permutation = {g: _random_order(n, rng) for g, n in groups.sizes.items()}
-        state = _random_state(run.state, run.owners, seed)
-        moved = permute(state, permutation, groups.rows)
-        example = _wide(groups.example, seed)
-        for program, n in zip(run.programs, capture.SIZES):
-            before, after = (_run(program, s, example, n) for s in (state, moved))
-            need(not any(x.isnan().any() for x in before),
-                 "cannot check the groups: outputs are not numbers for random parameters")
-            apart = [_apart(x, y) for x, y in zip(before, after)]
-            if not all(d <= TOLERANCE for d in apart):
-                raise Error("derived groups change the network by %.2g at %s (please report this)" % (
-                    max(apart), _first_different(groups, state, moved, permutation, example)))
-            worst = max([worst, *apart])
+    """The largest relative difference of the outputs of permuted networks, for each example. Raises Error with the first
+    module that differs. permute(name, tensor, permutation, rows) returns a permuted tensor."""
+    worst = 0.
+    for example, programs in zip(groups.examples, groups.run.programs):
+        few = _numbers(groups.run.state, programs[0]) <= FEW
+        for seed in range(SEEDS if few else 1):
+            trial, wide = _Trial(groups, permute, seed), _wide(example, seed)
+            for program, n in list(zip(programs, capture.SIZES))[:None if few else 1]:
+                worst = max(worst, trial.difference(program, wide, n))
+                if worst > TOLERANCE:
+                    raise Error("derived groups change the network by %.2g at %s (please report this)" % (
+                        worst, _first_different(groups, trial, program, wide, n)))
     return worst
 
 
-def _first_different(groups, state, moved, permutation, example):
+def _numbers(state, program):
+    """The numbers in the tensors of a network, and in the values of a call."""
+    values = [v for n in program.graph_module.graph.nodes if n.op == "call_function"
+              for v in torch.utils._pytree.tree_leaves(n.meta.get("val")) if isinstance(v, torch.Tensor)]
+    return sum(v.numel() for v in [*state.values(), *values])
+
+
+def _first_different(groups, trial, program, example, n):
     """The first module with a value that differs from the one expected of the permuted network."""
-    program, n = groups.run.programs[0], capture.SIZES[0]
+    k = next(i for i, own in enumerate(groups.run.programs) if program in own)
     with torch.no_grad():
         runs = [capture.Runner(program, keep=lambda name: True, double=True) for _ in range(2)]
-        for r, s in zip(runs, (state, moved)):
-            r.run(*capture.inputs(program, s, example, n))
+        for r, s in zip(runs, trial.networks):
+            r.run(*trial.inputs(program, s, example, n))
     for node in program.graph_module.graph.nodes:
         x, y = (r.values.get(node.name) for r in runs)
-        v = groups.run.values.get(node.name)
+        v = groups.run.values[k].get(node.name)
         if node.op != "call_function" or not isinstance(x, torch.Tensor) or not x.numel() or not hasattr(v, "axes"):
             continue
-        for k, e in enumerate(v.axes):
+        for axis, e in enumerate(v.axes):
             if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
                 break  # no single order of this axis
             if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
-                x = x.index_select(k, torch.from_numpy(groups._order(e, permutation)).to(x.device))
+                x = x.index_select(axis, torch.from_numpy(groups._order(e, trial.permutation)).to(x.device))
         else:
-            if not _apart(x.double(), y.double()) <= TOLERANCE:
+            if not _apart(x, y) <= TOLERANCE:
                 return "%s (%s)" % (capture.named(node), getattr(node.target, "_opname", node.name))
     return "an unknown module"

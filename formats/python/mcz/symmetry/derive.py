@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Iterator, Optional
+from typing import Any, Iterator, Optional, Sequence
 
 from torch import nn
 
+from ..errors import need
 from ..files import Path
 from ..groups import Row, gather, nesting, write
 from . import capture, observe
@@ -14,7 +15,7 @@ from .axes import ONE, Product, Sum, at, atoms, elements, outer, terms, tie
 from .interpret import Interpretation
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
-UNUSED = "not used in evaluation"
+UNUSED = "not used by these examples"
 
 
 def _settle(axes):
@@ -84,22 +85,26 @@ class Groups:
 
     It refers to the network, whose graph it records again for other numbers of inputs."""
 
-    def __init__(self, net: nn.Module, example: Any) -> None:
-        example = dict(example) if isinstance(example, Mapping) else example
-        self.run, self.net, self.example = Interpretation(net, example), net, example
+    def __init__(self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse") -> None:
+        self.examples = [dict(e) if isinstance(e, Mapping) else e for e in examples]
+        self.run, self.net, self.example = Interpretation(net, self.examples), net, self.examples[0]
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: Optional[float] = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
         self.rows: list[Row] = []
         self.fixed: list[tuple[str, int, int, int, str]] = []
-        self._programs = dict(zip(capture.SIZES, self.run.programs))
+        self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():
             self.aliases.setdefault(self.run.owners[name], []).append(name)
-            if name == self.run.owners[name] and name not in tensors and t.is_floating_point():
+            if name == self.run.owners[name] and name not in tensors and t.is_floating_point() and t.numel() > 1:
                 self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
+        idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
+        need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave them "
+             "in place with unused=\"keep\")" % (len(idle), "these examples" if len(examples) > 1 else "this example", ", ".join(
+                 idle[:3] + ["..."] * (len(idle) > 3))))
         for tensor, axes in tensors.items():
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
@@ -115,7 +120,7 @@ class Groups:
     def _name(self, tensor, atom, unit):
         key = atom, frozenset(unit.items())
         if key not in self.names:
-            base = (tensor.rpartition(".")[0] or tensor)[-MAX_NAME:]
+            base = "".join(c if "!" <= c <= "~" else "_" for c in tensor.rpartition(".")[0] or tensor)[-MAX_NAME:]
             if unit:
                 base += "/block" + ".".join(map(str, unit.values()))
             elif any(d.value is None and not d.fixed and atom in d.varies for d in atom.dependents):
@@ -148,9 +153,17 @@ class Groups:
         """The exported program for a batch of n, with the same nodes as that of the example."""
         if n not in self._programs:
             program = capture.export(self.net, self.example, n)
-            capture.pairs((self.run.programs[0], program))
+            capture.pairs((self.run.programs[0][0], program))
             self._programs[n] = program
         return self._programs[n]
+
+    def operations(self, net: nn.Module) -> str:
+        """The first operation in which a network differs from the one that the groups were derived of, on the examples, or ""."""
+        for example, programs in zip(self.examples, self.run.programs):
+            other = capture.different(programs[0], capture.export(net, example, capture.SIZES[0]))
+            if other:
+                return other
+        return ""
 
     def write(self, path: Path) -> None:
         """Writes a group file for `mc-convert --groups`.
@@ -165,8 +178,8 @@ class Groups:
 
             print(g.report())
 
-        Returns the text. If parameters are "not used in evaluation", such as auxiliary heads, permute does not keep the
-        results of operations that use them."""
+        Returns the text. Parameters that are "not used by these examples", such as auxiliary heads, stay in place. So permute
+        changes the results of calls that use them."""
         parents = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()})
         found: dict[tuple[int, int], list[str]] = {}
         for g, n in self.sizes.items():

@@ -4,11 +4,11 @@ import operator
 
 import torch
 
-from ..errors import Error
+from ..errors import Error, need
 from ..state import owners
 from . import capture
-from .axes import Atom, atoms, confine, fix, fixed, free, vary
-from .rules import Call, Value, apply, uniform
+from .axes import atoms, confine, fix, fixed, free, tie, unify, vary
+from .rules import Call, Value, apply
 
 
 def _operation(node):
@@ -38,21 +38,38 @@ def _draws(node):
 
 
 class Interpretation:
-    """`axes`: {parameter: axes}, `values`: {node: Value or list}, `observed`: values that layers contract, in order."""
+    """The operations of a network for several examples, on the same parameters.
 
-    def __init__(self, net, example):
-        self.programs = [capture.export(net, example, n) for n in capture.SIZES]
-        self.axes, self.values, self.observed, self.constants = {}, {}, [], {}
-        self.parameters, self.read, self.written = {}, set(), set()  # {placeholder: parameter}, {(parameter, axis)}
-        signature = self.programs[0].graph_signature
-        self.specs = {s.arg.name: s for s in signature.input_specs if hasattr(s.arg, "name")}
+    programs  [(program, program)]: those of an example at both batch sizes
+    axes      {parameter: axes}, of the parameters that an example uses
+    values    [{node: Value or list}], for each example
+    observed  values of the first example that layers contract, in order"""
+
+    def __init__(self, net, examples):
         self.state = {k: v for k, v in net.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
-        self.owners = owners(self.state)
-        self._run(list(capture.pairs(self.programs)), {})
-        for name in signature.user_outputs:
-            for v in self._flat(self.values.get(name)):
-                for e in v.axes:
-                    fix(e, "output")
+        self.owners, self.device = owners(self.state), capture.device_of(self.state)
+        self.programs = [capture.record(net, example) for example in examples]
+        self.axes, self.read, self.written = {}, set(), set()  # the sets contain (parameter, axis)
+        self.recorded = []
+        for programs in self.programs:
+            capture.separate(programs[0], self.state)
+            self.values, self.seen, self.parameters, self.pair = {}, [], {}, programs  # parameters: {placeholder: name}
+            self.specs = {s.arg.name: s for s in programs[0].graph_signature.input_specs if hasattr(s.arg, "name")}
+            out = self._run(list(capture.pairs(programs)), {})
+            for spec, value in zip(programs[0].graph_signature.output_specs, out):
+                self._output(spec, value)
+            self.recorded.append((self.values, self.seen))
+        self.values, self.observed = [values for values, _ in self.recorded], self.recorded[0][1]
+
+    def _output(self, spec, value):
+        """Ties what a call writes to a buffer to that buffer, and fixes all other outputs."""
+        buffer = self._axes(spec.target) if spec.kind.name == "BUFFER_MUTATION" and spec.target in self.owners else None
+        for v in self._flat(value):
+            for k, e in enumerate(v.axes):
+                if buffer:
+                    unify(buffer[k], e, "buffer " + spec.target)
+                else:
+                    fix(e, "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target)
 
     @staticmethod
     def _flat(v):
@@ -63,19 +80,16 @@ class Interpretation:
         """The encoded sizes of a node's value."""
         if isinstance(x, (list, tuple)):
             return [self._sizes(a, b) for a, b in zip(x, y)]
-        return [capture.encoded(int(a), int(b)) for a, b in zip(x.shape, y.shape)] if isinstance(x, torch.Tensor) else []
+        for n in x.shape if isinstance(x, torch.Tensor) else ():
+            need(isinstance(n, int), "a size depends on the data: declare the groups by hand")
+        return [capture.encoded(a, b) for a, b in zip(x.shape, y.shape)] if isinstance(x, torch.Tensor) else []
 
-    def _constant(self, node, tensor, sizes):
-        """A tensor that depends on no parameter and no input. Its entries may be in any order along an axis on which they
-        are equal."""
-        same = uniform(sizes)
-        axes = [free(n) if tensor.numel() and n < capture.BATCH and bool((tensor == tensor.select(k, 0).unsqueeze(k)).all())
-                else fixed(n, "constant") for k, n in enumerate(sizes)]
-        for k, e in enumerate(axes):
-            if isinstance(e, Atom) and not e.fixed:
-                axes[k] = same[k]
-        self.constants[node.name] = tensor
-        return Value(node.name, axes)
+    def _axes(self, name):
+        """The axes of a tensor of the state_dict."""
+        name = self.owners[name]
+        tensor = self.state[name]
+        kind = "complex numbers" if tensor.is_complex() else "integers"
+        return self.axes.setdefault(name, [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in tensor.shape])
 
     def _placeholder(self, node, other):
         spec = self.specs.get(node.name)
@@ -85,21 +99,18 @@ class Interpretation:
         sizes = self._sizes(value, other.meta["val"])
         if spec.kind.name == "USER_INPUT":
             return Value(node.name, [fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes])
-        tensor = self.state.get(spec.target)
-        if tensor is None:
-            program = self.programs[0]
-            return self._constant(node, program.constants.get(spec.target, program.state_dict.get(spec.target)), sizes)
+        if spec.target not in self.owners:  # another network, or a later call, may have other numbers here
+            return Value(node.name, [fixed(n, "constant") for n in sizes])
         if not node.users:
             return None
         self.parameters[node.name] = name = self.owners[spec.target]
-        if name not in self.axes:
-            kind = "complex numbers" if tensor.is_complex() else "integers"
-            self.axes[name] = [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in sizes]
-            if all(map(_has_blocks, node.users)):
-                for lead in atoms(self.axes[name][0]):
-                    for a in [a for e in self.axes[name][1:] for a in atoms(e)]:
-                        vary(a, lead)
-        return Value(node.name, self.axes[name])
+        new, axes = name not in self.axes, self._axes(name)
+        blocks = self.state[name].is_floating_point() and all(map(_has_blocks, node.users))
+        if blocks == new:  # allow an order per block, or withdraw what an earlier example allowed
+            for lead in list(atoms(axes[0])):
+                for a in [a for e in axes[1:] for a in atoms(e)]:
+                    (vary if new else tie)(a, lead)
+        return Value(node.name, axes)
 
     def _argument(self, a, b):
         if isinstance(a, torch.fx.Node):
@@ -137,11 +148,6 @@ class Interpretation:
         if _draws(n):
             raise Error("%s: %s draws random numbers" % (capture.named(n), _operation(n)))
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
-        inputs = [x for x in torch.utils._pytree.tree_leaves((n.args, n.kwargs)) if isinstance(x, torch.fx.Node)]
-        if all(x.name in self.constants for x in inputs) and isinstance(n.meta.get("val"), torch.Tensor):
-            take = lambda x: self.constants[x.name]
-            value = op(*torch.fx.map_arg(n.args, take), **torch.fx.map_arg(n.kwargs, take))
-            return self._constant(n, value, sizes)
         names = [a.name for a in op._schema.arguments] if hasattr(op, "_schema") else []
         arguments = dict(zip(names, args), **kwargs)
         where = capture.place(n)
@@ -156,11 +162,11 @@ class Interpretation:
 
     def _observe(self, value):
         if value.is_activation():
-            self.observed.append(value)
+            self.seen.append(value)
 
     def activations(self):
-        """All values that depend on the input."""
-        return [v for own in self.values.values() for v in self._flat(own) if v.is_activation()]
+        """All values of the first example that depend on the input."""
+        return [v for own in self.values[0].values() for v in self._flat(own) if v.is_activation()]
 
     def _value(self, n, out, sizes):
         if sizes and isinstance(sizes[0], list):
@@ -183,7 +189,7 @@ class Interpretation:
             sizes = self._sizes(n.meta["val"], other.meta["val"])
             return [Value(n.name, [fixed(k, str(n.target)) for k in s]) for s in sizes]
         graphs = [getattr(p.graph_module, x.target).graph for p, x in zip(
-            self.programs, (module, next(a for a in other.args if isinstance(a, torch.fx.Node) and a.op == "get_attr")))]
+            self.pair, (module, next(a for a in other.args if isinstance(a, torch.fx.Node) and a.op == "get_attr")))]
         own = args[n.args.index(module) + 1:]
         nodes = list(zip(*(g.nodes for g in graphs)))
         names = [x.name for x, _ in nodes if x.op == "placeholder"]

@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compare the structure of networks before their numbers are combined.
+
+A permutation of b's units, a mean or a curve is right only if a and b are one architecture: the same tensors, tied alike, equal
+constants outside the state_dict, and the same operations. Equal names and shapes do not show that."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Optional
+
+import torch
+from torch import nn
+
+from .errors import Error, inside, need
+from .state import SHOWN, owners, tensors_of
+from .unchanged import OWN
+
+
+def constants(net: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields (path, tensor) for each tensor of a network that its state_dict lacks: plain attributes, also in lists and
+    dictionaries, and buffers with persistent=False."""
+    own = {id(v) for v in [*net.parameters(), *net.buffers()]}
+    for path, m in net.named_modules():
+        attributes = {k: v for k, v in vars(m).items() if k not in OWN}
+        hidden = {k: v for k, v in m._buffers.items() if k in m._non_persistent_buffers_set}
+        for name, value in {**attributes, **hidden}.items():
+            if isinstance(value, (torch.Tensor, list, tuple, dict)):
+                for i, v in enumerate(torch.utils._pytree.tree_leaves(value)):
+                    if isinstance(v, torch.Tensor) and (name in hidden or id(v) not in own):
+                        yield "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else ""), v
+
+
+def _equal(x: Optional[torch.Tensor], y: Optional[torch.Tensor]) -> bool:
+    """True if two tensors have the same shape and numbers, after rounding to the narrower dtype; NaN equals NaN."""
+    if x is None or y is None or x.shape != y.shape or x.is_floating_point() != y.is_floating_point():
+        return False
+    x, y = x.detach().cpu(), y.detach().cpu()
+    narrow = min(x.dtype, y.dtype, key=lambda t: t.itemsize)
+    x, y = x.to(narrow), y.to(narrow)
+    return bool(((x == y) | (x != x) & (y != y)).all())
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:SHOWN] + ["..."] * (len(names) > SHOWN))
+
+
+def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, str] = ("a", "b"), dtypes: bool = False) -> None:
+    """Raises Error with the first difference in structure between two networks. names: theirs, for the message.
+
+    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations of the networks are compared on
+            its examples too.
+    dtypes  whether tensors must have the same dtype."""
+    x, y = tensors_of(a), tensors_of(b)
+    other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
+    different = "%s and %s are different networks: " % names
+    need(not other, different + "%d tensors of another name or shape%s (%s)" % (
+        len(other), " or dtype" * dtypes, _listed(other)))
+    ties, tied = owners(x), owners(y)
+    other = [k for k in ties if ties[k] != tied[k]]
+    for k in other[:1]:
+        (one, two), found = names if ties[k] != k else names[::-1], ties[k] if ties[k] != k else tied[k]
+        raise Error(different + "%s ties \"%s\" to \"%s\", %s does not" % (one, k, found, two))
+    trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
+    other = sorted((trained ^ same) & set(x))
+    need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", _listed(other)))
+    fixed, own = dict(constants(a)), dict(constants(b))
+    other = [k for k in {**fixed, **own} if not _equal(fixed.get(k), own.get(k))]
+    need(not other, different + "tensors outside the state_dict differ (%s)" % _listed(other))
+    if hasattr(groups, "operations"):
+        for net, name in ((a, names[0]), (b, names[1])):
+            if net is not groups.net:
+                with inside(name):
+                    found = groups.operations(net)
+                need(not found, different + "they run %s" % found)
