@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-bezier: learn a low-loss curve between two networks, or extract a point of a curve. */
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "libcommon/base/file.h"
 #include "tools/curve/line.h"
 #include "tools/curve/objective.h"

@@ -2,7 +2,7 @@
  *
  * mc-bound: an upper bound of the barrier between two networks, from the distance of their
  * pre-activations. */
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/align/bound.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-corr: the similarity of the units of two networks, and the correlation of matched units. */
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "tools/align/correlation.h"

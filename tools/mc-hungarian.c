@@ -3,7 +3,7 @@
  * mc-hungarian: the permutation with the maximum value in given matrices, exact, group by group; or
  * one permutation per network to a common order. */
 #include "formats/codecs/matrices.h"
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/align/chosen_groups.h"

@@ -2,7 +2,7 @@
  *
  * mc-match: the permutation that best matches the weights of two networks; or one permutation per
  * network to a common order. */
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-permute: apply, invert, compose, draw or verify permutations of a network's units. */
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "formats/network/permuted.h"
 #include "libcommon/base/file.h"
 #include "tools/align/joining.h"
@@ -70,8 +70,9 @@ static const char doc[] =
     "largest "
     "difference of a logit, the largest logit, and the largest difference of a batch's mean "
     "loss.\n\n"
-    "Memory: at most twice the largest tensor and 66 MiB. A network from a pipe needs 8 bytes per "
-    "parameter, --verify 16 and a batch's activations; for these two, -v prints how much.\n\n"
+    "Memory: at most the permutations, twice the largest tensor and 66 MiB. If WEIGHTS is a pipe "
+    "and PERM a joint set, the network is held as well, unless --member is given. --verify needs "
+    "16 bytes per parameter and a batch's activations. For these two, -v prints how much.\n\n"
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
@@ -92,17 +93,33 @@ static int invert(const struct options *o, struct mc_perm *p, struct mc_error *e
 
 /* The network to permute. */
 struct network {
-    const char *path;   /* NULL: none */
-    char id[MC_ID_LEN]; /* "" if unknown so far */
+    const char *path;         /* NULL: none */
+    char id[MC_ID_LEN];       /* "" if unknown so far */
+    struct mc_values *values; /* to read it, while the id is unknown */
 };
 
-/* Find the member of a joint set that --member names, or whose network has the content id. A file
- * whose id is unknown is read for it. */
+/* Find out a network's id before its values are used: read a file for it, hold a pipe in memory. */
+static int learn_id(const struct options *o, struct network *of, struct mc_error *err)
+{
+    struct mc_values *v = of->values;
+    double bytes = 0;
+    int rc = 0;
+
+    if (mc_values_rereadable(of->path))
+        return mc_values_id(of->id, (struct mc_stream){.path = of->path, .declared = 1}, err);
+    for (size_t i = 0; i < v->n; i++)
+        bytes += (double)mc_values_bytes(v, i);
+    mc_detail(&o->cli, "memory: network %.1f MB", bytes / 1e6);
+    if (!(rc = mc_memory_fits(bytes, err)) && !(rc = mc_values_hold(v, err)))
+        memcpy(of->id, v->id, sizeof of->id);
+    return rc;
+}
+
+/* Find the member of a joint set that --member names, or whose network has the content id. */
 static int find_member(const struct options *o, const struct mc_joint_perm *j, const char *path,
                        struct network *of, size_t *member, struct mc_error *err)
 {
     const char *file = mc_file_called(path), *id = of->id;
-    const struct mc_stream from = {.path = of->path, .declared = 1};
     int rc = 0;
 
     if (j->n_members == 1 && (o->member || o->to))
@@ -113,8 +130,7 @@ static int find_member(const struct options *o, const struct mc_joint_perm *j, c
                        "%s: --%s must be at most %zu, its members (got %" PRIu64 ")", file,
                        o->member > j->n_members ? "member" : "to", j->n_members,
                        o->member > j->n_members ? o->member : o->to);
-    if (!o->member && j->n_members > 1 && of->path && !*id &&
-        (rc = mc_values_id(of->id, from, err)))
+    if (!o->member && j->n_members > 1 && of->path && !*id && (rc = learn_id(o, of, err)))
         return rc;
     *member = o->member ? o->member - 1 : j->n_members == 1 ? 0 : mc_joint_perm_find(j, id);
     if (*member < j->n_members)
@@ -209,14 +225,13 @@ static int join(struct options *o, struct mc_error *err)
     return rc;
 }
 
-/* Report the required memory. Fail if the machine has less. */
+/* Report the memory that --verify needs. Fail if the machine has less. */
 static int check_memory(struct options *o, const struct mc_graph *g, struct mc_error *err)
 {
-    const double host = 8.0 * (double)g->P, networks = (o->verify ? 2 : 1) * host;
-    const int on_cpu =
-        o->verify && !strcmp(o->cli.be->name, "cpu"); /* a device has its own memory */
+    const double host = 8.0 * (double)g->P, networks = 2 * host;
+    const int on_cpu = !strcmp(o->cli.be->name, "cpu"); /* a device has its own memory */
     size_t activations = 0;
-    int rc = o->verify ? mc_verify_bytes(o->cli.be, g, &activations, err) : 0;
+    int rc = mc_verify_bytes(o->cli.be, g, &activations, err);
 
     if (rc)
         return rc;
@@ -303,45 +318,37 @@ static void report(const struct options *o, const struct mc_perm *p, const struc
                   p->groups[g].size);
 }
 
-/* Permute a network in memory: one that is verified, or read from a pipe. */
-static int permute_memory(struct options *o, struct mc_reader *r, struct mc_error *err)
+/* Permute a network in memory, and verify it. */
+static int permute_verified(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct network of = {.path = o->cli.operands[o->cli.n_operands - 1]};
     struct mc_weights w = {0}, pw = {0};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    const struct mc_stream from = {.reader = r, .declared = !o->verify};
     struct mc_dataset_reader *data = NULL;
-    int rc = mc_weights_read(&w, from, h, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.reader = r}, h, err);
 
     if (rc)
         return rc;
-    if (o->verify &&
-        ((rc = mc_dataset_open(&data, o->verify, err)) || (rc = mc_cli_open_backend(&o->cli, err))))
-        goto out;
-    if ((rc = check_memory(o, w.graph, err)))
+    if ((rc = mc_dataset_open(&data, o->verify, err)) || (rc = mc_cli_open_backend(&o->cli, err)) ||
+        (rc = check_memory(o, w.graph, err)))
         goto out;
     memcpy(of.id, w.id, sizeof of.id);
-    if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", of.path)) ||
-        (rc = get_perm(o, &s, &of, &p, err)))
-        goto out;
-    if (o->identity) {
-        rc = mc_perm_write(&p, NULL, o->cli.output, h, err);
-        goto out;
-    }
-    if ((rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
+    if ((rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", mc_reader_name(r))) ||
+        (rc = get_perm(o, &s, &of, &p, err)) ||
+        (rc = mc_weights_init(&pw, w.graph, w.dataset, err)) ||
         (rc = mc_perm_apply(&p, &s, w.graph, w.params, w.stats, pw.params, pw.stats, err)))
         goto out;
     memcpy(pw.types, w.types, (w.graph->n_params + w.graph->n_stats) * sizeof *w.types);
     report(o, &p, &of);
-    if (o->verify && (rc = verify(o, data, &w, &pw, err)))
+    if ((rc = verify(o, data, &w, &pw, err)))
         goto out;
     if (o->perm_out && *p.ids[0] && !o->inverse)
         mc_history_set_pair(h, p.ids[0], p.ids[1]);
     if (o->perm_out && (rc = mc_perm_write(&p, NULL, o->perm_out, h, err)))
         goto out;
-    if (!o->verify || o->cli.output)
+    if (o->cli.output)
         rc = mc_weights_write(&pw, o->cli.output, h, err);
 out:
     mc_dataset_close(data);
@@ -384,18 +391,18 @@ static int write_permuted(struct options *o, struct mc_values *v, struct network
     return rc;
 }
 
-/* Permute a network in a file. */
-static int permute_file(struct options *o, struct mc_reader *r, struct mc_error *err)
+/* Permute a network tensor by tensor, or write the identity permutation of its groups. */
+static int permute_stream(struct options *o, struct mc_reader *r, struct mc_error *err)
 {
-    struct network of = {.path = o->cli.operands[o->cli.n_operands - 1]};
+    struct mc_values v;
+    struct network of = {.path = o->cli.operands[o->cli.n_operands - 1], .values = &v};
     struct mc_symmetry s = {0};
     struct mc_perm p = {0};
-    struct mc_values v;
     int rc = mc_values_open(&v, "weights", (struct mc_stream){.reader = r, .declared = 1},
                             o->cli.history, err);
 
     if (!rc)
-        rc = mc_fail_in(mc_symmetry_derive(&s, v.curve.graph, err), err, "%s", of.path);
+        rc = mc_fail_in(mc_symmetry_derive(&s, v.curve.graph, err), err, "%s", mc_reader_name(r));
     if (!rc)
         rc = get_perm(o, &s, &of, &p, err);
     if (!rc && !o->identity)
@@ -410,13 +417,11 @@ static int permute_file(struct options *o, struct mc_reader *r, struct mc_error 
 
 static int permute(struct options *o, struct mc_error *err)
 {
-    const char *path = o->cli.operands[o->cli.n_operands - 1];
     struct mc_reader *r = NULL;
     int rc = open_weights(&r, o, err);
 
     if (!rc)
-        rc = o->verify || !mc_values_rereadable(path) ? permute_memory(o, r, err)
-                                                      : permute_file(o, r, err);
+        rc = o->verify ? permute_verified(o, r, err) : permute_stream(o, r, err);
     mc_reader_close(r);
     return rc;
 }

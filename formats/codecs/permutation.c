@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/codecs/permutation.h"
 
-#include "formats/codecs/curve.h"
 #include "formats/codecs/groups.h"
 #include "libcommon/base/alloc.h"
-#include "libcommon/base/file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -143,78 +141,21 @@ static int read_permutation(struct mc_perm *out, struct mc_reader *r, struct mc_
     return rc;
 }
 
-static int read_from_curve(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
-                           struct mc_error *err)
+int mc_joint_perm_read_stream(struct mc_joint_perm *out, struct mc_reader *r, struct mc_history *h,
+                              struct mc_error *err)
 {
-    struct mc_curve c = {0};
-    int rc = mc_curve_read(&c, (struct mc_stream){.reader = r, .declared = 1}, h, err);
-
-    if (rc)
-        return rc;
-    if (c.perm) {
-        *out = *c.perm;
-        *c.perm = (struct mc_perm){0};
-    } else {
-        rc = mc_fail(err, MC_EINPUT, "%s: the curve has no permutation", mc_reader_name(r));
-    }
-    mc_curve_release(&c);
-    return rc;
-}
-
-static int read_single(struct mc_joint_perm *out, struct mc_reader *r, struct mc_history *h,
-                       struct mc_error *err)
-{
-    int rc = mc_new(&out->members, 1, err);
-
-    if (rc)
-        return rc;
-    out->n_members = 1;
-    if (!(rc = strcmp(mc_reader_kind(r), "curve") ? read_permutation(&out->members[0], r, h, err)
-                                                  : read_from_curve(&out->members[0], r, h, err)))
-        mc_history_pair(mc_reader_history(r), out->members[0].ids);
-    return rc;
-}
-
-int mc_joint_perm_read(struct mc_joint_perm *out, struct mc_stream from, struct mc_history *h,
-                       struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_stream_open(&r, from, NULL, NULL, err);
+    const msgpack_object *meta = mc_reader_meta(r);
+    int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if (!rc) {
-        const msgpack_object *meta = mc_reader_meta(r);
-        const int joint = mc_get_opt(meta, "members") || mc_get_opt(meta, "version");
-        rc = joint && !strcmp(mc_reader_kind(r), "permutation") ? read_joint(out, r, h, err)
-                                                                : read_single(out, r, h, err);
+    if (mc_get_opt(meta, "members") || mc_get_opt(meta, "version"))
+        rc = read_joint(out, r, h, err);
+    else if (!(rc = mc_new(&out->members, 1, err))) {
+        out->n_members = 1;
+        if (!(rc = read_permutation(&out->members[0], r, h, err)))
+            mc_history_pair(mc_reader_history(r), out->members[0].ids);
     }
     if (rc)
         mc_joint_perm_release(out);
-    mc_stream_close(from, r);
-    return rc;
-}
-
-int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_symmetry *of,
-                 struct mc_history *h, struct mc_error *err)
-{
-    struct mc_joint_perm j;
-    const char *name = from.reader ? mc_reader_name(from.reader) : mc_file_called(from.path);
-    int rc = mc_joint_perm_read(&j, from, h, err);
-
-    memset(out, 0, sizeof *out);
-    if (rc)
-        return rc;
-    if (j.n_members > 1)
-        rc = mc_fail(err, MC_EINPUT,
-                     "%s: one permutation expected, got a joint set of %zu (mc-permute --member N "
-                     "writes one)",
-                     name, j.n_members);
-    if (!rc && of)
-        rc = mc_fail_in(mc_perm_fit(&j.members[0], of, err), err, "%s", name);
-    if (!rc) {
-        *out = j.members[0];
-        j.members[0] = (struct mc_perm){0};
-    }
-    mc_joint_perm_release(&j);
     return rc;
 }

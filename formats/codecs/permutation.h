@@ -20,20 +20,13 @@
 /* info: (n_groups), or NULL. */
 MC_USE_RESULT int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info,
                                 const char *path, const struct mc_history *h, struct mc_error *err);
-/* Read a permutation stream, or the permutation in a curve stream (MC_EINPUT if it has none, or for
- * a joint set). The history gives the content ids of the networks it was computed for. If `of` is
- * not NULL, the permutation must fit these groups of a network (mc_perm_fit). After an error
- * nothing needs release. */
-MC_USE_RESULT int mc_perm_read(struct mc_perm *out, struct mc_stream from,
-                               const struct mc_symmetry *of, struct mc_history *h,
-                               struct mc_error *err);
 
 /* A set of at least 2 members, whose ids differ. */
 MC_USE_RESULT int mc_joint_perm_write(const struct mc_joint_perm *j, const char *path,
                                       const struct mc_history *h, struct mc_error *err);
-/* Read a joint set, or what mc_perm_read accepts as a set of 1 member. After an error nothing needs
- * release. */
-MC_USE_RESULT int mc_joint_perm_read(struct mc_joint_perm *out, struct mc_stream from,
-                                     struct mc_history *h, struct mc_error *err);
+/* Read an open permutation stream, which remains the caller's: a joint set, or a set of 1 member,
+ * whose networks' ids are those of the history. After an error nothing needs release. */
+MC_USE_RESULT int mc_joint_perm_read_stream(struct mc_joint_perm *out, struct mc_reader *r,
+                                            struct mc_history *h, struct mc_error *err);
 
 #endif

@@ -9,7 +9,7 @@
 #include "formats/codecs/losses.h"
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "formats/network/values.h"
 
 #include <string.h>

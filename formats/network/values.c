@@ -66,18 +66,32 @@ size_t mc_values_bytes(const struct mc_values *v, size_t i)
     return mc_values_param(v, i)->count * mc_dtype_size(v->curve.types[i]);
 }
 
-/* Store the entries of a permutation's group. */
-static int keep_group(struct mc_values *v, struct mc_error *err)
+/* Append the record to its tensor in memory, which grows as data arrive. `tensor` is the address of
+ * a pointer to any object type. */
+static int append(void *tensor, const struct mc_record *r, struct mc_error *err)
+{
+    const size_t have = r->row * mc_tensor_row_elems(r->tensor) * mc_dtype_size(r->tensor->dtype);
+    char *data = NULL;
+
+    memcpy(&data, tensor, sizeof data);
+    if (!(data = realloc(data, have + r->bytes)))
+        return mc_no_memory(err);
+    memcpy(tensor, &data, sizeof data);
+    memcpy(data + have, r->data, r->bytes);
+    return 0;
+}
+
+/* Check the values of the current record, and keep them if required. */
+static int take(struct mc_values *v, struct mc_error *err)
 {
     const struct mc_record *r = &v->record;
-    int32_t **group = &v->curve.perm->perm[r->index - v->n];
-    int32_t *to = realloc(*group, r->row * sizeof *to + r->bytes); /* grows as data arrive */
 
-    if (!to)
-        return mc_no_memory(err);
-    *group = to;
-    memcpy(to + r->row, r->data, r->bytes);
-    return 0;
+    if (r->index >= v->n)
+        return append(&v->curve.perm->perm[r->index - v->n], r, err);
+    int rc =
+        mc_flat_check(mc_values_param(v, r->index), r->tensor->dtype, r->data,
+                      r->bytes / mc_dtype_size(r->tensor->dtype), mc_reader_name(v->reader), err);
+    return rc || !v->held ? rc : append(&v->held[r->index], r, err);
 }
 
 /* Get the next record. Returns 1, 0 after the last, or an error. */
@@ -95,19 +109,20 @@ static int next(struct mc_values *v, struct mc_error *err)
         return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order",
                        mc_reader_name(v->reader), r->tensor->name);
     v->last = r->index;
-    rc = r->index < v->n ? mc_flat_check(mc_values_param(v, r->index), r->tensor->dtype, r->data,
-                                         r->bytes / mc_dtype_size(r->tensor->dtype),
-                                         mc_reader_name(v->reader), err)
-                         : keep_group(v, err);
+    rc = take(v, err);
     return rc ? rc : 1;
 }
 
 int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data, size_t *bytes,
                    struct mc_error *err)
 {
-    const struct mc_record *r = &v->record;
+    struct mc_record *r = &v->record;
     int rc = 1;
 
+    if (v->held && r->index != i) {
+        *r = (struct mc_record){.index = i, .data = v->held[i], .bytes = mc_values_bytes(v, i)};
+        v->done = 0;
+    }
     while (r->index != i || v->done == r->bytes) {
         if ((rc = next(v, err)) == 1 && v->last <= i)
             continue;
@@ -173,9 +188,19 @@ int mc_values_end(struct mc_values *v, struct mc_error *err)
     return rc;
 }
 
+int mc_values_hold(struct mc_values *v, struct mc_error *err)
+{
+    int rc = mc_new(&v->held, v->n, err);
+
+    return rc ? rc : mc_values_end(v, err);
+}
+
 void mc_values_close(struct mc_values *v)
 {
     mc_stream_close(v->from, v->reader);
+    for (size_t i = 0; v->held && i < v->n; i++)
+        free(v->held[i]);
+    free(v->held);
     mc_curve_release(&v->curve);
     *v = (struct mc_values){0};
 }

@@ -26,6 +26,7 @@ struct mc_values {
     struct mc_reader *reader;
     struct mc_record record;
     size_t last, done; /* index of the last record; bytes of it already read */
+    char **held;       /* (n) the tensors' bytes after mc_values_hold; else NULL */
 };
 
 /* Open a stream of this kind, "weights" or "curve", and check its header. Its history becomes a
@@ -51,6 +52,9 @@ MC_USE_RESULT int mc_values_floats(struct mc_values *v, size_t i, float *to, siz
                                    struct mc_error *err);
 /* Skip the rest and verify the stream's end and a curve's permutation. */
 MC_USE_RESULT int mc_values_end(struct mc_values *v, struct mc_error *err);
+/* Read the stream to its verified end into memory, before any of its values, which the functions
+ * above then read from there. So v.id is known first, also of a stream that cannot be read twice. */
+MC_USE_RESULT int mc_values_hold(struct mc_values *v, struct mc_error *err);
 void mc_values_close(struct mc_values *v);
 
 /* 1 if the path is a regular file, which can be read twice. */

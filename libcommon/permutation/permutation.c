@@ -236,8 +236,9 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
 
 /* ---- application to flat vectors ------------------------------------------------------------ */
 
-int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
-                   uint32_t *params, uint32_t *stats, struct mc_error *err)
+/* Permute two vectors of entries of 4 bytes; stats may be NULL. */
+static int permute(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
+                   void *params, void *stats, struct mc_error *err)
 {
     struct mc_placed_use *uses = NULL;
     uint32_t *scratch = NULL;
@@ -250,14 +251,10 @@ int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const s
         max = uses[i].at.k * uses[i].at.m > max ? uses[i].at.k * uses[i].at.m : max;
     if ((rc = mc_new(&scratch, max, err)))
         goto out;
-    for (size_t i = 0; i < g->P; i++)
-        params[i] = (uint32_t)i;
-    for (size_t i = 0; stats && i < g->S; i++)
-        stats[i] = (uint32_t)i;
     for (size_t i = 0; i < n; i++) {
-        uint32_t *index = uses[i].use->is_stat ? stats : params;
-        if (index)
-            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, sizeof *index, index, scratch);
+        void *x = uses[i].use->is_stat ? stats : params;
+        if (x)
+            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, sizeof *scratch, x, scratch);
     }
 out:
     free(uses);
@@ -265,22 +262,22 @@ out:
     return rc;
 }
 
+int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
+                   uint32_t *params, uint32_t *stats, struct mc_error *err)
+{
+    for (size_t i = 0; i < g->P; i++)
+        params[i] = (uint32_t)i;
+    for (size_t i = 0; stats && i < g->S; i++)
+        stats[i] = (uint32_t)i;
+    return permute(p, s, g, params, stats, err);
+}
+
 int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
                   const float *params_in, const float *stats_in, float *params_out,
                   float *stats_out, struct mc_error *err)
 {
-    uint32_t *params = NULL, *stats = NULL;
-    int rc = 0;
-
-    if ((rc = mc_new(&params, g->P, err)) || (rc = mc_new(&stats, g->S, err)) ||
-        (rc = mc_perm_gather(p, s, g, params, stats, err)))
-        goto out;
-    for (size_t i = 0; i < g->P; i++)
-        params_out[i] = params_in[params[i]];
-    for (size_t i = 0; stats_in && i < g->S; i++)
-        stats_out[i] = stats_in[stats[i]];
-out:
-    free(params);
-    free(stats);
-    return rc;
+    memcpy(params_out, params_in, g->P * sizeof *params_out);
+    if (stats_in)
+        memcpy(stats_out, stats_in, g->S * sizeof *stats_out);
+    return permute(p, s, g, params_out, stats_in ? stats_out : NULL, err);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "tools/align/joining.h"
 
-#include "formats/codecs/permutation.h"
-#include "formats/codecs/weights.h"
+#include "formats/network/permutations.h"
+#include "formats/network/values.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
@@ -12,17 +12,16 @@
 static int read_network(struct mc_perm *p, struct mc_reader *r, struct mc_history *h,
                         struct mc_error *err)
 {
-    struct mc_weights w = {0};
     struct mc_symmetry s = {0};
-    int rc = mc_weights_read(&w, (struct mc_stream){.reader = r, .declared = 1}, h, err);
+    struct mc_values v;
+    int rc = mc_values_open(&v, "weights", (struct mc_stream){.reader = r, .declared = 1}, h, err);
 
-    if (!rc &&
-        !(rc = mc_fail_in(mc_symmetry_derive(&s, w.graph, err), err, "%s", mc_reader_name(r))))
-        rc = mc_perm_init(p, &s, err);
     if (!rc)
-        memcpy(p->ids[1], w.id, MC_ID_LEN);
+        rc = mc_fail_in(mc_symmetry_derive(&s, v.curve.graph, err), err, "%s", mc_reader_name(r));
+    if (!rc && !(rc = mc_perm_init(p, &s, err)) && !(rc = mc_values_end(&v, err)))
+        memcpy(p->ids[1], v.id, MC_ID_LEN);
     mc_symmetry_release(&s);
-    mc_weights_release(&w);
+    mc_values_close(&v);
     return rc;
 }
 

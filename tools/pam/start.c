@@ -3,7 +3,7 @@
  * Read the start of a minimisation from files, and write its result. */
 #include "tools/pam/start.h"
 
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "libcommon/graph/uses.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "formats/codecs/losses.h"
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"
-#include "formats/codecs/permutation.h"
+#include "formats/network/permutations.h"
 #include "formats/codecs/weights.h"
 #include "libcommon/nets/nets.h"
 
