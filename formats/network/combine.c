@@ -18,9 +18,11 @@ struct buffers {
 static void add(double *sum, const float *x, size_t m, double weight, int begun)
 {
     if (begun)
+#pragma omp simd
         for (size_t k = 0; k < m; k++)
             sum[k] += weight * (double)x[k];
     else
+#pragma omp simd
         for (size_t k = 0; k < m; k++)
             sum[k] = weight * (double)x[k];
 }
@@ -29,15 +31,20 @@ static void add(double *sum, const float *x, size_t m, double weight, int begun)
 static const void *rounded(struct buffers *b, size_t m, const struct mc_param *p,
                            enum mc_dtype type, double divisor, struct mc_error *err)
 {
+    const int narrow = mc_is_narrow(type);
+    const void *values = narrow ? (const void *)b->narrow : b->x;
+
+#pragma omp simd
     for (size_t k = 0; k < m; k++)
-        b->x[k] = (float)(b->sum[k] / divisor);
-    if (mc_not_input(mc_flat_check(p, MC_F32, b->x, m, NULL, err), err))
-        return NULL;
-    if (!mc_is_narrow(type))
-        return b->x;
-    mc_narrow(type, b->x, b->narrow, m);
-    if (mc_all_finite(type, b->narrow, m))
-        return b->narrow;
+        b->sum[k] /= divisor;
+    if (narrow)
+        mc_narrow_doubles(type, b->sum, b->narrow, m);
+    else
+#pragma omp simd
+        for (size_t k = 0; k < m; k++)
+            b->x[k] = (float)b->sum[k];
+    if (mc_all_finite(type, values, m))
+        return values;
     (void)!mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s", p->tensor.name,
                    mc_dtype_name(type));
     return NULL;

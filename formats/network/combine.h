@@ -21,8 +21,8 @@ enum mc_combine_rule {
 };
 
 /* Write the sum of n networks of the graph of w's stream as its tensors 0 to n_tensors - 1, of these
- * types: summed in float64, rounded to float32, then once to the type. Terms must be in different
- * mc_values. MC_EFAIL if a sum is not finite in its type. */
+ * types: summed in float64, then rounded once to the type. Terms must be in different mc_values.
+ * MC_EFAIL if a sum is not finite in its type. */
 MC_USE_RESULT int mc_combine(struct mc_writer *w, const struct mc_term *terms, size_t n,
                              const enum mc_dtype *types, size_t n_tensors,
                              enum mc_combine_rule rule, struct mc_error *err);

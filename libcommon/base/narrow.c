@@ -3,12 +3,14 @@
  * Conversion of floats of 16 bits, on their bits: no flag or mode of the processor has an effect. */
 #include "libcommon/base/narrow.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Layout: sign, exponent, fraction. float32 has 8 and 23 bits, bfloat16 8 and 7, float16 5 and
  * 10. */
 #define F32_SIGN 0x80000000u
 #define F32_INF 0x7f800000u
+#define F64_SIGN 0x8000000000000000u
 
 int mc_is_narrow(enum mc_dtype dtype)
 {
@@ -81,6 +83,17 @@ static uint16_t to_bf16(float f)
     return (uint16_t)(x > F32_INF ? nan : rounded);
 }
 
+/* Round to odd: if float32 does not hold d, return the neighbour whose last bit is 1. float32 has
+ * at least two more bits than the narrow types, so rounding this again is rounding d once. The
+ * result does not depend on the direction of the conversion. */
+static float to_odd(double d)
+{
+    const float f = (float)d;
+    const double x = fabs(d), rounded = fabs((double)f);
+
+    return float_of((bits_of(f) - (rounded > x)) | (rounded > x) | (rounded < x));
+}
+
 /* ---- arrays ----------------------------------------------------------------------------------- */
 
 void mc_widen(enum mc_dtype dtype, const void *from, float *to, size_t n)
@@ -115,6 +128,38 @@ void mc_narrow(enum mc_dtype dtype, const float *from, void *to, size_t n)
             for (size_t i = 0; i < k; i++)
                 h[i] = to_bf16(from[at + i]);
         memcpy((char *)to + at * sizeof *h, h, k * sizeof *h);
+    }
+}
+
+/* Round n float64 to a type with this number of fraction bits and exponent bias, on their bits.
+ * Returns 0 if one is outside the type's normal range, where the result is wrong. */
+static inline int round_normal(const double *from, uint16_t *to, size_t n, uint32_t fraction,
+                               uint64_t bias)
+{
+    const uint32_t drop = 52 - fraction;
+    const uint64_t rebias = (1023 - bias) << 52, half = (uint64_t)1 << (drop - 1);
+    uint64_t outside = 0; /* the sign bit counts */
+
+#pragma omp simd reduction(| : outside)
+    for (size_t i = 0; i < n; i++) {
+        uint64_t bits, x;
+        memcpy(&bits, &from[i], sizeof bits);
+        x = (bits & ~F64_SIGN) - rebias;
+        outside |= (x - ((uint64_t)1 << 52)) | (((2 * bias + 1) << 52) - 1 - x);
+        to[i] = (uint16_t)((bits >> 48 & 0x8000) | (x + half - 1 + (x >> drop & 1)) >> drop);
+    }
+    return !(outside & F64_SIGN);
+}
+
+void mc_narrow_doubles(enum mc_dtype dtype, const double *from, uint16_t *to, size_t n)
+{
+    for (size_t at = 0, k = 0; at < n; at += k) {
+        k = n - at < 32 ? n - at : 32; /* short: a zero makes its piece slow */
+        if (dtype == MC_F16 ? round_normal(from + at, to + at, k, 10, 15)
+                            : round_normal(from + at, to + at, k, 7, 127))
+            continue;
+        for (size_t i = at; i < at + k; i++)
+            to[i] = dtype == MC_F16 ? to_f16(to_odd(from[i])) : to_bf16(to_odd(from[i]));
     }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Conversion between float32 and the floats of 16 bits, float16 and bfloat16. */
+ * Conversion between float32 or float64 and the floats of 16 bits, float16 and bfloat16. */
 #ifndef MC_NARROW_H
 #define MC_NARROW_H
 
@@ -17,5 +17,8 @@ void mc_widen(enum mc_dtype dtype, const void *from, float *to, size_t n);
 /* Round n values to the nearest of the narrow type, ties to even; too large values become infinite
  * and NaN stays NaN. Values from mc_widen get their bits back. `to` may be the start of `from`. */
 void mc_narrow(enum mc_dtype dtype, const float *from, void *to, size_t n);
+/* The same for float64, to other memory. By way of float32 a value would be rounded twice: wrong by
+ * one step if the first rounding ends halfway between two narrow values. */
+void mc_narrow_doubles(enum mc_dtype dtype, const double *from, uint16_t *to, size_t n);
 
 #endif

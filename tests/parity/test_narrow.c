@@ -62,6 +62,48 @@ TEST(halfway_values_are_rounded_to_even)
     }
 }
 
+/* The double is just above or below a halfway value, so that float32 rounds it to that value. */
+TEST(doubles_are_rounded_once)
+{
+    static const struct {
+        enum mc_dtype type;
+        double from;
+        uint16_t to;
+    } cases[] = {
+        {MC_BF16, 0x1.0100000001p0, 0x3f81},
+        {MC_BF16, 0x1.02ffffffffp0, 0x3f81},
+        {MC_BF16, -0x1.0100000001p0, 0xbf81},
+        {MC_BF16, 0x1.fefffffffffp127, 0x7f7f},
+        {MC_BF16, 0x1.ffp127, 0x7f80},
+        {MC_BF16, 1e300, 0x7f80},
+        {MC_BF16, -INFINITY, 0xff80},
+        {MC_BF16, 0x1.0000000001p-134, 1},
+        {MC_BF16, 0x1p-134, 0},
+        {MC_BF16, 0x1.7fffffffffp-133, 1},
+        {MC_BF16, 1e-300, 0},
+        {MC_BF16, -0.0, 0x8000},
+        {MC_F16, 0x1.0020000001p0, 0x3c01},
+        {MC_F16, -0x1.005fffffffp0, 0xbc01},
+        {MC_F16, 65519.99999999, 0x7bff},
+        {MC_F16, 65520, 0x7c00},
+        {MC_F16, 0x1.0000000001p-25, 1},
+        {MC_F16, 0x1.7fffffffffp-24, 1},
+        {MC_F16, 0x1.ffbffffffffp-15, 0x03ff},
+        {MC_F16, 1e-300, 0},
+        {MC_F16, -0.0, 0x8000},
+    };
+
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        double from[40];
+        uint16_t to[COUNT(from)] = {0};
+        for (size_t k = 0; k < COUNT(from); k++)
+            from[k] = k == 35 ? cases[i].from : 1;
+        mc_narrow_doubles(cases[i].type, from, to, COUNT(from));
+        if (to[35] != cases[i].to || to[34] != to[0])
+            fail_msg("%a: 0x%04x expected, got 0x%04x", cases[i].from, cases[i].to, to[35]);
+    }
+}
+
 static int convert(const char *name)
 {
     const int type = mc_dtype_from_name(name, strlen(name));

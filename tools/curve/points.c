@@ -3,6 +3,8 @@
  * Arithmetic of curves. */
 #include "tools/curve/points.h"
 
+#include "libcommon/base/narrow.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -45,21 +47,37 @@ int mc_curve_between(struct mc_curve *out, const struct mc_weights *a, const str
     return 0;
 }
 
+/* Round once to the type. A value too large for it is left to the writer, which refuses it. */
+static float rounded(enum mc_dtype type, double x)
+{
+    uint16_t narrow = 0;
+    float y = (float)x;
+
+    if (!mc_is_narrow(type))
+        return y;
+    mc_narrow_doubles(type, &x, &narrow, 1);
+    if (mc_all_finite(type, &narrow, 1))
+        mc_widen(type, &narrow, &y, 1);
+    return y;
+}
+
 void mc_curve_point(const struct mc_curve *c, double t, struct mc_weights *out)
 {
     const size_t n = c->graph->n_params;
-    const enum mc_dtype *end = c->types + (c->n_points - 1) * n;
+    const enum mc_dtype *last = c->types + (c->n_points - 1) * n;
     double coef[MC_MAX_POINTS];
 
     mc_curve_coefs(c->kind, c->n_points, t, coef);
-    for (size_t j = 0; j < c->graph->P; j++) {
-        double sum = 0;
-        for (size_t i = 0; i < c->n_points; i++)
-            sum += coef[i] * (double)c->points[i][j];
-        out->params[j] = (float)sum;
+    for (size_t k = 0; k < n; k++) {
+        const struct mc_param *p = &c->graph->params[k];
+        out->types[k] = c->types[k] == last[k] ? last[k] : MC_F32;
+        for (size_t j = p->offset; j < p->offset + p->count; j++) {
+            double sum = 0;
+            for (size_t i = 0; i < c->n_points; i++)
+                sum += coef[i] * (double)c->points[i][j];
+            out->params[j] = rounded(out->types[k], sum);
+        }
     }
-    for (size_t i = 0; i < n; i++)
-        out->types[i] = c->types[i] == end[i] ? end[i] : MC_F32;
 }
 
 void mc_curve_gram(size_t k, const float *const *points, size_t n, double *gram)

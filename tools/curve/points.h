@@ -15,8 +15,8 @@ void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef);
 MC_USE_RESULT int mc_curve_between(struct mc_curve *out, const struct mc_weights *a,
                                    const struct mc_weights *b, enum mc_curve_kind kind,
                                    size_t n_points, struct mc_error *err);
-/* Parameters out->params of the point at t, summed in float64. A tensor has the type of both ends,
- * float32 if they differ. */
+/* Parameters out->params of the point at t, summed in float64 and rounded once to their type: that of
+ * both ends, float32 if they differ. */
 void mc_curve_point(const struct mc_curve *c, double t, struct mc_weights *out);
 
 /* Inner products gram (k,k) of the points (k)(n), in float64. */
