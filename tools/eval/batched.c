@@ -7,6 +7,8 @@
 #include "libcommon/base/alloc.h"
 
 #include <assert.h>
+#include <float.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -129,8 +131,26 @@ static void copy_results(const struct run *r, size_t data, size_t point, int to_
     }
 }
 
+/* Return 1 if measuring can have this result. Losses are at least 0 and differences of float32
+ * logits, so their mean bounds their standard error; accuracies count images. */
+static int is_possible(const struct mc_eval_result *m)
+{
+    const double hits = m->accuracy * m->images, tolerance = 1e-6;
+    const double se = sqrt(m->accuracy * (1 - m->accuracy) / m->images);
+
+    return m->loss >= 0 && m->loss <= 3.0 * (double)FLT_MAX && m->loss_se >= 0 &&
+           m->loss_se <= m->loss * (1 + tolerance) && m->accuracy >= 0 && m->accuracy <= 1 &&
+           fabs(hits - round(hits)) <= tolerance && fabs(m->accuracy_se - se) <= tolerance;
+}
+
+/* Save the results so far, unless one is not finite: then the run fails, also if it is resumed. */
 static int save(struct run *r, struct mc_error *err)
 {
+    for (size_t i = 0; i < r->s->n_data; i++)
+        for (size_t t = 0; t < r->done; t++)
+            if (!is_possible(&r->s->data[i].out.result[t]) ||
+                (r->s->attack && !is_possible(&r->s->data[i].robust.result[t])))
+                return 0;
     for (size_t i = 0; i < r->s->n_data; i++)
         for (size_t t = 0; t < r->done; t++)
             copy_results(r, i, t, 1);
@@ -152,12 +172,19 @@ static int restore(struct run *r, struct mc_error *err)
         for (size_t t = 0; t < r->done; t++) {
             const struct mc_batched_data *d = &r->s->data[i];
             copy_results(r, i, t, 0);
-            const double clean = d->out.result[t].images;
-            const double images[] = {clean, r->s->attack ? d->robust.result[t].images : clean};
-            for (int k = 0; k < 2; k++)
-                if (images[k] != (double)d->n_images)
+            const struct mc_eval_result *m[] = {&d->out.result[t], &d->robust.result[t]};
+            for (int k = 0; k < (r->s->attack ? 2 : 1); k++) {
+                if (m[k]->images != (double)d->n_images)
                     return mc_fail(err, MC_EINPUT, "%s: point %zu: %llu images expected, got %g",
-                                   r->s->checkpoint, t, (unsigned long long)d->n_images, images[k]);
+                                   r->s->checkpoint, t, (unsigned long long)d->n_images,
+                                   m[k]->images);
+                if (!is_possible(m[k]))
+                    return mc_fail(err, MC_EINPUT,
+                                   "%s: point %zu: \"%s\" holds results that no run has: loss %g "
+                                   "(error %g), accuracy %g (error %g)",
+                                   r->s->checkpoint, t, d->name, m[k]->loss, m[k]->loss_se,
+                                   m[k]->accuracy, m[k]->accuracy_se);
+            }
         }
     return 0;
 }

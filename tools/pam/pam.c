@@ -215,7 +215,7 @@ static int resumed(struct mc_objective *o, struct mc_train *f, uint64_t e, int *
                    struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    int rc = mc_fail_in(mc_pam_restore_perms(p, err), err, "%s", f->o->checkpoint);
+    int rc = mc_fail_in(mc_pam_restore(p, err), err, "%s", f->o->checkpoint);
 
     *stop = !rc && p->report[e / iteration(p)].rejected == 1;
     return rc;

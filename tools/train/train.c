@@ -3,7 +3,7 @@
  * The training loop. */
 #include "tools/train/train.h"
 
-#include "formats/codecs/tensors.h"
+#include "formats/codecs/flat.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/rng.h"
 
@@ -226,6 +226,33 @@ static int save(struct run *r, uint64_t epoch, struct mc_error *err)
     return rc ? rc : mc_checkpoint_write(r->state, r->o->checkpoint, err);
 }
 
+/* MC_EINPUT if a vector of the checkpoint holds values that no run writes. */
+static int check_vector(const struct run *r, size_t i, struct mc_error *err)
+{
+    const struct mc_checkpoint_vector *v = &r->state->vectors[i];
+    const char *file = r->o->checkpoint;
+    const int is_results = v->data == r->results;
+
+    if (r->vectors[i].host && !is_results) /* the objective's, perhaps bits of doubles */
+        return 0;
+    int rc = mc_finite(MC_F32, v->data, v->n, file, v->name, err);
+    if (!rc && r->vectors[i].buf && r->vectors[i].buf == r->train.stats)
+        rc = mc_flat_finite(r->graph->stats, r->graph->n_stats, v->data, file, err);
+    if (!rc && !strcmp(v->name, "plan") && !(v->data[0] > 0))
+        rc = mc_fail(err, MC_EINPUT, "%s: \"plan\" holds a loss scale of %g", file,
+                     (double)v->data[0]);
+    for (uint64_t e = 0; !rc && is_results && e < r->state->epoch; e++) {
+        const float *k = v->data + e * N_RESULTS;
+        if (!(k[0] >= 0 && k[2] >= 0 && k[3] >= 0 && k[3] <= 1 && k[4] >= 0))
+            rc = mc_fail(err, MC_EINPUT,
+                         "%s: \"epochs\" holds results of epoch %llu that no run has: loss %g, "
+                         "decay %g, accuracy %g, lr %g",
+                         file, (unsigned long long)e + 1, (double)k[0], (double)k[2], (double)k[3],
+                         (double)k[4]);
+    }
+    return rc;
+}
+
 static int restore(struct run *r, struct mc_error *err)
 {
     int rc = mc_checkpoint_read(r->state, r->o->checkpoint, err);
@@ -234,12 +261,8 @@ static int restore(struct run *r, struct mc_error *err)
         rc = mc_fail(err, MC_EINPUT, "%s: has %llu epochs, but this run ends after %llu",
                      r->o->checkpoint, (unsigned long long)r->state->epoch,
                      (unsigned long long)r->last);
-    for (size_t i = 0; !rc && i < r->n_vectors; i++) {
-        const struct mc_checkpoint_vector *v = &r->state->vectors[i];
-        /* other host vectors may be bits of doubles */
-        if (!r->vectors[i].host || v->data == r->results)
-            rc = mc_finite(MC_F32, v->data, v->n, r->o->checkpoint, v->name, err);
-    }
+    for (size_t i = 0; !rc && i < r->n_vectors; i++)
+        rc = check_vector(r, i, err);
     return rc ? rc : copy_vectors(r, 1, err);
 }
 

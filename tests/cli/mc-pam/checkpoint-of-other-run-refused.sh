@@ -26,3 +26,20 @@ for name in nan-*; do
     fails 3 "$why" both --resume
     grep -q '^mc-pam: ck: ' err.fails || die "$(cat err.fails)"
 done
+# reports and units that no run writes
+py <<'END'
+ck = mcz.read("nan-offset")
+ck.tensors["offset"][0] = 0
+for name, place, value in (("report", 0, -1), ("report", 22, .5), ("permutation", 0, .5)):
+    t = {k: v.copy() for k, v in ck.tensors.items()}
+    (t[name].view("<f8") if name == "report" else t[name])[place if place < 22 else -1] = value
+    if name == "permutation":
+        t[name][0] += np.floor(ck.tensors[name][0])
+    mcz.write("wrong-%s-%d" % (name, place), ck.kind, ck.meta, t)
+END
+for name in wrong-*; do
+    why='"report" holds results of iteration'
+    [ $name != wrong-permutation-0 ] || why='entry 0 is -1'
+    rm -f ck && cp $name ck
+    fails 3 "$why" both --resume
+done
