@@ -223,12 +223,12 @@ static const msgpack_object *find_arg(const msgpack_object *entry, const char *n
     return NULL;
 }
 
-/* Copy the argument if it has a content id's length. */
+/* Copy the argument if it is a content id: programs write it to streams. */
 static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_LEN])
 {
     const msgpack_object *o = find_arg(entry, name);
 
-    if (!o || o->type != MSGPACK_OBJECT_STR || o->via.str.size != MC_ID_LEN - 1)
+    if (!o || !mc_is_id(o))
         return 0;
     memcpy(id, o->via.str.ptr, MC_ID_LEN - 1);
     id[MC_ID_LEN - 1] = 0;

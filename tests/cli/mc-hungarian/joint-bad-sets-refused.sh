@@ -19,6 +19,8 @@ def set_samples(s):
     next(a for a in args(s) if a[0] == "samples")[1] += 1
 def same_networks(s):
     args(s)[1][1] = args(s)[0][1]
+def no_id(s):
+    args(s)[1][1] = args(s)[1][1].upper()[:30] + "XY"
 def rename(s):
     s.meta["groups"][0]["name"] = "other"
     s.tensors = {"other" if i == 0 else k: v for i, (k, v) in enumerate(s.tensors.items())}
@@ -27,6 +29,7 @@ def fewer(s):
     del s.tensors[name]
 changed("unknown.mcz", "m13.mcz", lambda s: s.history.clear())
 changed("twin.mcz", "m13.mcz", same_networks)
+changed("no-id.mcz", "m13.mcz", no_id)
 changed("data.mcz", "m13.mcz", other_data)
 changed("samples.mcz", "m13.mcz", set_samples)
 changed("pre.mcz", "m13.mcz", lambda s: s.meta.update(at="pre"))
@@ -35,6 +38,7 @@ changed("renamed.mcz", "m13.mcz", rename)
 changed("fewer.mcz", "m13.mcz", fewer)
 END
 fails 3 "unknown.mcz: does not record its networks (its history is missing)" joint m12.mcz unknown.mcz m23.mcz
+fails 3 "no-id.mcz: does not record its networks" joint m12.mcz no-id.mcz m23.mcz
 fails 3 "twin.mcz: both networks are $(id 1.mcz) (two different ones expected)" joint m12.mcz twin.mcz
 for f in data samples; do
     fails 3 "$f.mcz: measured on other data than m12.mcz (all pairs need the same images)" joint m12.mcz $f.mcz m23.mcz

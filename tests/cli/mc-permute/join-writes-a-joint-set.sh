@@ -24,6 +24,19 @@ fails 3 "1.mcz: the same network as 1.mcz (each network once)" mc-permute --join
 mc-permute --no-history p12.mcz 2.mcz -o pb.mcz
 mc-permute --no-history --compose p12.mcz p12.mcz -o bare.mcz
 fails 3 "bare.mcz: does not record two networks (a permutation of" mc-permute --join 1.mcz bare.mcz
+# words of a history that are not content ids cannot be members
+py <<'END'
+for name, word in ("upper", "A" * 32), ("words", "not the content id of a network."), ("short", "0" * 31):
+    s = mcz.read("p12.mcz")
+    for e in s.history:
+        e["args"] = [[k, word if k == "b" else v] for k, v in e["args"]]
+    mcz.write(name + ".mcz", s.kind, s.meta, s.tensors, s.history)
+END
+for f in upper words short; do
+    fails_unchanged 3 "$f.mcz: does not record two networks" mc-permute --join 3.mcz $f.mcz -o no.mcz
+    mc-permute $f.mcz 2.mcz --perm-out $f-out.mcz | same_content - <(mc-permute p12.mcz 2.mcz)
+    ! mc-info --json $f-out.mcz | grep '"mc-permute".*\["b"' || die "$f-out.mcz names a network"
+done
 mc-train -q -t 1 --net mlp:bn,12,8 --data data.mcz --samples 32 --batch 16 --epochs 1 -o other.mcz
 fails 3 "other.mcz: other groups of units than 1.mcz" mc-permute --join 1.mcz other.mcz
 fails 3 "j.mcz: one permutation expected, got a joint set of 3" mc-permute --join 1.mcz j.mcz
