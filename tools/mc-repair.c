@@ -62,7 +62,7 @@ static const struct mc_option options[] = {
      .help = "images as the training's augmentation changes them, or unchanged (default: augmented; with --ends, plain)"},
     {"ends", 0, MC_OPT_OTHER, 0, .parse = parse_ends, .help = "the operands after this option are the ends of NET"},
     MC_OPTION_WEIGHTS(MC_AT(weights), .needs = {"ends"}, .help = "weights of the ends, in their order; " MC_HELP_WEIGHTS),
-    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 1, .max = 65536, .def = "128", .flags = MC_OPT_HISTORY,
+    {"batch", 0, MC_OPT_U64, MC_AT(batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .flags = MC_OPT_HISTORY,
      .help = "images per batch"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS,
     MC_OPTION_NO_HISTORY, {0}};

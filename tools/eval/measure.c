@@ -183,6 +183,9 @@ int mc_eval_statistics(const struct mc_span *span, const struct mc_loader_option
     int rc = prepare(&p, o, attack, 0, MC_REESTIMATE_SIZE(S), err);
 
     if (!rc)
+        rc = mc_data_batches(span->graph, mc_reader_name(mc_dataset_stream(o->data)),
+                             p.loader.n_images, o->batch, err);
+    if (!rc)
         rc = run_pass(&p, err);
     if (!rc)
         mc_bufs_add(&p.loader.bufs, &out, NULL, S * sizeof(float), err);

@@ -45,6 +45,20 @@ int mc_data_samples(const struct mc_dataset_info *info, const char *path, uint64
     return 0;
 }
 
+int mc_data_batches(const struct mc_graph *g, const char *path, uint64_t n, uint64_t batch,
+                    struct mc_error *err)
+{
+    for (int i = 0; n % batch == 1 && i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_BATCHNORM && g->nodes[i].h * g->nodes[i].w == 1)
+            return mc_fail(
+                err, MC_EINPUT,
+                "%s: batch norm '%s' requires at least 2 images per batch (%llu image%s in "
+                "batches of %llu leave%s 1 for the last)",
+                path, g->nodes[i].name, (unsigned long long)n, n == 1 ? "" : "s",
+                (unsigned long long)batch, n == 1 ? "s" : "");
+    return 0;
+}
+
 int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct mc_loader_options *o,
                    struct mc_error *err)
 {

@@ -26,6 +26,12 @@ MC_USE_RESULT int mc_data_check(const struct mc_graph *g, const char *path, stru
 MC_USE_RESULT int mc_data_samples(const struct mc_dataset_info *info, const char *path,
                                   uint64_t samples, int exact, uint64_t *out, struct mc_error *err);
 
+/* Check that every batch of n images has a variance for each batch norm that it normalises. The last
+ * batch can be one image, which has one value per channel if the channels have no pixels. MC_EINPUT
+ * names the data. */
+MC_USE_RESULT int mc_data_batches(const struct mc_graph *g, const char *path, uint64_t n,
+                                  uint64_t batch, struct mc_error *err);
+
 struct mc_loader_options {
     struct mc_backend *be;
     struct mc_dataset_reader *data; /* just opened */

@@ -182,6 +182,8 @@ int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const
         mc_data_warn(f->cli, g, dataset, &f->images.info, f->data, MC_DATA_TRAIN);
         mc_data_warn(f->cli, g, other, &f->images.info, f->data, MC_DATA_TRAIN);
     }
+    if (!rc && f->train.epochs)
+        rc = mc_data_batches(g, f->data, f->images.info.n, f->train.batch, err);
     if (!rc && f->train.attack)
         rc = mc_attack_resolve(&f->attack, &f->images.info, err);
     mc_options_note(f->cli, f, f->cli->history);
