@@ -3,6 +3,7 @@
  * Match a file's tensors to a graph's, and copy them. */
 #include "formats/exchange/convert.h"
 
+#include "formats/stream/frame.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/narrow.h"
@@ -374,11 +375,18 @@ static int list_tensors(const struct mc_foreign *f, const struct mc_rename *map,
         const struct mc_foreign_tensor *t = &f->tensors[i];
         int rc = mc_rename_to_local(map, t->name, name, err);
         if (rc > 0 && is_float(t->type)) {
+            struct mc_tensor *made = &tensors[(*n)++];
+            *made = mc_tensor_make(name, MC_F32, t->ndim, t->shape);
             if (strlen(name) >= MC_MAX_DECLARED_NAME)
                 rc = mc_fail(err, MC_EINPUT, "\"%.100s\": a name must have at most %d bytes", name,
                              MC_MAX_DECLARED_NAME - 1);
-            else
-                tensors[(*n)++] = mc_tensor_make(name, MC_F32, t->ndim, t->shape);
+            else if (mc_stream_tensor_check(made))
+                rc =
+                    mc_fail(err, MC_EINPUT,
+                            "\"%s\": a stream holds names without control characters, and tensors "
+                            "of at most 2^48 bytes, with rows of at most %d MiB (leave it out with "
+                            "--map)",
+                            name, (int)(MC_CUT >> 20));
         } else if (rc > 0 && !t->whole) {
             rc = mc_fail(err, MC_EINPUT,
                          "\"%.100s\" has dtype %s, which cannot be converted (make it float32, or "

@@ -48,6 +48,8 @@ MC_USE_RESULT int mc_history_check(const msgpack_object *list, struct mc_error *
 /* Pack the list of entries: [] if h is NULL or hidden. */
 MC_USE_RESULT int mc_history_pack(const struct mc_history *h, struct mc_pack *p,
                                   struct mc_error *err);
+/* The name of the input with the longest history, or NULL if no input has one. */
+const char *mc_history_longest(const struct mc_history *h);
 /* Pack the inputs, [id, ...]. MC_EUSAGE if an input was not read to its end. */
 MC_USE_RESULT int mc_history_pack_inputs(const struct mc_history *h, struct mc_pack *p,
                                          struct mc_error *err);

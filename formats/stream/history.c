@@ -26,6 +26,8 @@ struct mc_history {
     size_t n_parents;
     struct mc_origin **inputs;
     size_t n_inputs;
+    const struct mc_origin *longest; /* the input with the most entries */
+    size_t most;
     int hidden;
     int failed;
 };
@@ -159,6 +161,10 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r)
     if (!h->failed) {
         origin->refs++;
         h->inputs[h->n_inputs++] = origin;
+        if (n > h->most) {
+            h->most = n;
+            h->longest = origin;
+        }
     }
     for (size_t i = 0; i < n && !h->failed; i++) {
         long at = add_entry(h, &list->via.array.ptr[i], places);
@@ -363,6 +369,11 @@ int mc_history_pack(const struct mc_history *h, struct mc_pack *p, struct mc_err
     if (p->failed || (h && h->failed))
         return mc_no_memory(err);
     return 0;
+}
+
+const char *mc_history_longest(const struct mc_history *h)
+{
+    return h && h->longest ? h->longest->name : NULL;
 }
 
 int mc_history_pack_inputs(const struct mc_history *h, struct mc_pack *p, struct mc_error *err)

@@ -53,11 +53,18 @@ static int check_limits(const struct mc_pack *p, const struct mc_bounds_limits *
     if (p->failed)
         return mc_no_memory(err);
     rc = mc_bounds_check(&s, limits, &len, err);
-    if (rc == MC_EINPUT && err) {
-        mc_fail_in(rc, err, "%s", name);
-        rc = err->code = MC_EUSAGE;
-    }
-    return rc;
+    return rc == MC_EINPUT ? mc_fail_in(rc, err, "%s", name) : rc;
+}
+
+/* The run's inputs fill the history, most of it the one with the longest history. */
+static int check_history(const struct mc_history *h, const struct mc_pack *p, struct mc_error *err)
+{
+    const char *input = mc_history_longest(h);
+    int rc = check_limits(p, &mc_limits_history, "history", err);
+
+    return rc == MC_EINPUT && input
+               ? mc_fail(err, rc, "%s: its history has no room for this run (--no-history)", input)
+               : rc;
 }
 
 static int write_header(struct mc_writer *w, const char *kind, const struct mc_pack *meta,
@@ -88,7 +95,7 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
     }
     if (!(rc = mc_history_pack(w->history, &history, err)) &&
         !(rc = check_limits(&header, &mc_limits_header, "header", err)) &&
-        !(rc = check_limits(&history, &mc_limits_history, "history", err)) &&
+        !(rc = check_history(w->history, &history, err)) &&
         !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
         rc = mc_encoder_objects(w->encoder, history.buf.data, history.buf.size, err);
     mc_pack_release(&header);
@@ -125,7 +132,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
     for (size_t i = 0; i < n_tensors; i++) {
         w->tensors[i] = tensors[i];
         if (mc_stream_tensor_check(&tensors[i])) {
-            rc = mc_fail(err, MC_EUSAGE, "tensor \"%.*s\" cannot be in a stream", MC_NAME_MAX - 1,
+            rc = mc_fail(err, MC_EINPUT, "tensor \"%.*s\" cannot be in a stream", MC_NAME_MAX - 1,
                          tensors[i].name);
             goto out;
         }
@@ -134,7 +141,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
         (rc = mc_duplicate_name(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
         goto out;
     if (twice) {
-        rc = mc_fail(err, MC_EUSAGE, "two tensors are named \"%s\"", twice);
+        rc = mc_fail(err, MC_EINPUT, "two tensors are named \"%s\"", twice);
         goto out;
     }
     if ((rc = mc_encoder_open(&w->encoder, path, header->kind, err)))

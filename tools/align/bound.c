@@ -20,7 +20,7 @@ static int hidden_layers(struct mc_bound *b, const struct mc_graph *g, struct mc
     for (size_t i = 0; !rc && i + 1 < b->L; i++) {
         const struct mc_node *n = &g->nodes[g->params[b->weight[i]].node];
         if (n->c < 2)
-            rc = mc_fail(err, MC_EUSAGE, "linear '%s' has 1 unit (moments require at least 2)",
+            rc = mc_fail(err, MC_EINPUT, "linear '%s' has 1 unit (moments require at least 2)",
                          n->name);
     }
     if (!rc)
@@ -37,10 +37,15 @@ int mc_bound_init(struct mc_bound *out, const struct mc_weights *a, const struct
     struct mc_spectral_layers layers;
     int rc = mc_spectral_layers(g, &layers, err);
 
+    if (rc == MC_EUSAGE) { /* for mc-pam an option asks for such layers, here the bound does */
+        rc = MC_EINPUT;
+        if (err)
+            err->code = rc;
+    }
     *out = (struct mc_bound){.L = layers.L, .weight = layers.weight};
     for (int i = 0; !rc && i < g->n_nodes; i++)
         if (g->nodes[i].op == MC_OP_LOSS && g->nodes[i].loss_weight != 1)
-            rc = mc_fail(err, MC_EUSAGE, "loss '%s' must have weight 1 for the bound (got %g)",
+            rc = mc_fail(err, MC_EINPUT, "loss '%s' must have weight 1 for the bound (got %g)",
                          g->nodes[i].name, (double)g->nodes[i].loss_weight);
     if (!rc)
         rc = hidden_layers(out, g, err);

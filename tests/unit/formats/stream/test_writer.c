@@ -40,9 +40,9 @@ TEST(wrong_use_of_the_writer_is_refused)
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"Bad kind", NULL, &t, 1}, NULL, &why),
               MC_EUSAGE, "");
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &wide, 1}, NULL, &why),
-              MC_EUSAGE, "");
+              MC_EINPUT, "");
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, twins, 2}, NULL, &why),
-              MC_EUSAGE, "");
+              MC_EINPUT, "");
     assert_int_equal(access(path, F_OK), -1);
 }
 

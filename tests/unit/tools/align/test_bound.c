@@ -199,7 +199,7 @@ TEST(unsupported_networks_are_refused)
         struct mc_weights w;
         struct mc_bound b;
         must(mc_weights_init(&w, g, "d", &why));
-        must_fail(mc_bound_init(&b, &w, &w, &why), MC_EUSAGE, cases[i].message);
+        must_fail(mc_bound_init(&b, &w, &w, &why), MC_EINPUT, cases[i].message);
         mc_bound_release(&b);
         mc_weights_release(&w);
         mc_graph_free(g);
