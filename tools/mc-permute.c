@@ -9,6 +9,7 @@
 #include "tools/cli/cli.h"
 #include "tools/cli/data_warnings.h"
 #include "tools/cli/memory.h"
+#include "tools/cli/text.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -244,6 +245,7 @@ static int verify(struct options *o, struct mc_dataset_reader *data, const struc
                   const struct mc_weights *pw, struct mc_error *err)
 {
     struct mc_verified v;
+    struct mc_text t = {0};
     struct mc_progress progress;
     struct mc_loader_options pass = {
         .samples = o->samples, .exact = 1, .progress = mc_progress_count_of, .arg = &progress};
@@ -258,14 +260,15 @@ static int verify(struct options *o, struct mc_dataset_reader *data, const struc
         return rc;
     mc_data_warn(&o->cli, w->graph, w->dataset, mc_dataset_get_info(data), o->verify,
                  MC_DATA_MEASURE);
-    printf("images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n");
-    printf("%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n", v.images, v.changed, v.difference,
-           v.logit, v.loss);
-    return mc_verified_same(&v) ? 0
-                                : mc_fail(err, MC_EFAIL,
-                                          "the permuted network differs: logits by up to %g, "
-                                          "losses by %g",
-                                          v.difference, v.loss);
+    if (!(rc = mc_text_open(&t, err)))
+        fprintf(t.f,
+                "images\tchanged\tlargest_difference\tlargest_logit\tloss_difference\n"
+                "%" PRIu64 "\t%" PRIu64 "\t%.9g\t%.9g\t%.9g\n",
+                v.images, v.changed, v.difference, v.logit, v.loss);
+    if ((rc = mc_text_close(&t, NULL, rc, err)) || mc_verified_same(&v))
+        return rc;
+    return mc_fail(err, MC_EFAIL, "the permuted network differs: logits by up to %g, losses by %g",
+                   v.difference, v.loss);
 }
 
 /* Read or draw the permutation to apply to this network, or create the identity. */

@@ -294,8 +294,7 @@ int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
     mc_files_add(&cli->files, MC_FILE_LOG, "log-json", cli->log_path);
     if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "cannot write a binary stream to a terminal (use -o FILE)");
-    if (!cli->text && !strcmp(output, "-"))
-        mc_cli_text_to_stderr();
+    mc_cli_text_to_stderr();
     int rc = check_name(cli, output, err);
     return rc ? rc : mc_files_check(&cli->files, err);
 }

@@ -8,7 +8,8 @@
  * becomes the output; reads from it and writes to it fail. stdout and stderr wait if their
  * descriptor is non-blocking. */
 void mc_cli_streams(void);
-/* Write the text that stdout gets, such as a library's log, to stderr: stdout is a binary stream. */
+/* Write the text that stdout gets to stderr from now on. It comes from libraries, such as oneDNN's
+ * log: results go to the descriptor as a whole (tools/cli/text.h). */
 void mc_cli_text_to_stderr(void);
 /* Closes stdout. Returns 0 if everything was written, else the errno of the failure. */
 int mc_cli_close_stdout(void);
