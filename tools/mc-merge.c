@@ -3,6 +3,7 @@
  * mc-merge: the mean of networks. */
 #include "formats/network/combine.h"
 #include "libcommon/base/alloc.h"
+#include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 #include "tools/options/weights.h"
 
@@ -89,6 +90,9 @@ static int run(struct options *o, struct mc_error *err)
         if (!rc && i)
             rc = mc_expect_same_network(&o->cli, values[0].curve.graph, values[i].curve.graph,
                                         path[0], path[i], err);
+        if (!rc && i)
+            mc_data_warn_pair(&o->cli, path[0], values[0].curve.dataset, path[i],
+                              values[i].curve.dataset);
     }
     mc_option_note(&o->cli, &o->weights, o->cli.history);
     if (!rc)

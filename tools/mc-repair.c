@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * mc-repair: statistics of a network's channels, set on data. */
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
@@ -8,6 +9,7 @@
 #include "tools/options/statistics.h"
 #include "tools/options/weights.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static const char doc[] =
@@ -38,6 +40,10 @@ struct options {
     int has_ends;
     size_t first_end; /* number of operands before --ends */
     struct mc_weights_option weights;
+    /* the networks that NET records as its origin, set by run() */
+    char (*merged)[MC_ID_LEN];
+    size_t n_merged; /* 0: unknown */
+    int permuted;    /* 1: they are two, and a permutation of the second was merged */
 };
 
 static const char *const image_names[] = {"augmented", "plain", NULL};
@@ -105,19 +111,57 @@ static int read_images(struct options *o, const struct mc_weights *w, struct mc_
     return mc_in_memory_read(images, o->cli.be, err);
 }
 
+/* Find the networks that NET was merged from: the inputs of mc-merge, or those that mc-bezier
+ * recorded with a permutation. */
+static int find_merged(struct options *o, const struct mc_reader *r, struct mc_error *err)
+{
+    const msgpack_object *history = mc_reader_history(r);
+    const int is_mean = mc_history_is_of(history, "mc-merge");
+    const size_t n = is_mean ? mc_reader_n_inputs(r) : 2;
+    int rc = mc_new(&o->merged, n, err);
+
+    for (size_t k = 0; !rc && is_mean && k < n; k++)
+        memcpy(o->merged[k], mc_reader_input(r, k), MC_ID_LEN);
+    if (!rc && !is_mean)
+        o->permuted = mc_history_is_of(history, "mc-bezier") && mc_history_pair(history, o->merged);
+    o->n_merged = is_mean || o->permuted ? n : 0;
+    return rc;
+}
+
+/* Return 1 if NET can be merged from this network. */
+static int is_merged(const struct options *o, const struct mc_reader *r)
+{
+    for (size_t k = 0; k < o->n_merged; k++)
+        if (!strcmp(o->merged[k], mc_reader_id(r)))
+            return !o->permuted || !k;
+    for (size_t k = 0; o->permuted && k < mc_reader_n_inputs(r); k++)
+        if (!strcmp(o->merged[1], mc_reader_input(r, k)))
+            return 1;
+    return !o->n_merged;
+}
+
 static int add_end(struct options *o, struct mc_repair *r, const struct mc_weights *w, size_t i,
                    struct mc_error *err)
 {
     const char **path = o->cli.operands;
+    struct mc_reader *stream = NULL;
     struct mc_weights end = {0};
-    int rc = mc_weights_read(&end, (struct mc_stream){.path = path[1 + i]}, o->cli.history, err);
+    int rc = mc_reader_open(&stream, path[1 + i], err);
 
+    if (!rc)
+        rc = mc_weights_read(&end, (struct mc_stream){.reader = stream}, o->cli.history, err);
+    if (!rc && !is_merged(o, stream))
+        mc_warn(&o->cli, "%s is not one of the networks that %s was merged from",
+                mc_file_called(path[1 + i]), mc_file_called(path[0]));
+    if (!rc)
+        mc_data_warn_pair(&o->cli, path[0], w->dataset, path[1 + i], end.dataset);
     if (!rc)
         rc = mc_expect_same_network(&o->cli, w->graph, end.graph, path[0], path[1 + i], err);
     if (!rc)
         rc = mc_fail_in(mc_repair_add_end(r, &end, mc_weights_option_get(&o->weights, i), err), err,
                         "%s", mc_file_called(path[1 + i]));
     mc_weights_release(&end);
+    mc_reader_close(stream);
     return rc;
 }
 
@@ -174,9 +218,12 @@ static int run(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     struct mc_weights w = {0};
-    int rc = mc_weights_read(&w, (struct mc_stream){.path = o->cli.operands[0]}, h, err);
+    struct mc_reader *r = NULL;
+    int rc = mc_reader_open(&r, o->cli.operands[0], err);
 
-    if (rc || (rc = mc_cli_open_backend(&o->cli, err)))
+    if (!rc)
+        rc = mc_weights_read(&w, (struct mc_stream){.reader = r}, h, err);
+    if (rc || (rc = find_merged(o, r, err)) || (rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     mc_weights_widen(&w);
     mc_options_note(&o->cli, o, h);
@@ -191,6 +238,8 @@ static int run(struct options *o, struct mc_error *err)
         rc = mc_weights_write(&w, o->cli.output, h, err);
 out:
     mc_weights_release(&w);
+    mc_reader_close(r);
+    free(o->merged);
     mc_weights_option_release(&o->weights);
     return rc;
 }

@@ -241,12 +241,19 @@ static int get_id(const msgpack_object *entry, const char *name, char id[MC_ID_L
     return 1;
 }
 
-uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name)
+int mc_history_is_of(const msgpack_object *history, const char *tool)
 {
     const size_t n = history->via.array.size;
-    const msgpack_object *e = n ? &history->via.array.ptr[n - 1] : NULL;
+
+    return n && mc_is_str(mc_get_opt(&history->via.array.ptr[n - 1], "tool"), tool);
+}
+
+uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name)
+{
     const msgpack_object *o =
-        e && mc_is_str(mc_get_opt(e, "tool"), tool) ? find_arg(e, name) : NULL;
+        mc_history_is_of(history, tool)
+            ? find_arg(&history->via.array.ptr[history->via.array.size - 1], name)
+            : NULL;
 
     return o && o->type == MSGPACK_OBJECT_POSITIVE_INTEGER ? o->via.u64 : 0;
 }
@@ -263,7 +270,8 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
         parents = mc_get_opt(e, "parents");
         tool = mc_get_opt(e, "tool");
         if (!parents->via.array.size ||
-            !(mc_is_str(tool, "mc-hungarian") || mc_is_str(tool, "mc-corr")))
+            !(mc_is_str(tool, "mc-hungarian") || mc_is_str(tool, "mc-corr") ||
+              mc_is_str(tool, "mc-bezier")))
             break;
         at = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
     }

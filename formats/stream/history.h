@@ -29,10 +29,13 @@ void mc_history_facts(struct mc_history *h, const struct mc_fact *facts, size_t 
  * input is closed, whichever comes first. mc_writer_close fails if an input was not read to its
  * end. */
 void mc_history_input(struct mc_history *h, struct mc_reader *r);
-/* Get the content ids of the two networks that a permutation was computed for. They are the
- * arguments "a" and "b" of the stream's run, or of the first parents of mc-hungarian and mc-corr
- * runs. Returns 1, or 0 and "" if the history lacks them. */
+/* Get the content ids of the two networks that a permutation was computed for, or that a curve with
+ * a permutation connects. They are the arguments "a" and "b" of the stream's run, or of the first
+ * parents of mc-hungarian, mc-corr and mc-bezier runs. Returns 1, or 0 and "" if the history lacks
+ * them. */
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
+/* 1 if a run of `tool` wrote the stream. */
+int mc_history_is_of(const msgpack_object *history, const char *tool);
 /* Get a number from the arguments of the run that wrote the stream. 0 if that run is not of `tool`
  * or has no such number. */
 uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name);

@@ -74,6 +74,14 @@ void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char
         mc_warn(cli, "%s: images of the test split (training images expected)", file);
 }
 
+void mc_data_warn_pair(const struct mc_cli *cli, const char *path_a, const char *dataset_a,
+                       const char *path_b, const char *dataset_b)
+{
+    if (is_other_set(dataset_a, dataset_b))
+        mc_warn(cli, "%s was trained on %s, %s on %s", mc_file_called(path_a), dataset_a,
+                mc_file_called(path_b), dataset_b);
+}
+
 void mc_data_warn_plain(const struct mc_cli *cli, const char *option, int augmented,
                         const struct mc_dataset_info *info)
 {

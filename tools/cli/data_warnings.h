@@ -20,6 +20,9 @@ enum mc_data_use {
  * without normalisation (mean 0, deviation 1) is not compared. */
 void mc_data_warn(const struct mc_cli *cli, const struct mc_graph *g, const char *dataset,
                   const struct mc_dataset_info *info, const char *path, enum mc_data_use use);
+/* Warns if the networks of two files name different data sets, as mc_data_warn compares them. */
+void mc_data_warn_pair(const struct mc_cli *cli, const char *path_a, const char *dataset_a,
+                       const char *path_b, const char *dataset_b);
 /* Warns that batch-norm statistics come from plain images by this option, if the network was trained
  * on augmented ones and the data set has an augmentation. */
 void mc_data_warn_plain(const struct mc_cli *cli, const char *option, int augmented,
