@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Iterator, Optional, Sequence
 
+import torch
 from torch import nn
 
 from ..errors import need
@@ -159,7 +160,11 @@ class Groups:
 
     def operations(self, net: nn.Module) -> str:
         """The first operation in which a network differs from the one that the groups were derived of, on the examples, or ""."""
+        kinds = {v.dtype for v in net.parameters() if v.is_floating_point()}
         for example, programs in zip(self.examples, self.run.programs):
+            if len(kinds) == 1:  # a network in bfloat16 reads bfloat16
+                example = torch.utils._pytree.tree_map(
+                    lambda v: v.to(*kinds) if isinstance(v, torch.Tensor) and v.is_floating_point() else v, example)
             other = capture.different(programs[0], capture.export(net, example, capture.SIZES[0]))
             if other:
                 return other
