@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The exception of the package."""
+"""The exception of the package, and its warnings."""
+import os
+import sys
+import warnings
 from contextlib import contextmanager
 
 
@@ -32,3 +35,12 @@ def inside(place):
         yield
     except Error as e:
         raise Error("%s: %s" % (place, e), e.names) from None
+
+
+def warn(message):
+    """Warns with the place where the user's code calls the package."""
+    level, frame = 1, sys._getframe()
+    own = os.path.dirname(__file__) + os.sep
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(own):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

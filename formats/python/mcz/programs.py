@@ -5,7 +5,7 @@ import shutil
 import subprocess
 import sys
 
-from .errors import Error
+from .errors import Error, warn
 
 
 def find(name):
@@ -13,7 +13,7 @@ def find(name):
     Raises FileNotFoundError if it is in neither place."""
     path = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
     if not path:
-        raise FileNotFoundError("%s is not on PATH (add the folder of mc's programs to PATH)" % name)
+        raise FileNotFoundError("%s is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its programs)" % name)
     return path
 
 
@@ -31,20 +31,24 @@ def check(path, stdin=subprocess.DEVNULL):
                                       stderr=subprocess.PIPE))
 
 
-def _finish(name, result):
-    """Raises the error of a program that failed. Returns its messages."""
-    message = result.stderr.decode(errors="replace").strip()
+def _finish(name, result, verbose=False):
+    """Raises the error of a program that failed. Its other messages become warnings, or are printed if they are those of -v."""
+    lines, marked = result.stderr.decode(errors="replace").splitlines(), "%s: warning: " % name
     if result.returncode:
-        raise (Error if result.returncode == 3 else OSError)(message or "%s: status %d" % (name, result.returncode))
-    return message
+        errors = [line for line in lines if not line.startswith(marked)]
+        raise (Error if result.returncode == 3 else OSError)("\n".join(errors) or "%s: status %d" % (name, result.returncode))
+    for line in lines:
+        if verbose and not line.startswith(marked):
+            print(line, file=sys.stderr)
+        else:
+            warn(line.replace(marked, name + ": ", 1))
 
 
 def pipe(data, *commands):
     """The standard output of the last of some commands, each of which reads that of the one before; the first reads `data`.
-    Prints their warnings on standard error. Raises Error or OSError, with the program's message, if one fails."""
+    Their warnings become Python's. Raises Error or OSError, with the program's message, if one fails."""
     for name, *arguments in commands:
         result = subprocess.run([find(name), *arguments], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        message, data = _finish(name, result), result.stdout
-        if message:
-            print(message, file=sys.stderr)
+        data = result.stdout
+        _finish(name, result, not {"-v", "--verbose"}.isdisjoint(arguments))
     return data
