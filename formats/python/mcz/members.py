@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint sets of permutations, which mc-hungarian --joint writes."""
 import os
-from types import SimpleNamespace
+
+import numpy as np
 
 from .errors import need
-from .stream import read
+from .stream import Stream, content_id, read
 
 
 def member(source, which):
@@ -15,9 +16,9 @@ def member(source, which):
 
     source: the path of a permutation stream, or a stream of mcz.read().
     which: the member's number, from 1, or the content id of its network.
-    Returns an object with kind, meta and tensors {group: array} of a permutation, and network, the content id. It fits
-    mcz.torch.permute and, with meta and tensors, mcz.write. Raises mcz.Error if the stream is not a joint set or has no
-    such member. `mc-permute --member N --to M` writes the map to another member's order.
+    Returns the permutation as a Stream, for mcz.torch.permute, merge and Curve. It has two more attributes, which are content
+    ids: network, and reference, that of network 1 if it keeps its order, else None. Raises mcz.Error if the stream is not a
+    joint set or has no such member. `mc-permute --member N --to M` writes the map to another member's order.
     """
     s = read(source, "permutation") if isinstance(source, (str, os.PathLike)) else source
     ids = s.meta.get("members")
@@ -26,5 +27,9 @@ def member(source, which):
         need(which in ids, "none of the %d networks has the id %s" % (len(ids), which))
         which = ids.index(which) + 1
     need(1 <= which <= len(ids), "the member must be from 1 to %d (got %d)" % (len(ids), which))
-    tensors = {g["name"]: s.tensors["%d/%s" % (which, g["name"])] for g in s.meta["groups"]}
-    return SimpleNamespace(kind=s.kind, meta={"groups": s.meta["groups"]}, tensors=tensors, network=ids[which - 1])
+    first, tensors = ({g["name"]: s.tensors["%d/%s" % (i, g["name"])] for g in s.meta["groups"]} for i in (1, which))
+    meta = {"groups": s.meta["groups"]}
+    own = {"groups": s.groups} if hasattr(s, "groups") else {}  # those of align_many
+    return Stream(kind=s.kind, meta=meta, tensors=tensors, dtypes=dict.fromkeys(tensors, "int32"), history=s.history,
+                  inputs=[s.id], id=content_id(s.kind, meta, tensors), records=len(tensors), network=ids[which - 1],
+                  reference=ids[0] if all(np.array_equal(v, range(len(v))) for v in first.values()) else None, **own)
