@@ -97,11 +97,11 @@ batches = [({"tokens": t, "shift": torch.tensor(.1)}, t.roll(1, 1)) for t in tok
 for dtype in torch.float32, torch.bfloat16:
     m, n = Tied().to(dtype), Tied().to(dtype)
     c = mcz.torch.Curve(m, n, control_points=2, kind="chain")
-    c.train(batches, epochs=3, lr=1., progress=False, loss=lambda o, y: F.cross_entropy(o.float(), y))
+    c.train(batches, epochs=3, lr=1., progress=False, loss=lambda o, y: F.cross_entropy(o["logits"].float(), y))
     middle = c.point(.4)
     assert middle.head.weight is middle.embed.weight and middle.head.weight.dtype == dtype
     assert c.names == ["embed.weight"] and torch.allclose(c._at(.5)["scale"], (m.scale.float() + n.scale.float()) / 2)
-    assert c.evaluate({"text": batches}, points=3, progress=False, loss=lambda o, y: F.cross_entropy(o.float(), y))
+    assert c.evaluate({"text": batches}, points=3, progress=False, loss=lambda o, y: F.cross_entropy(o["logits"].float(), y))
     c.save("tied.mcz")
     s = mcz.read("tied.mcz")
     assert np.array_equal(s.tensors["1/embed.weight"], s.tensors["1/head.weight"])

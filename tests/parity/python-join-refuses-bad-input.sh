@@ -54,8 +54,8 @@ for empty in [], iter([]):
     expect(["test: the loader yields no images"], lambda: c.evaluate({"test": empty}, bn=data))
 expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, []))
 for images in x.split(10), [(x,)], [(x, None)]:
-    expect(["batches (x, y) of images and labels expected"], lambda: c.train(images, epochs=1))
-    expect(["test: batches (x, y) of images and labels expected"], lambda: c.evaluate({"test": images}))
+    expect(["batches (x, y) of inputs and labels expected"], lambda: c.train(images, epochs=1))
+    expect(["test: batches (x, y) of inputs and labels expected"], lambda: c.evaluate({"test": images}))
 assert isinstance(c.point(.5, x.split(10)), nn.Module)  # statistics need no labels
 expect(["test: labels (40,) of integers expected, got (40, 3) of int64"], lambda: c.evaluate(
     {"test": [(x, y[:, None].repeat(1, 3))]}))

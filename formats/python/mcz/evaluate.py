@@ -2,6 +2,7 @@
 """Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
 import inspect
 import math
+from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import contextmanager
 
@@ -19,9 +20,9 @@ def outputs(out):
     first, then the rest of a tuple."""
     if isinstance(out, (tuple, list)):
         return [o for o in out if o is not None]
-    if hasattr(out, "logits") and not isinstance(out, torch.Tensor):
-        return [out.logits]
-    return [next(iter(out.values()))] if isinstance(out, dict) else [out]
+    if isinstance(out, Mapping):
+        return [out["logits"]] if "logits" in out else list(out.values())[:1]
+    return [out.logits if hasattr(out, "logits") and not isinstance(out, torch.Tensor) else out]
 
 
 def arguments(x):
@@ -32,11 +33,24 @@ def arguments(x):
     return (tuple(x) if isinstance(x, (tuple, list)) else (x,)), {}
 
 
+def _signature(net):
+    """The signature of a network's forward, or None if it is unknown."""
+    try:
+        return inspect.signature(net.forward)
+    except (TypeError, ValueError):
+        return None
+
+
+def accepts(net, name):
+    """True if a network's forward has an argument of this name, or any keyword arguments."""
+    found = _signature(net)
+    return found is not None and any(k == name or p.kind is p.VAR_KEYWORD for k, p in found.parameters.items())
+
+
 def fit(net, args, kwargs):
     """Raises Error if the arguments do not fit the network's forward."""
-    try:
-        signature = inspect.signature(net.forward)
-    except (TypeError, ValueError):  # unknown
+    signature = _signature(net)
+    if signature is None:
         return
     try:
         signature.bind(*args, **kwargs)
@@ -47,17 +61,41 @@ def fit(net, args, kwargs):
             "them as a dictionary, or as a tuple: ((x1, x2), y))" % e) from None
 
 
+def _restore(kept, own):
+    """Gives a container the entries of its copy `kept`."""
+    own.clear()
+    (own.extend if isinstance(own, list) else own.update)(kept)
+
+
 @contextmanager
-def evaluating(*nets):
-    """Puts networks into evaluation mode, and restores the mode of each module afterwards."""
-    modes = [(m, m.training) for n in nets for m in n.modules()]
-    try:
-        for n in nets:
-            n.eval()
-        yield
-    finally:
-        for m, training in modes:
-            m.training = training
+def evaluating(*nets, training=False):
+    """Puts networks into evaluation mode, or training mode. Afterwards restores what running them may change: the mode, hooks
+    and attributes of each module, buffers, and PyTorch's random numbers.
+
+    Sets the modules' flags only: their train() may do more, such as merge weights (loralib)."""
+    modules = {id(m): m for n in nets for m in n.modules()}.values()
+    kept = [(m, m.training, dict(vars(m))) for m in modules]
+    inside = [v for _, _, own in kept for v in own.values()]
+    containers = [(type(v)(v), v) for v in inside if type(v) in (dict, list, set, OrderedDict)]
+    tensors = {id(v): v for v in [*inside, *(b for n in nets for b in n.buffers())]
+               if isinstance(v, torch.Tensor) and not v.is_meta}.values()
+    tensors = [(v, v.detach().clone()) for v in tensors]
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    with torch.random.fork_rng(gpus):
+        try:
+            for m in modules:
+                m.training = training
+            yield
+        finally:
+            for m, mode, own in kept:
+                _restore(own, vars(m))
+                m.training = mode
+            for copy, v in containers:
+                _restore(copy, v)
+            with torch.no_grad():
+                for v, old in tensors:
+                    if not torch.equal(v, old):
+                        v.copy_(old)
 
 
 def window(n):

@@ -30,7 +30,6 @@ import re
 import sys
 import threading
 import traceback
-import warnings
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Mapping, Optional, Sequence, Union
 
@@ -49,12 +48,14 @@ import mcz
 from mcz import groups as _groups
 from mcz import keys, safetensors
 from mcz import state as _state
+from mcz.batches import first_tensor, input_of, loader_of, to
 from mcz.errors import Error, inside, need
 from mcz.evaluate import arguments, evaluating, fit
 from mcz.files import Path, replacing
 from mcz.graph import constant
-from mcz.joined import Curve, align, merge, save
-from mcz.many import align_many, merge_many
+from mcz.joined import Curve, align, save
+from mcz.many import align_many
+from mcz.merging import merge, merge_many, warn_other
 from mcz.state import load, owners, tensors_of
 from mcz.stream import content_id
 
@@ -65,7 +66,6 @@ if TYPE_CHECKING:
 
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 _EXPORTS = threading.RLock()  # torch.export, and what mcz switches off around it, are of the process
-OTHERS = "the permutation was computed for other networks (not this %s)"
 
 
 # ---- networks with a graph -------------------------------------------------------------------------------------------
@@ -170,36 +170,6 @@ def _ids(nets, rows, streams):
     return [s.id for s in found]
 
 
-def _batches(loader):
-    """The loader, unless it is something else in its place."""
-    order = "(the order is a, b, loader, groups)"
-    need(not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
-         "a loader of batches expected, got %s %s" % (type(loader).__name__, order))
-    need(not isinstance(loader, torch.Tensor), "a loader of batches expected, got a tensor (one batch x: [x])")
-    return loader
-
-
-def _input(batch, example=None):
-    """The network's input in a batch, which may have labels: a tensor, or a tuple or dictionary of its arguments. example: that
-    of derived groups. A batch as long as a tuple of arguments is the input, unless its first entry holds several."""
-    several = isinstance(example, (tuple, list)) and isinstance(batch, (tuple, list)) and len(batch) == len(example)
-    return batch[0] if isinstance(batch, (tuple, list)) and not (
-        several and not isinstance(batch[0], (tuple, list, Mapping))) else batch
-
-
-def _first(x):
-    """The first tensor of an input."""
-    return next(iter(x.values())) if isinstance(x, Mapping) else x[0] if isinstance(x, (tuple, list)) else x
-
-
-def _to(batch, device):
-    if isinstance(batch, Mapping):
-        return {k: _to(v, device) for k, v in batch.items()}
-    if isinstance(batch, (tuple, list)):
-        return [_to(v, device) for v in batch]
-    return batch.to(device) if isinstance(batch, torch.Tensor) else batch
-
-
 def _path(text):
     """(module, (first, end) or None) of MODULE, MODULE:in, MODULE[FIRST:END] or MODULE[FIRST:END]:in."""
     module, first, end = re.fullmatch(r"(.*?)(?:\[(\d+):(\d+)\])?(?::in)?", text).groups()
@@ -285,6 +255,47 @@ def _declared_taps(groups, at, sizes, inner, outers):
     return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
 
 
+class _Sums:
+    """The sums of a tap. The inputs of one batch have equally many samples, such as tokens. If those of another have more, each
+    sample counts as its share of its input: all inputs weigh the same."""
+
+    def __init__(self):
+        self.parts, self.samples, self.inputs, self.each = dict.fromkeys(PARTS, 0), 0, 0, None
+
+    def add(self, x, y, inputs, copies):
+        """Adds the activations (samples, units) of a batch of inputs, which has each of them `copies` times."""
+        n = len(x) // copies // inputs
+        if self.each not in (None, 1, n):  # another length
+            self.parts = {k: v / self.each for k, v in self.parts.items()}
+            self.samples, self.each = self.inputs, 1
+        self.each = self.each or n
+        share = copies * (n // self.each if self.each == 1 else 1)
+        for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
+            self.parts[part] = self.parts[part] + v.numpy() / share
+        self.inputs, self.samples = self.inputs + inputs, self.samples + len(x) // share
+
+
+def _sums(nets, loader, example, recorder, taps, units):
+    """The sums of the two networks' activations at the taps [(group, place)], the number of inputs and their hash. recorder(net)
+    records the activations, units has the number of units of each group."""
+    sums, images, data = [_Sums() for _ in taps], 0, xxhash.xxh3_128()
+    with ExitStack() as stack, evaluating(*nets), torch.no_grad():
+        recorders = [stack.enter_context(closing(recorder(n))) for n in nets]
+        for batch in (input_of(batch, example) for batch in loader):
+            first = first_tensor(batch)
+            for n, r in zip(nets, recorders):
+                r.run(to(batch, next(n.parameters()).device))
+            data.update(first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+            images += len(first)
+            for i, (g, p) in enumerate(taps):
+                x, y = (torch.zeros(len(first), units[g], dtype=torch.float64) if p is None else r.units(g, p).cpu()
+                        for r in recorders)
+                for name, v in ("a", x), ("b", y):
+                    need(bool(torch.isfinite(v).all()), "%s: activations of group \"%s\" are not finite" % (name, g))
+                sums[i].add(x, y, len(first), 1 if p is None else recorders[0].copies)
+    return sums, images, data
+
+
 def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path: Union[Path, BinaryIO] = "-",
             at: Optional[Mapping[str, Any]] = None, stage: str = "post", weights: Optional[Sequence[Path]] = None) -> str:
     """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
@@ -293,7 +304,8 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
 
     a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
     loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...), or a tuple or a
-             dictionary of arguments, as the example of mcz.torch.groups is.
+             dictionary of arguments, as the example of mcz.torch.groups is. A dictionary's "labels" are left out. If the
+             inputs of a batch are longer than those of another, all inputs still weigh the same.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
     at       {group: module, or list of modules}, for groups without "at".
@@ -308,7 +320,7 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
     """
     need(stage in ("post", "pre"), "stage must be \"post\" or \"pre\" (got %r)" % (stage,))
     need(at is None or not hasattr(groups, "taps"), "at is for declared groups (derived groups have their own places)")
-    loader = _batches(loader)
+    loader = loader_of(loader)
     shapes, other = ({k: v.shape for k, v in tensors_of(n).items()} for n in (a, b))
     different = [k for k in {**shapes, **other} if shapes.get(k) != other.get(k)]
     need(not different, "a and b are different networks: %d tensors of another name or shape (%s)" % (
@@ -334,48 +346,33 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
             return _ModuleRecorder(net, seen, units, axes)
     taps = [(g, p) for g in seen for p in seen[g] or [None]]  # None: no activation shows the group
     ids = _ids((a, b), rows, weights)
-    sums: list[dict[str, Any]] = [dict.fromkeys(PARTS, 0) for _ in taps]
-    samples, images, data = [0] * len(taps), 0, xxhash.xxh3_128()
-    with ExitStack() as stack, evaluating(a, b), torch.no_grad():
-        recorders = [stack.enter_context(closing(recorder(n))) for n in (a, b)]
-        for batch in (_input(batch, getattr(groups, "example", None)) for batch in loader):
-            first = _first(batch)
-            need(isinstance(first, torch.Tensor), "the loader must yield tensors (got %s)" % type(first).__name__)
-            for n, r in zip((a, b), recorders):
-                r.run(_to(batch, next(n.parameters()).device))
-            data.update(first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
-            images += len(first)
-            for i, (g, p) in enumerate(taps):
-                x, y = (torch.zeros(len(first), units[g], dtype=torch.float64) if p is None else r.units(g, p).cpu()
-                        for r in recorders)
-                for name, v in ("a", x), ("b", y):
-                    need(bool(torch.isfinite(v).all()), "%s: activations of group \"%s\" are not finite" % (name, g))
-                copies = 1 if p is None else recorders[0].copies
-                for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
-                    sums[i][part] = sums[i][part] + v.numpy() / copies
-                samples[i] += len(x) // copies
+    sums, images, data = _sums((a, b), loader, getattr(groups, "example", None), recorder, taps, units)
     need(images, "the loader yields no images")
     taps = [(g, "unobserved" if p is None else str(p)) for g, p in taps]
     nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
-            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": n}
-                     for (g, p), n in zip(taps, samples)], "images": images, "shards": 1, "counted": [0], "total": images}
-    tensors = {"%d/%s/%s" % (i, p, part): sums[i][part] for i, (_, p) in enumerate(taps) for part in PARTS}
+            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": own.samples}
+                     for (g, p), own in zip(taps, sums)], "images": images, "shards": 1, "counted": [0], "total": images}
+    tensors = {"%d/%s/%s" % (i, p, part): sums[i].parts[part] for i, (_, p) in enumerate(taps) for part in PARTS}
     return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
                      history=mcz.history("mcz.torch.moments", {
                          "a": ids[0], "b": ids[1], **({} if weights is None else {"streams": True})}))
 
 
 def _expected(p, groups):
-    """The ids of the networks (a, b) that a permutation stream was computed for. None if they are unknown, or if they may be ids
-    with other groups than these."""
+    """The ids of the networks (a, b) that a permutation stream was computed for, None for one that is unknown. None if both are,
+    or if they may be ids with other groups than these."""
     made = getattr(p, "history", None) or []
     sources = [e for e in made if e["tool"] in ("mcz.torch.moments", "mc-match")]
+    same = p.groups is groups if hasattr(p, "groups") else all(e["tool"] == "mcz.torch.moments" for e in sources)
+    if not sources or not same or any(dict(e["args"]).get("streams") for e in sources):
+        return None
+    if hasattr(p, "network"):  # a member of a joint set
+        return p.reference, p.network
     if len(sources) != 1 or made[-1]["tool"] not in ("mc-hungarian", "mc-match"):
         return None
     own = dict(sources[0]["args"])
-    same = p.groups is groups if hasattr(p, "groups") else sources[0]["tool"] == "mcz.torch.moments"
-    return (own.get("a"), own.get("b")) if same and not own.get("streams") else None
+    return own.get("a"), own.get("b")
 
 
 def _split(shape, axis, parts):
@@ -383,23 +380,33 @@ def _split(shape, axis, parts):
     return math.prod(shape[:axis]) // parts, shape[axis], math.prod(shape[axis + 1:])
 
 
-def _permuted(tensors, permutation, rows):
-    """Yields (name, permuted tensor) for rows of {name: tensor}. Of a tensor's names, only the first occurs."""
+def _axes(tensors, rows):
+    """{name: [(axis, rows on it)]} of the tensors that rows permute. Of a tensor's names, only the first occurs."""
     found, first = {}, owners(tensors)
     for r in rows:
         found.setdefault(first[r.tensor], {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
-    for name, axes in found.items():
-        tensor = new = tensors[name]
-        for axis, own in sorted(axes.items(), reverse=True):  # parts of axis 0 move last
-            parts = next(iter(own)).parts
-            x = new.reshape(parts, *_split(tensor.shape, axis, parts))
-            order = _groups.gather(parts * x.shape[2], own, permutation).reshape(parts, -1) % x.shape[2]
-            order = torch.from_numpy(order).to(tensor.device)
-            new = torch.stack([part.index_select(1, i) for part, i in zip(x, order)]).reshape(tensor.shape)
-        yield name, new
+    return {name: sorted(axes.items(), reverse=True) for name, axes in found.items()}  # parts of axis 0 move last
 
 
-def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
+def _moved(tensor, axes, permutation):
+    """A tensor after the permutation of these axes."""
+    shape = tensor.shape
+    for axis, own in axes:
+        parts = next(iter(own)).parts
+        x = tensor.reshape(parts, *_split(shape, axis, parts))
+        order = _groups.gather(parts * x.shape[2], own, permutation).reshape(parts, -1) % x.shape[2]
+        moved = [part.index_select(1, torch.from_numpy(i).to(x.device)) for part, i in zip(x, order)]
+        tensor = (moved[0] if parts == 1 else torch.stack(moved)).reshape(shape)
+    return tensor
+
+
+def _permuted(tensors, permutation, rows):
+    """Yields (name, permuted tensor) for rows of {name: tensor}. Of a tensor's names, only the first occurs."""
+    for name, axes in _axes(tensors, rows).items():
+        yield name, _moved(tensors[name], axes, permutation)
+
+
+def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[torch.optim.Optimizer] = None) -> nn.Module:
     """Permutes the units of a network in place. The network computes the same function. Returns the network.
 
         mcz.torch.permute(b, "p.mcz", groups)
@@ -407,26 +414,32 @@ def permute(net: nn.Module, permutation: Any, groups: Any) -> nn.Module:
     permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or {group: integers (K)}: the
                  new unit i is the old unit p[i].
     groups       as mcz.groups describes.
+    optimizer    the network's optimizer, if training is to continue. Without it, gradients and the optimizer's state are not
+                 permuted, and training continues differently.
 
-    Raises mcz.Error, and leaves the network unchanged, if groups, sizes or values do not fit. Warns if align computed the
-    permutation for another network, such as one that is permuted already.
-    """
+    In the optimizer's state, each tensor with its parameter's shape is permuted as the parameter: momentum, exp_avg, exp_avg_sq.
+    Numbers, such as step, stay. State of another shape, such as Adafactor's factors, is refused by name.
+
+    Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state do not fit. Warns if align
+    computed the permutation for another network, such as one that is permuted already."""
     p = mcz.read(permutation, "permutation") if isinstance(permutation, (str, os.PathLike)) else permutation
-    expected = _expected(p, groups)
-    before = expected and _ids([net], _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})[0], None)
-    _apply(net, p, groups)
-    if expected and before != [expected[1]]:
-        warnings.warn(OTHERS % "b", stacklevel=2)
+    orders, rows = _orders(net, p, groups)
+    axes = _axes(tensors_of(net), rows)
+    moving = [] if optimizer is None else _training_state(net, optimizer, axes)
+    warn_other(p, groups, {"b": net})
+    moving += [(v, axes[k]) for k, v in tensors_of(net).items() if k in axes]
+    with torch.no_grad():
+        for tensor, own in moving:
+            tensor.copy_(_moved(tensor, own, orders))
     return net
 
 
-def _apply(net, permutation, groups):
-    """permute() without its warning. Returns the network."""
+def _orders(net, permutation, groups):
+    """({group: array}, rows) of a permutation that fits the groups and the network."""
     need("members" not in getattr(permutation, "meta", {}),
          "one permutation expected, got a joint set (mcz.member selects one)")
     permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
-    state = tensors_of(net)
-    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in state.items()})
+    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})
     wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
              for g in sorted(set(sizes) ^ set(permutation))]
     wrong += ["\"%s\": %d units expected, got %d" % (g, sizes[g], permutation[g].size)
@@ -436,10 +449,34 @@ def _apply(net, permutation, groups):
     need(not wrong, "the permutation does not match the groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
         need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": each unit must occur once" % g)
-    with torch.no_grad():
-        for name, new in list(_permuted(state, permutation, rows)):
-            state[name].copy_(new)
-    return net
+    return permutation, rows
+
+
+def _reader(net, permutation, groups):
+    """A function that returns the tensor of a name, permuted if there is a permutation, which is checked first."""
+    state = tensors_of(net)
+    if permutation is None:
+        return state.__getitem__
+    orders, rows = _orders(net, permutation, groups)
+    axes, first = _axes(state, rows), owners(state)
+    return lambda name: _moved(state[name], axes.get(first[name], ()), orders)
+
+
+def _training_state(net, optimizer, axes):
+    """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the parameters."""
+    own = {id(p) for g in optimizer.param_groups for p in g["params"]}
+    found, wrong, known = [], [], False
+    for name, p in net.named_parameters():
+        known = known or id(p) in own
+        for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items() if name in axes else ():
+            fits = isinstance(v, torch.Tensor) and v.shape == p.shape
+            found += [(v, axes[name])] * fits
+            wrong += ["\"%s\" of %s" % (k, name)] * (not fits and not isinstance(v, (int, float, type(None))) and not (
+                isinstance(v, torch.Tensor) and v.numel() == 1))
+    need(known, "the optimizer has none of the network's parameters")
+    need(not wrong, "the optimizer's state cannot be permuted: %s" % ", ".join(
+        wrong[:_state.SHOWN] + ["..."] * (len(wrong) > _state.SHOWN)))
+    return found
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
+"""Batches of a loader, and the loss and accuracy of a network's output for one. A batch is one of these:
+
+(x, y)          a tuple or list of two: the network's input and its labels
+{argument: x}   a dictionary, as collators of Hugging Face return; its "labels", if any, are y and not an input
+x, (x,)         an input without labels: a tensor, or alone in a tuple or list
+
+An input x is a tensor, a tuple or list of arguments, or a dictionary of them: ((x1, x2), y), ({argument: x}, y). If a function
+needs no labels, the first entry of a tuple of any length is x. Batches may have different lengths and shapes."""
+from __future__ import annotations
+
+import math
+import os
+import warnings
+from collections.abc import Mapping
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from .errors import need
+from .evaluate import accepts, outputs
+
+Batches = Iterable[Any]
+Loss = Callable[[Any, Any], torch.Tensor]
+IGNORED = -100  # the label that cross_entropy ignores
+BATCHES = ("batches (x, y) of inputs and labels expected (several inputs: ((x1, x2), y) or ({argument: x}, y)), or dictionaries "
+           "{argument: x, \"labels\": y}")
+
+
+# ---- inputs and labels -----------------------------------------------------------------------------------------------
+
+def loader_of(loader: Any) -> Batches:
+    """The loader, unless it is something else in its place."""
+    order = "(the order is a, b, loader, groups)"
+    need(not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
+         "a loader of batches expected, got %s %s" % (type(loader).__name__, order))
+    need(not isinstance(loader, torch.Tensor), "a loader of batches expected, got a tensor (one batch x: [x])")
+    return loader
+
+
+def read(loader: Batches, text: str = "") -> Iterator[Any]:
+    """The batches of a loader, which must have one. If `text`, shows progress with tqdm, if it is installed."""
+    batch = None
+    loader = loader_of(loader)
+    try:
+        with warnings.catch_warnings():  # in a notebook without ipywidgets
+            warnings.simplefilter("ignore")
+            from tqdm.auto import tqdm
+        loader = tqdm(loader, desc=text, leave=False, disable=None) if text else loader  # type: ignore[call-overload]
+    except ImportError:
+        pass
+    for batch in loader:
+        yield batch
+    need(batch is not None, "the loader yields no images")
+
+
+def to(batch: Any, device: torch.device) -> Any:
+    """The batch with its tensors on a device."""
+    if isinstance(batch, Mapping):
+        return {k: to(v, device) for k, v in batch.items()}
+    if isinstance(batch, (tuple, list)):
+        return [to(v, device) for v in batch]
+    return batch.to(device) if isinstance(batch, torch.Tensor) else batch
+
+
+def input_of(batch: Any, example: Any = None) -> Any:
+    """The network's input in a batch. example: that of derived groups. If it has several arguments, a batch of as many tensors
+    is the input, and if it has "labels", so has the input."""
+    if isinstance(batch, Mapping):
+        labelled = isinstance(example, Mapping) and "labels" in example
+        return {k: v for k, v in batch.items() if labelled or k != "labels"}
+    several = isinstance(example, (tuple, list)) and isinstance(batch, (tuple, list)) and len(batch) == len(example)
+    return batch[0] if isinstance(batch, (tuple, list)) and not (
+        several and not isinstance(batch[0], (tuple, list, Mapping))) else batch
+
+
+def labelled(net: nn.Module, batch: Any, loss: Loss) -> tuple[Any, Any]:
+    """(x, y) of a batch. The "labels" of a dictionary remain in x if the network's forward has an argument of this name, for the
+    network's own loss. Only your own loss may go without labels."""
+    if isinstance(batch, Mapping):
+        x, y = batch if accepts(net, "labels") else input_of(batch), batch.get("labels")
+    else:
+        need(isinstance(batch, (tuple, list)) and len(batch) == 2, BATCHES)
+        x, y = batch
+    need(isinstance(y, torch.Tensor) or loss is not F.cross_entropy, BATCHES)
+    return x, y
+
+
+def first_tensor(x: Any) -> torch.Tensor:
+    """The first tensor of an input that has a batch axis."""
+    leaves = torch.utils._pytree.tree_leaves(x)
+    found = [v for v in leaves if isinstance(v, torch.Tensor) and v.dim()]
+    need(found, "the loader must yield tensors (got %s)" % ", ".join(type(v).__name__ for v in leaves[:1]))
+    return found[0]
+
+
+# ---- loss and accuracy -----------------------------------------------------------------------------------------------
+
+class Measured(NamedTuple):
+    """The loss of a batch, a mean, and its weight in the mean of several batches: the number of labels that count, or of inputs
+    for your own loss. correct: the number of `labels` that the network predicts, nan if y are not classes."""
+    loss: torch.Tensor
+    weight: int
+    correct: float
+    labels: int
+
+
+def _are_classes(logits: Any, y: Any) -> bool:
+    """True if y are labels (N, ...), integers, of logits (N, K, ...)."""
+    return isinstance(logits, torch.Tensor) and isinstance(y, torch.Tensor) and logits.dim() > 1 and (
+        y.shape == logits.shape[:1] + logits.shape[2:] and not y.is_floating_point() and not y.is_complex())
+
+
+def _own(output: Any) -> Any:
+    """The loss in a network's output, or None."""
+    return output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+
+
+def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
+    """The loss and accuracy of a network's output for the input x and labels y of labelled().
+
+    The default loss is cross entropy of the logits, or the loss in the output if the network got the labels. It knows best how
+    labels are shifted, so then only labels (N) have an accuracy. Raises Error if the labels do not fit the default loss."""
+    logits, theirs = next(iter(outputs(output)), None), None
+    classes, default = _are_classes(logits, y), loss is F.cross_entropy
+    if default and isinstance(x, Mapping) and x.get("labels") is y:
+        theirs = _own(output)
+        classes = classes and (theirs is None or y.dim() == 1)
+    if default and theirs is None and not classes:
+        need(isinstance(logits, torch.Tensor), "logits expected, got %s (your own loss= reads any output)" % type(
+            logits).__name__)
+        need(False, "labels %s of integers expected, got %s of %s (other labels need your own loss=)" % (
+            tuple(logits.shape[:1] + logits.shape[2:]), tuple(y.shape), str(y.dtype)[len("torch."):]))
+    n = int((y != IGNORED).sum()) if classes or default else 0
+    if not default:
+        value, weight = loss(output, y), len(first_tensor((y, x)))
+    else:  # the mean over no labels is not a number
+        value, weight = (logits.sum() * 0 if not n else F.cross_entropy(logits, y) if theirs is None else theirs), n
+    return Measured(value, weight, int((logits.argmax(1) == y).sum()) if classes else math.nan, n)

@@ -1,0 +1,210 @@
+# SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
+"""Means of PyTorch networks, computed tensor by tensor. mcz.torch has the public names."""
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from typing import Any, Optional, Sequence
+
+import torch
+from torch import nn
+
+import mcz
+
+from . import groups as _groups
+from . import state as _state
+from .batches import Batches
+from .errors import need, warn
+from .evaluate import arguments, fit
+from .norms import norms, statistics
+from .state import tensors_of
+
+CHUNK = 1 << 18  # numbers that are summed at once
+
+
+def _door() -> Any:
+    """mcz.torch, which imports this module."""
+    import mcz.torch
+    return mcz.torch
+
+
+def names(found: Sequence[str]) -> str:
+    """The names of tensors in a message."""
+    return ", ".join(list(found[:_state.SHOWN]) + ["..."] * (len(found) > _state.SHOWN))
+
+
+def first_names(state: dict[str, torch.Tensor]) -> dict[str, str]:
+    """{name: the first name of the same tensor}: a tied tensor has several."""
+    first: dict[Any, str] = {}
+    return {k: first.setdefault((v.data_ptr(), v.shape, v.stride()) if v.numel() else k, k) for k, v in state.items()}
+
+
+def expect_same(a: nn.Module, b: nn.Module) -> None:
+    """Raises Error unless the networks have the same tensors."""
+    states = tensors_of(a), tensors_of(b)
+    x, y = ({k: (v.shape, v.dtype) for k, v in s.items()} for s in states)
+    other = [k for k in {**x, **y} if x.get(k) != y.get(k)]
+    need(not other, "a and b are different networks: %d tensors of another name, shape or dtype (%s)" % (
+        len(other), names(other)))
+    need(not any(dtype.is_complex for _, dtype in x.values()), "tensors of complex numbers are not supported")
+    one, two = map(first_names, states)
+    other = [k for k in one if one[k] != two[k]]
+    need(not other, "a and b are different networks: only one of them ties %s" % names(other))
+
+
+def duplicate(net: nn.Module) -> nn.Module:
+    """A copy of a network. Results that its modules keep, which PyTorch does not copy, lose their history."""
+    kept = torch.utils._pytree.tree_leaves([list(vars(m).values()) for m in net.modules()])
+    return copy.deepcopy(net, {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf})
+
+
+def rows_of(net: nn.Module, groups: Any) -> list[Any]:
+    return [] if groups is None else _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})[0]
+
+
+def permutation_of(p: Any, groups: Any) -> tuple[Any, Any]:
+    """(stream or None, groups) of a permutation stream or the path of one."""
+    p = mcz.read(p, "permutation") if isinstance(p, (str, os.PathLike)) else p
+    need(p is None or hasattr(p, "meta"), "p must be a permutation stream (got %s)" % type(p).__name__)
+    groups = getattr(p, "groups", None) if groups is None else groups
+    need(p is None or groups is not None, "the groups of the permutation are missing (groups=)")
+    return p, groups
+
+
+def warn_other(p: Any, groups: Any, nets: dict[str, nn.Module], ids: Optional[Sequence[str]] = None) -> None:
+    """Warns if a permutation was computed for other networks than these, {"a": network, "b": network}."""
+    expected = _door()._expected(p, groups)
+    if expected:
+        own = dict(zip(nets, ids or _door()._ids(nets.values(), rows_of(next(iter(nets.values())), groups), None)))
+        other = [n for n, x in zip("ab", expected) if n in own and x not in (None, own[n])]
+        if other:
+            warn("the permutation was computed for other networks (not this %s)" % " and ".join(other))
+
+
+# ---- sums ------------------------------------------------------------------------------------------------------------
+
+def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Float64 numbers in another dtype, rounded once. PyTorch rounds to float32 first: that step must not reach the middle of
+    two narrow numbers, so an inexact float32 gets an odd last bit here."""
+    if torch.finfo(dtype).bits >= 32:
+        return x.to(dtype)
+    near = x.float()
+    bits = near.view(torch.int32) - (near.double().abs() > x.abs()).int()
+    return torch.where(near.double() == x, near, (bits | 1).view(torch.float32)).to(dtype)
+
+
+def _pieces(tensors: Sequence[torch.Tensor]) -> Any:
+    """Yields views of tensors of one shape, in pieces of about CHUNK numbers along their longest axis."""
+    tensors = [v.reshape(1) if v.dim() == 0 else v for v in tensors]
+    axis = max(range(tensors[0].dim()), key=tensors[0].size)
+    length = tensors[0].size(axis)
+    step = max(1, CHUNK * length // max(1, tensors[0].numel()))
+    for start in range(0, length, step):
+        yield [v.narrow(axis, start, min(step, length - start)) for v in tensors]
+
+
+@torch.no_grad()
+def combine(nets: Sequence[nn.Module], permutations: Sequence[Any], groups: Any, weights: Sequence[float], divisor: float,
+            calls: Sequence[str]) -> nn.Module:
+    """Σ weight_i · permuted network_i / divisor, a copy of the first network, as mc-merge computes it: sums in float64, in the
+    order of the networks, without those of weight 0, rounded once. Warns of numbers that are not finite.
+
+    permutations  of each network, or None.
+    calls         the networks' names in messages."""
+    result, wrong = duplicate(nets[0]), []
+    sources = [_door()._reader(n, p, groups) for n, p in zip(nets, permutations)]
+    buffers, out = {k for k, _ in nets[0].named_buffers()}, tensors_of(result)
+    for name, own in first_names(out).items():
+        if own != name or not out[name].is_floating_point():
+            continue
+        device = torch.device("cpu") if out[name].device.type == "mps" else out[name].device  # mps has no float64
+        terms = [(s(name).detach(), w, c) for s, w, c in zip(sources, weights, calls) if w > 0]
+        for target, *parts in _pieces([out[name], *(v for v, _, _ in terms)]):
+            total: Any = None
+            for part, (_, w, call) in zip(parts, terms):
+                bad = part.isnan() if name in buffers else part.isfinite().logical_not_()  # a mask may hold infinities
+                wrong += ["%s of %s" % (name, call)] * bool(bad.any())
+                part = part.to(device).double().mul_(w) if part.dtype != torch.float64 else part.to(device) * w
+                total = part if total is None else total.add_(part)
+            total /= torch.tensor(divisor, dtype=torch.float64, device=device)  # a number would become its reciprocal on CUDA
+            target.copy_(_rounded(total, target.dtype))
+    if wrong:
+        warn("the mean has numbers that are not finite (%s)" % names(list(dict.fromkeys(wrong))))
+    return result
+
+
+@torch.no_grad()
+def finished(net: nn.Module, loader: Optional[Batches]) -> nn.Module:
+    """A new network in evaluation mode, after its batch norms' statistics are re-estimated if there is a loader."""
+    if loader is not None and norms(net):
+        def run(x: Any) -> None:
+            args, kwargs = arguments(x)
+            fit(net, args, kwargs)
+            net(*args, **kwargs)
+        state = tensors_of(net)
+        for k, v in statistics(net, [run], loader, next(iter(state.values())).device)[0].items():
+            state[k].copy_(v)
+    return net.eval()
+
+
+def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Optional[Batches] = None,
+          groups: Any = None) -> nn.Module:
+    """The network at t on the straight line from a (t = 0) to b, a new module in evaluation mode.
+
+        merged = mcz.torch.merge(a, b, mcz.torch.align(a, b, loader), loader=loader)
+
+    p, groups  a permutation for b, as for Curve, or {group: integers (K)}; None if b is aligned.
+    loader     batches, as for Curve.point, that re-estimate batch norm's statistics; without it they are interpolated.
+
+    Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if align computed the
+    permutation for other networks, or if numbers are not finite. Raises mcz.Error if networks or permutation do not fit."""
+    need(0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
+    expect_same(a, b)
+    if isinstance(p, Mapping):
+        need(groups is not None, "the groups of the permutation are missing (groups=)")
+    else:
+        p, groups = permutation_of(p, groups)
+    result = combine([a, b], [None, p], groups, [1 - t, t], 1, "ab")
+    warn_other(p, groups, {"a": a, "b": b})
+    return finished(result, loader)
+
+
+def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Batches] = None, groups: Any = None,
+               weights: Optional[Sequence[float]] = None) -> nn.Module:
+    """The mean of several networks as mc-merge computes it, a new module in evaluation mode.
+
+        merged = mcz.torch.merge_many(nets, mcz.torch.align_many(nets, loader), loader=loader)
+
+    nets     networks of one architecture.
+    joint    a joint set, as align_many() returns it, or the path of one; None if the networks are in one order.
+    loader   batches, as for Curve.point, that re-estimate batch norm's statistics; without it they are averaged.
+    groups   the groups of joint; default: joint.groups.
+    weights  the networks' weights, which are divided by their sum; default: equal.
+
+    Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if numbers are not
+    finite. Raises mcz.Error if the networks, the joint set or the weights do not fit."""
+    nets = list(nets)
+    weights = [1.] * len(nets) if weights is None else list(weights)
+    need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
+    need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights) < float("inf"),
+         "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
+    weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
+    for net in nets[1:]:
+        expect_same(nets[0], net)
+    joint = mcz.read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
+    groups = getattr(joint, "groups", None) if groups is None else groups
+    members = [None] * len(nets) if joint is None else _members(nets, joint, groups)
+    calls = ["network %d" % (i + 1) for i in range(len(nets))]
+    return finished(combine(nets, members, groups, weights, sum(weights), calls), loader)
+
+
+def _members(nets: Sequence[nn.Module], joint: Any, groups: Any) -> list[Any]:
+    """The permutation of each network, found by its content id."""
+    need("members" in getattr(joint, "meta", {}), "a joint set expected (align_many returns one)")
+    need(groups is not None, "the groups of the joint set are missing (groups=)")
+    ids = _door()._ids(nets, rows_of(nets[0], groups), None)
+    other = [str(i + 1) for i, own in enumerate(ids) if own not in joint.meta["members"]]
+    need(not other, "the joint set was computed for other networks (not network %s)" % ", ".join(other))
+    return [mcz.member(joint, own) for own in ids]

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.Curve counts the labels that are not -100: the loss is their mean over batches of any size and length, and so is the
+# accuracy. A loss of the user's own gets the whole output, and its mean weighs the inputs. Batches are pairs or dictionaries.
+# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch; torch.func' 2>/dev/null || exit 77
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export OMP_NUM_THREADS=1
+$python - <<'END'
+import json
+import mcz, mcz.torch, torch
+from refusal import expect_error
+from torch import nn
+from torch.nn import functional as F
+
+
+class Tagger(nn.Module):
+    def __init__(self, seed=0, form=lambda logits, hidden: logits):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.embed, self.head, self.form = nn.Embedding(7, 5), nn.Linear(5, 4), form
+
+    def forward(self, ids, mask=None):
+        hidden = torch.tanh(self.embed(ids))
+        return self.form(self.head(hidden).transpose(1, 2), hidden)
+
+
+def batch(n, length, ignored):
+    x, y = torch.randint(7, (n, length)), torch.randint(4, (n, length))
+    return x, y.masked_fill(torch.rand(n, length) < ignored, -100)
+
+
+torch.manual_seed(3)
+data = [batch(4, 6, .2), batch(3, 9, .7), batch(1, 2, 2.), batch(2, 1, 0.)]  # the third has no labels that count
+named = [{"ids": x, "labels": y} for x, y in data]
+net = Tagger()
+with torch.no_grad():
+    total = sum(float(F.cross_entropy(net(x), y, reduction="sum")) for x, y in data)
+    right = sum(int((net(x).argmax(1) == y).sum()) for x, y in data)
+n = sum(int((y >= 0).sum()) for _, y in data)
+forms = (lambda o, h: o, lambda o, h: (o, h), lambda o, h: {"hidden": h, "logits": o})
+for form in forms:
+    line = mcz.torch.Curve(Tagger(form=form), Tagger(form=form), control_points=0)
+    for batches in data, named, [({"ids": x}, y) for x, y in data]:
+        row = line.evaluate(batches, points=2, progress=False)[0]
+        assert abs(row["data.loss"] - total / n) < 1e-6 and abs(row["data.accuracy"] - 100 * right / n) < 1e-9, (row, total / n)
+
+# training: the log's means of a curve that stays, at a learning rate of 0
+curve = mcz.torch.Curve(Tagger(), Tagger())
+for batches in data, named:
+    curve.train(batches, epochs=1, lr=0, decay=0, log="log", progress=False)
+    row = json.load(open("log"))
+    assert abs(row["loss"] - total / n) < 1e-6 and abs(row["accuracy"] - 100 * right / n) < 1e-9, row
+curve.train(data, epochs=3, lr=.5, progress=False)
+assert curve.evaluate(data, points=3, progress=False)[1]["data.loss"] < total / n
+
+# the user's own loss: the whole output; a mean over a batch, weighed by its inputs
+seen = []
+
+
+def own(output, y):
+    seen.append(output)
+    return output["hidden"].square().mean()
+
+
+line = mcz.torch.Curve(Tagger(form=forms[2]), Tagger(form=forms[2]), control_points=0)
+expected = sum(len(x) * float(torch.tanh(net.embed(x)).square().mean()) for x, _ in data) / 10
+for batches in data, named, [{"ids": x} for x, _ in data]:
+    row = line.evaluate(batches, points=2, loss=own, progress=False)[0]
+    labels = batches is data or "labels" in batches[0]
+    assert abs(row["data.loss"] - expected) < 1e-6 and ("data.accuracy" in row) == labels, row
+assert all(set(o) == {"hidden", "logits"} for o in seen)
+NONE = [(x, torch.full_like(x, -100)) for x, _ in data]
+expect_error(["data: no labels but -100"], lambda: line.evaluate(NONE, points=2))
+expect_error(["no labels but -100"], lambda: mcz.torch.Curve(net, net).train(NONE, epochs=1))
+for bad in [{"ids": x} for x, _ in data], [(*b, 0) for b in data]:
+    expect_error(["batches (x, y) of inputs and labels expected", "or dictionaries"], lambda: line.evaluate(bad, points=2))
+text = lambda o, h: "text"
+expect_error(["logits expected, got str (your own loss="], lambda: mcz.torch.Curve(Tagger(form=text), Tagger(form=text)).train(data, epochs=1))
+END
