@@ -2,9 +2,7 @@
 """Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
 import inspect
 import math
-from collections import OrderedDict
 from collections.abc import Mapping
-from contextlib import contextmanager
 
 import numpy as np
 import torch
@@ -59,43 +57,6 @@ def fit(net, args, kwargs):
         raise Error("the network takes %d argument%s, but the input has %d (for a batch (inputs, labels) pass batch[0])" % (
             n, "s" * (n != 1), len(args)) if len(args) > n else "the input does not fit the network: %s (several arguments: give "
             "them as a dictionary, or as a tuple: ((x1, x2), y))" % e) from None
-
-
-def _restore(kept, own):
-    """Gives a container the entries of its copy `kept`."""
-    own.clear()
-    (own.extend if isinstance(own, list) else own.update)(kept)
-
-
-@contextmanager
-def evaluating(*nets, training=False):
-    """Puts networks into evaluation mode, or training mode. Afterwards restores what running them may change: the mode, hooks
-    and attributes of each module, buffers, and PyTorch's random numbers.
-
-    Sets the modules' flags only: their train() may do more, such as merge weights (loralib)."""
-    modules = {id(m): m for n in nets for m in n.modules()}.values()
-    kept = [(m, m.training, dict(vars(m))) for m in modules]
-    inside = [v for _, _, own in kept for v in own.values()]
-    containers = [(type(v)(v), v) for v in inside if type(v) in (dict, list, set, OrderedDict)]
-    tensors = {id(v): v for v in [*inside, *(b for n in nets for b in n.buffers())]
-               if isinstance(v, torch.Tensor) and not v.is_meta}.values()
-    tensors = [(v, v.detach().clone()) for v in tensors]
-    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-    with torch.random.fork_rng(gpus):
-        try:
-            for m in modules:
-                m.training = training
-            yield
-        finally:
-            for m, mode, own in kept:
-                _restore(own, vars(m))
-                m.training = mode
-            for copy, v in containers:
-                _restore(copy, v)
-            with torch.no_grad():
-                for v, old in tensors:
-                    if not torch.equal(v, old):
-                        v.copy_(old)
 
 
 def window(n):

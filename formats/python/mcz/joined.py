@@ -25,13 +25,14 @@ from . import groups as _groups
 from . import state as _state
 from .batches import Batches, Loss, Measured, first_tensor, input_of, labelled, loader_of, measure, read, to
 from .errors import inside, need
-from .evaluate import arguments, evaluating, fit
+from .evaluate import arguments, fit
 from .files import Path, replacing
 from .merging import _door, duplicate, expect_same, first_names, permutation_of, rows_of, warn_other
 from .norms import STATISTICS, norms, statistics
 from .programs import find, pipe
 from .state import tensors_of
 from .stream import Stream
+from .structure import compare
 from .table import Points
 
 Tensors = dict[str, torch.Tensor]
@@ -103,6 +104,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
             _door().moments(a, b, images, groups, sums, **moments)
             return keep(pipe(sums.getvalue(), ["mc-corr", "--no-progress"], ["mc-hungarian", *options]), path, groups)
     with tempfile.TemporaryDirectory() as folder:
+        compare(a, b, groups)
         names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
         for net, name in zip((a, b), names):
             save(net, name, groups)
@@ -137,8 +139,8 @@ class Curve:
                  groups: Any = None) -> None:
         need(kind in ("bezier", "chain"), "kind must be \"bezier\" or \"chain\" (got %r)" % (kind,))
         need(0 <= control_points <= 62, "control_points must be from 0 to 62 (got %r)" % (control_points,))
-        expect_same(a, b)
         p, groups = permutation_of(p, groups)
+        expect_same(a, b, groups)
         self.kind, self.permutation, self.training = kind, p, {}  # type: str, Any, dict[str, Any]
         rows = rows_of(a, groups)
         self.symmetry, self.ids = _groups.text(rows), _door()._ids([a, b], rows, None)

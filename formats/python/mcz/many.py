@@ -13,12 +13,13 @@ from torch import nn
 
 from .batches import Batches, input_of, read
 from .errors import need
-from .evaluate import evaluating
 from .files import Path
 from .joined import check_arguments, keep, save
 from .merging import _door
 from .programs import pipe
 from .stream import Stream
+from .structure import compare
+from .unchanged import evaluating
 
 
 def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, groups: Any = None, by: str = "activations",
@@ -57,6 +58,8 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
 def _inputs(nets: Sequence[nn.Module], loader: Any, groups: Any, by: str, folder: str, text: str, moments: Any
             ) -> Iterator[str]:
     """Writes the networks, or the matrices of all pairs. Yields the paths."""
+    for i, net in enumerate(nets[1:], 2):
+        compare(nets[0], net, groups, ("network 1", "network %d" % i))
     if by == "weights":
         for i, net in enumerate(nets):
             yield os.path.join(folder, "net-%d.mcz" % (i + 1))
@@ -64,7 +67,7 @@ def _inputs(nets: Sequence[nn.Module], loader: Any, groups: Any, by: str, folder
         return
     for i, j in itertools.combinations(range(len(nets)), 2):
         sums, name = io.BytesIO(), os.path.join(folder, "networks-%d-%d.mcz" % (i + 1, j + 1))
-        _door().moments(nets[i], nets[j], read(loader, text and text % (i + 1, j + 1)), groups, sums, **moments)
+        _door().joint_moments(nets[i], nets[j], read(loader, text and text % (i + 1, j + 1)), groups, sums, **moments)
         with open(name, "wb") as f:
             f.write(pipe(sums.getvalue(), ["mc-corr", "--no-progress"]))
         yield name

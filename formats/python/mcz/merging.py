@@ -20,6 +20,7 @@ from .errors import need, warn
 from .evaluate import arguments, fit
 from .norms import norms, statistics
 from .state import tensors_of
+from .structure import compare
 
 CHUNK = 1 << 18  # numbers that are summed at once
 
@@ -41,17 +42,10 @@ def first_names(state: dict[str, torch.Tensor]) -> dict[str, str]:
     return {k: first.setdefault((v.data_ptr(), v.shape, v.stride()) if v.numel() else k, k) for k, v in state.items()}
 
 
-def expect_same(a: nn.Module, b: nn.Module) -> None:
-    """Raises Error unless the networks have the same tensors."""
-    states = tensors_of(a), tensors_of(b)
-    x, y = ({k: (v.shape, v.dtype) for k, v in s.items()} for s in states)
-    other = [k for k in {**x, **y} if x.get(k) != y.get(k)]
-    need(not other, "a and b are different networks: %d tensors of another name, shape or dtype (%s)" % (
-        len(other), names(other)))
-    need(not any(dtype.is_complex for _, dtype in x.values()), "tensors of complex numbers are not supported")
-    one, two = map(first_names, states)
-    other = [k for k in one if one[k] != two[k]]
-    need(not other, "a and b are different networks: only one of them ties %s" % names(other))
+def expect_same(a: nn.Module, b: nn.Module, groups: Any = None, calls: tuple[str, str] = ("a", "b")) -> None:
+    """Raises Error unless the networks have the same structure and dtypes. calls: their names in messages."""
+    compare(a, b, groups, calls, dtypes=True)
+    need(not any(v.is_complex() for v in tensors_of(a).values()), "tensors of complex numbers are not supported")
 
 
 def duplicate(net: nn.Module) -> nn.Module:
@@ -161,11 +155,11 @@ def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Opti
     Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if align computed the
     permutation for other networks, or if numbers are not finite. Raises mcz.Error if networks or permutation do not fit."""
     need(0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
-    expect_same(a, b)
     if isinstance(p, Mapping):
         need(groups is not None, "the groups of the permutation are missing (groups=)")
     else:
         p, groups = permutation_of(p, groups)
+    expect_same(a, b, groups)
     result = combine([a, b], [None, p], groups, [1 - t, t], 1, "ab")
     warn_other(p, groups, {"a": a, "b": b})
     return finished(result, loader)
@@ -191,10 +185,10 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights) < float("inf"),
          "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
     weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
-    for net in nets[1:]:
-        expect_same(nets[0], net)
     joint = mcz.read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
     groups = getattr(joint, "groups", None) if groups is None else groups
+    for i, net in enumerate(nets[1:], 2):
+        expect_same(nets[0], net, groups, ("network 1", "network %d" % i))
     members = [None] * len(nets) if joint is None else _members(nets, joint, groups)
     calls = ["network %d" % (i + 1) for i in range(len(nets))]
     return finished(combine(nets, members, groups, weights, sum(weights), calls), loader)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from .batches import Batches, input_of, read, to
-from .evaluate import evaluating
+from .unchanged import evaluating
 
 STATISTICS = "running_mean", "running_var"
 

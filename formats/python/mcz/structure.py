@@ -12,7 +12,7 @@ import torch
 from torch import nn
 
 from .errors import Error, inside, need
-from .state import SHOWN, owners, tensors_of
+from .state import listed, owners, tensors_of
 from .unchanged import OWN
 
 
@@ -40,10 +40,6 @@ def _equal(x: Optional[torch.Tensor], y: Optional[torch.Tensor]) -> bool:
     return bool(((x == y) | (x != x) & (y != y)).all())
 
 
-def _listed(names: list[str]) -> str:
-    return ", ".join(names[:SHOWN] + ["..."] * (len(names) > SHOWN))
-
-
 def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, str] = ("a", "b"), dtypes: bool = False) -> None:
     """Raises Error with the first difference in structure between two networks. names: theirs, for the message.
 
@@ -54,7 +50,7 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
     different = "%s and %s are different networks: " % names
     need(not other, different + "%d tensors of another name or shape%s (%s)" % (
-        len(other), " or dtype" * dtypes, _listed(other)))
+        len(other), " or dtype" * dtypes, listed(other)))
     ties, tied = owners(x), owners(y)
     other = [k for k in ties if ties[k] != tied[k]]
     for k in other[:1]:
@@ -62,10 +58,10 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
         raise Error(different + "%s ties \"%s\" to \"%s\", %s does not" % (one, k, found, two))
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
-    need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", _listed(other)))
+    need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other)))
     fixed, own = dict(constants(a)), dict(constants(b))
     other = [k for k in {**fixed, **own} if not _equal(fixed.get(k), own.get(k))]
-    need(not other, different + "tensors outside the state_dict differ (%s)" % _listed(other))
+    need(not other, different + "tensors outside the state_dict differ (%s)" % listed(other))
     if hasattr(groups, "operations"):
         for net, name in ((a, names[0]), (b, names[1])):
             if net is not groups.net:

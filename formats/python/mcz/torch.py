@@ -50,7 +50,7 @@ from mcz import keys, safetensors
 from mcz import state as _state
 from mcz.batches import first_tensor, input_of, loader_of, to
 from mcz.errors import Error, inside, need
-from mcz.evaluate import arguments, evaluating, fit
+from mcz.evaluate import arguments, fit
 from mcz.files import Path, replacing
 from mcz.graph import constant
 from mcz.joined import Curve, align, save
@@ -58,6 +58,8 @@ from mcz.many import align_many
 from mcz.merging import merge, merge_many, warn_other
 from mcz.state import load, owners, tensors_of
 from mcz.stream import content_id
+from mcz.structure import compare
+from mcz.unchanged import evaluating
 
 __all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", "merge_many", "moments", "permute", "save"]
 
@@ -132,7 +134,7 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     need(not any(v.is_meta for v in tensors_of(net).values()), "the network is on the meta device, without numbers")
 
     def permuted(name, tensor, permutation, rows):
-        return next((v for _, v in _permuted({name: tensor}, permutation, rows)), tensor)
+        return _moved(tensor, _axes({name: tensor}, rows)[name], permutation)
     with _EXPORTS:
         found = Groups(net, examples, unused)
         found.difference = check.difference(found, permuted) if found.sizes else 0.
@@ -315,16 +317,18 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
 
     A derived group that no activation shows, such as the rank of a product of weights, keeps its order, and mc-corr warns.
 
-    Returns the content id. Raises mcz.Error if the networks differ in names or shapes of tensors, or if groups, modules
-    or batches do not fit them.
-    """
+    Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups, modules or batches do not fit
+    them."""
+    compare(a, b, groups)
+    return joint_moments(a, b, loader, groups, path, at, stage, weights)
+
+
+def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=None):
+    """moments() of networks of one structure."""
     need(stage in ("post", "pre"), "stage must be \"post\" or \"pre\" (got %r)" % (stage,))
     need(at is None or not hasattr(groups, "taps"), "at is for declared groups (derived groups have their own places)")
     loader = loader_of(loader)
-    shapes, other = ({k: v.shape for k, v in tensors_of(n).items()} for n in (a, b))
-    different = [k for k in {**shapes, **other} if shapes.get(k) != other.get(k)]
-    need(not different, "a and b are different networks: %d tensors of another name or shape (%s)" % (
-        len(different), ", ".join(different[:_state.SHOWN] + ["..."] * (len(different) > _state.SHOWN))))
+    shapes = {k: v.shape for k, v in tensors_of(a).items()}
     rows, sizes = _groups.rows(groups, shapes)
     parents, names = _groups.nesting(rows, shapes), list(sizes)
     for g, (outer, _) in parents.items():
@@ -384,8 +388,11 @@ def _axes(tensors, rows):
     """{name: [(axis, rows on it)]} of the tensors that rows permute. Of a tensor's names, only the first occurs."""
     found, first = {}, owners(tensors)
     for r in rows:
-        found.setdefault(first[r.tensor], {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
-    return {name: sorted(axes.items(), reverse=True) for name, axes in found.items()}  # parts of axis 0 move last
+        found.setdefault(r.tensor, {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
+    for name, axes in found.items():
+        need(axes == found.get(first[name], axes), "tensor \"%s\" is tied to \"%s\", which has other rows in the groups" % (
+            name, first[name]))
+    return {first[name]: sorted(axes.items(), reverse=True) for name, axes in found.items()}  # parts of axis 0 move last
 
 
 def _moved(tensor, axes, permutation):
@@ -398,12 +405,6 @@ def _moved(tensor, axes, permutation):
         moved = [part.index_select(1, torch.from_numpy(i).to(x.device)) for part, i in zip(x, order)]
         tensor = (moved[0] if parts == 1 else torch.stack(moved)).reshape(shape)
     return tensor
-
-
-def _permuted(tensors, permutation, rows):
-    """Yields (name, permuted tensor) for rows of {name: tensor}. Of a tensor's names, only the first occurs."""
-    for name, axes in _axes(tensors, rows).items():
-        yield name, _moved(tensors[name], axes, permutation)
 
 
 def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[torch.optim.Optimizer] = None) -> nn.Module:
@@ -423,6 +424,8 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
     Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state do not fit. Warns if align
     computed the permutation for another network, such as one that is permuted already."""
     p = mcz.read(permutation, "permutation") if isinstance(permutation, (str, os.PathLike)) else permutation
+    if hasattr(groups, "net"):
+        compare(groups.net, net, groups, ("the network of the groups", "this network"))
     orders, rows = _orders(net, p, groups)
     axes = _axes(tensors_of(net), rows)
     moving = [] if optimizer is None else _training_state(net, optimizer, axes)

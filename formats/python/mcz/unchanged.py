@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
 """Run networks without changing them.
 
 A network's own code may change it: forward may write attributes and buffers, and train(False) may merge weights (loralib).
 So mcz sets the flags of the modules instead of calling eval() or train(), and restores everything that it saw before."""
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,80 +17,63 @@ from torch import nn
 OWN = frozenset(vars(nn.Module()))  # the attributes of each module
 
 
-def _content(value: Any) -> Any:
-    """A copy of a container's entries, to compare and restore them; None for anything else."""
-    return list(value) if isinstance(value, list) else dict(value) if isinstance(value, dict) else None
+def _refill(container: Any, kept: Any) -> None:
+    """Gives a container the entries of its copy `kept`."""
+    container.clear()
+    (container.extend if isinstance(container, list) else container.update)(kept)
 
 
-def _same(value: Any, old: Any) -> bool:
-    """True if an attribute or an entry of a container is the same object, or an equal number or text."""
-    return value is old or type(value) is type(old) and isinstance(old, (bool, int, float, str)) and value == old
+def _equal(x: Any, y: Any) -> bool:
+    """True for one object, or for equal numbers or texts."""
+    return x is y or type(x) is type(y) and isinstance(x, (bool, int, float, str)) and x == y
 
 
 class Snapshot:
-    """The attributes of the modules of networks, the entries of their lists and dictionaries, and the numbers of their
-    tensors that are not parameters."""
+    """What running networks may change: the mode and attributes of each module, the entries of its lists, dictionaries and
+    sets, and the numbers of buffers and other tensors that are not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:
-        self.modules = list({id(m): m for n in nets for m in n.modules()}.values())
-        self.attributes = [{k: (v, _content(v)) for k, v in vars(m).items()} for m in self.modules]
-        self.modes = [m.training for m in self.modules]  # a ScriptModule has its mode elsewhere
-        tensors = [v for m in self.modules for v in [*m._buffers.values(), *vars(m).values()]]
-        self.tensors = [(v, v.detach().clone()) for v in {id(v): v for v in tensors}.values()
-                        if isinstance(v, torch.Tensor) and not isinstance(v, nn.Parameter) and not v.is_meta]
+        self.modules = [(m, m.training, dict(vars(m))) for m in {id(m): m for n in nets for m in n.modules()}.values()]
+        inside = [v for _, _, own in self.modules for v in own.values()]
+        self.containers = {id(v): (v, type(v)(v)) for v in inside if type(v) in (dict, list, set, OrderedDict)}
+        tensors = {id(v): v for v in [*inside, *(b for n in nets for b in n.buffers())]
+                   if isinstance(v, torch.Tensor) and not v.is_meta}.values()
+        self.tensors = [(v, v.detach().clone()) for v in tensors]
+
+    def _same(self, value: Any, old: Any) -> bool:
+        kept = self.containers.get(id(old), (old, None))[1]
+        if not _equal(value, old) or kept is None or isinstance(kept, set):
+            return _equal(value, old) and kept in (None, value)
+        pairs = zip(value, kept) if isinstance(kept, list) else ((v, kept.get(k)) for k, v in value.items())
+        return len(value) == len(kept) and all(_equal(x, y) for x, y in pairs)
 
     def changed(self) -> list[tuple[nn.Module, str]]:
         """The attributes that are other objects than before, or whose entries are."""
-        found = []
-        for m, before in zip(self.modules, self.attributes):
-            now = vars(m)
-            for k in {**now, **before}:
-                old, entries = before.get(k, (None, None))
-                new = _content(now.get(k))
-                same = k in now and k in before and _same(now[k], old) and (
-                    new == entries if entries is None or new is None else len(new) == len(entries) and all(
-                        _same(x, y) for x, y in (zip(new, entries) if isinstance(new, list) else
-                                                 ((v, entries.get(i)) for i, v in new.items()))))
-                if not same:
-                    found.append((m, k))
-        return found
+        return [(m, k) for m, _, own in self.modules for k in {**own, **vars(m)}
+                if k not in own or k not in vars(m) or not self._same(vars(m)[k], own[k])]
 
     def restore(self) -> None:
-        before = dict(zip(map(id, self.modules), self.attributes))
-        for m, k in self.changed():
-            old, entries = before[id(m)].get(k, (None, None))
-            if k not in before[id(m)]:
-                del vars(m)[k]
-                continue
-            if entries is not None:
-                old.clear()
-                (old.extend if isinstance(old, list) else old.update)(entries)
-            vars(m)[k] = old
-        for m, mode in zip(self.modules, self.modes):
-            if m.training != mode:
-                m.training = mode
+        for m, mode, own in self.modules:
+            _refill(vars(m), own)
+            m.training = mode  # a ScriptModule has its mode elsewhere
+        for container, kept in self.containers.values():
+            _refill(container, kept)
         with torch.no_grad():
-            for v, numbers in self.tensors:
-                if not torch.equal(v, numbers):
-                    v.copy_(numbers)
-
-
-def set_mode(net: nn.Module, training: bool) -> None:
-    """Sets the mode of all modules without running their code."""
-    for m in net.modules():
-        m.training = training
+            for v, old in self.tensors:
+                if not torch.equal(v, old):
+                    v.copy_(old)
 
 
 @contextmanager
-def evaluating(*nets: nn.Module) -> Iterator[Snapshot]:
-    """Runs networks in evaluation mode. Afterwards their modes, attributes and buffers, and PyTorch's random numbers, are
-    those of before."""
-    devices = {v.device.index for n in nets for v in n.parameters() if v.device.type == "cuda"}
+def evaluating(*nets: nn.Module, training: bool = False) -> Iterator[Snapshot]:
+    """Puts networks into evaluation mode, or training mode. Afterwards restores what running them may change (Snapshot), and
+    PyTorch's random numbers."""
     before = Snapshot(*nets)
-    try:
-        with torch.random.fork_rng(sorted(devices)):
-            for n in nets:
-                set_mode(n, False)
+    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    with torch.random.fork_rng(gpus):
+        try:
+            for m, _, _ in before.modules:
+                m.training = training
             yield before
-    finally:
-        before.restore()
+        finally:
+            before.restore()
