@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The Python package writes each number unchanged. It refuses labels that int32 cannot hold, safetensors of integers, and
-# arrays of another dtype than announced; then it writes nothing.
+# arrays of another dtype than announced; then it writes nothing. Settings may be NumPy's numbers.
 python=/usr/bin/python3
 $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
@@ -63,4 +63,27 @@ assert not os.path.exists("y.mcz")
 mcz.write("y.mcz", "mine", {}, {"t": np.array([0x3fc0], "u2"), "s": np.array([7], ">i4")}, dtypes={"t": "bfloat16"})
 s = mcz.read("y.mcz")
 assert s.dtypes["t"] == "bfloat16" and s.tensors["t"].tolist() == [0x3fc0] and s.tensors["s"].tolist() == [7]
+os.remove("y.mcz")
+
+# settings and arguments: NumPy's numbers, booleans and strings are written as Python's, with the same content id
+plain = {"i": 3, "f": .5, "b": True, "s": "x", "list": [1, {"n": 2.25}], "none": None, "bytes": b"x"}
+scalars = {"i": np.int16(3), "f": np.float16(.5), "b": np.bool_(True), "s": np.str_("x"),
+           "list": (np.uint64(1), {np.str_("n"): np.longdouble(2.25)}), "none": None, "bytes": np.bytes_(b"x")}
+args = [{k: m[k] for k in "ifbs"} for m in (plain, scalars)]
+ids = [mcz.write("%d.mcz" % i, "mine", m, {"t": np.ones(2, "i4")}, history=mcz.history("me", a))
+       for i, (m, a) in enumerate(zip((plain, scalars), args))]
+read = [mcz.read("%d.mcz" % i) for i in range(2)]
+assert ids[0] == ids[1] and read[0].meta == read[1].meta == plain and read[0].history == read[1].history
+assert mcz.history("me", args[1]) == mcz.history("me", args[0])
+files = os.listdir(".")
+for value, words in ((1j, "got complex"), ({1}, "got set"), (np.datetime64("2020"), "got datetime64"), (np.ones(2), "got ndarray"),
+                     (1 << 64, "less than 2^64"), ("\ud800", "is not Unicode text"), ("a\0", "NUL"), ({1: 2}, "a key must be a string (got 1)")):
+    expect_error([words], lambda: mcz.write("y.mcz", "mine", {"good": 1, "key": {"list": [value]}}, {}))
+    if words != "NUL":
+        expect_error(["header: \"meta\": \"key\": \"list\": "], lambda: mcz.write("y.mcz", "mine", {"key": {"list": [value]}}, {}))
+        expect_error(["\"lr\": "], lambda: mcz.history("me", {"seed": 1, "lr": value}))
+expect_error(["\"lr\": a string, number or boolean expected, got list"], lambda: mcz.history("me", {"lr": [1]}))
+for inputs in [3], ["x"], [None], [ids[0].upper()]:
+    expect_error(["\"inputs\" is not a list of content ids"], lambda: mcz.write("y.mcz", "mine", {}, {}, inputs=inputs))
+assert os.listdir(".") == files, os.listdir(".")
 END

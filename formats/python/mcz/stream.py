@@ -2,6 +2,7 @@
 """Read and write streams (formats/README.md): headers, histories and records. framing.py reads the bytes."""
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import nullcontext
 from math import prod
 from types import SimpleNamespace
@@ -260,6 +261,32 @@ def widened(s):
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
 
+def _plain(v):
+    """A value of a header or a history, with NumPy's numbers, booleans and strings as Python's. Error names the key of a value
+    that a stream cannot hold."""
+    if isinstance(v, Mapping):
+        found = {}
+        for key, value in v.items():
+            need(isinstance(key, str), "a key must be a string (got %r)" % (key,))
+            with inside("\"%s\"" % key):
+                found[_plain(key)] = _plain(value)
+        return found
+    if isinstance(v, (list, tuple)):
+        return [_plain(value) for value in v]
+    if isinstance(v, str):
+        need(not any("\ud800" <= c <= "\udfff" for c in v), "is not Unicode text")
+        return str(v)
+    if isinstance(v, (bool, np.bool_)):
+        return bool(v)
+    if isinstance(v, (int, np.integer)):
+        need(-1 << 63 <= v < 1 << 64, "must be at least -2^63 and less than 2^64 (got %d)" % v)
+        return int(v)
+    if isinstance(v, (float, np.floating)):
+        return float(v)
+    need(v is None or isinstance(v, bytes), "a string, number, boolean, list or map expected, got %s" % type(v).__name__)
+    return v
+
+
 def history(tool, args, parents=(), version="1"):
     """The history of a stream, for write().
 
@@ -270,7 +297,8 @@ def history(tool, args, parents=(), version="1"):
     parents  the streams that it is made from.
     version  the tool's version.
 
-    Returns the list of entries: those of the parents, equal ones once, and its own. write() checks them."""
+    Numbers, booleans and strings may be NumPy's. Returns the list of entries: those of the parents, equal ones once, and its own.
+    Raises mcz.Error with the name of an argument of another type."""
     entries, own = [], []
     for p in parents:
         places = []
@@ -281,6 +309,10 @@ def history(tool, args, parents=(), version="1"):
                 entries.append(e)
             places.append(entries.index(e))
         own += places[-1:]
+    args = _plain(args)
+    for name, value in args.items():
+        need(isinstance(value, (str, int, float)), "\"%s\": a string, number or boolean expected, got %s" %
+             (name, type(value).__name__))
     return entries + [{"tool": tool, "version": version, "args": [list(a) for a in args.items()],
                        "parents": own}]
 
@@ -310,8 +342,8 @@ def _announce(tensors, dtypes):
 
 
 def _head(kind, meta, announced):
-    return msgpack.packb({"mcz": _version(kind, announced), "kind": kind, "meta": meta,
-                          "tensors": [[t.name, t.dtype, t.shape] for t in announced]})
+    return msgpack.packb(_plain({"mcz": _version(kind, announced), "kind": kind, "meta": meta,
+                                 "tensors": [[t.name, t.dtype, t.shape] for t in announced]}))
 
 
 def _order(kind, meta, announced):
@@ -351,11 +383,15 @@ def content_id(kind, meta, tensors, dtypes={}):
 
 def _write(f, kind, meta, tensors, hist, inputs, dtypes):
     announced, arrays = _announce(tensors, dtypes)
-    head, past = _head(kind, meta, announced), msgpack.packb(hist)
-    walk(Memory(head), HEADER)
-    kind, meta, announced = parse_header(unpack(head))
-    walk(Memory(past), HISTORY)
-    check_history(unpack(past))
+    with inside("header"):
+        head = _head(kind, meta, announced)
+        walk(Memory(head), HEADER)
+        kind, meta, announced = parse_header(unpack(head))
+    with inside("history"):
+        past = msgpack.packb(_plain(hist))
+        walk(Memory(past), HISTORY)
+        check_history(unpack(past))
+    need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
     order = _order(kind, meta, announced)
     z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
     hash_ = xxhash.xxh3_128(head)
@@ -366,7 +402,7 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
         for (i, _, _), record in zip(order, _records(order, announced, arrays)):
             hash_.update(b"".join(record))
             yield from zip(record, (1, arrays[i].dtype.itemsize, 1))
-        yield msgpack.packb({"end": len(order), "id": hash_.hexdigest(), "inputs": list(inputs)}), 1
+        yield msgpack.packb({"end": len(order), "id": hash_.hexdigest(), "inputs": inputs}), 1
 
     for piece in blocks(parts()) if kind in NETWORKS else (raw for raw, _ in parts()):
         f.write(z.compress(piece))
@@ -390,9 +426,10 @@ def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):
     inputs   the content ids of the streams that this one was made from.
     dtypes   {name: "bfloat16"} for tensors in uint16 arrays.
 
-    Raises mcz.Error, before anything is written, if the header, the history or an array's dtype is invalid.
+    Raises mcz.Error, before anything is written, if the header, the history, an id or an array's dtype is invalid. Numbers,
+    booleans and strings of meta may be NumPy's.
     """
-    rest = kind, meta, tensors, list(history), inputs, dtypes
+    rest = kind, meta, tensors, list(history), list(inputs), dtypes
     if target == "-":  # a separate file object: errors of the last write appear here, not at exit
         sys.stdout.flush()
         with open(sys.stdout.fileno(), "wb", closefd=False) as f:
