@@ -6,8 +6,13 @@ import warnings
 from contextlib import contextmanager
 
 
+def _printable(text):
+    """A text as the programs print it: control characters become spaces. Others that are not printable become `?`."""
+    return "".join(c if c.isprintable() else " " if c < " " or c == "\x7f" else "?" for c in text)
+
+
 class Error(Exception):
-    """Invalid or unsupported input. The message contains printable characters only.
+    """Invalid or unsupported input. The message is one line of printable characters, or a line and a list with one line each.
 
         try:
             mcz.read("damaged.mcz")
@@ -15,11 +20,12 @@ class Error(Exception):
             print(e)                                # damaged.mcz: is truncated
 
     names  all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else empty.
+    lines  the list below the message, such as the problems of mcz.torch.export; else empty.
     """
 
-    def __init__(self, message, names=()):
-        super().__init__("".join(c if c.isprintable() or c == "\n" else "?" for c in message))
-        self.names = list(names)
+    def __init__(self, message, names=(), lines=()):
+        self.message, self.names, self.lines = _printable(message), list(names), [_printable(v) for v in lines]
+        super().__init__("\n  ".join([self.message, *self.lines]))
 
 
 def need(ok, message):
@@ -34,7 +40,7 @@ def inside(place):
     try:
         yield
     except Error as e:
-        raise Error("%s: %s" % (place, e), e.names) from None
+        raise Error("%s: %s" % (place, e.message), e.names, e.lines) from None
 
 
 def warn(message):

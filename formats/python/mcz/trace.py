@@ -201,7 +201,8 @@ def trace(net, image, classes, mean, std, name):
         tensors = weights(t, nodes)
         verify(net, m, t)
     need(len(t.problems) != 1, "%s: %s" % ((t.problems + [""])[0], HELP))
-    need(not t.problems, "\n  ".join(["%d problems (%s):" % (len(t.problems), HELP)] + t.problems))
+    if t.problems:
+        raise Error("%d problems (%s):" % (len(t.problems), HELP), lines=t.problems)
     return t, m, tensors
 
 
