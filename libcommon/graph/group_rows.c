@@ -309,8 +309,7 @@ int mc_symmetry_of_rows(struct mc_symmetry *out, const struct mc_graph *g, struc
             goto out;
         uses->use[uses->n++] = r.rows[i].use;
     }
-    if (!(rc = mc_rows_nest(&r, g, out->groups, err)))
-        rc = mc_groups_check(out->groups, out->n_groups, err);
+    rc = mc_rows_nest(&r, g, out->groups, err);
 out:
     release(&text);
     if (rc)

@@ -72,7 +72,8 @@ static inline size_t mc_nesting_child(const struct mc_nesting *n, size_t g, size
  * unit. perm: one permutation per group. */
 void mc_nesting_of_taps(const struct mc_nesting *n, int32_t *const *perm, size_t g, int32_t *to);
 /* *from (n_groups; the caller frees it): the group that takes each group's position when perm is
- * applied. Nested groups move with their unit. */
+ * applied. Nested groups move with their unit. If perm is NULL: the equal group in the first units.
+ * MC_EINPUT as mc_nesting_find. */
 MC_USE_RESULT int mc_nesting_sources(const struct mc_group *groups, size_t n, int32_t *const *perm,
                                      size_t **from, struct mc_error *err);
 

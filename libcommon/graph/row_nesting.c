@@ -39,19 +39,30 @@ static int by_position(const void *x, const void *y)
 struct position {
     const struct mc_row *row, *enclosing;
     size_t unit, offset;
+    size_t rank; /* the number of the enclosing row in its group, from 1; 0 if there is none */
 };
 
-/* Return 1 if two rows have the same position in their units. rank: for each row, the number of
- * earlier rows of its group. The enclosing rows must have the same rank, because their groups are
- * equal. */
-static int is_alike(const struct mc_rows *r, const size_t *rank, const struct position *x,
-                    const struct position *y)
+/* Order the rows of one group, such that equal groups in other units have the same order. Positions
+ * in the tensor do not suffice: rows on axis 1 of parts and rows on axis 0 alternate differently in
+ * each unit. */
+static int by_rank(const void *x, const void *y)
+{
+    const struct position *a = x, *b = y;
+    int cmp = order(a->rank, b->rank);
+
+    if (cmp || !a->rank)
+        return cmp ? cmp : by_position(&a->row, &b->row);
+    cmp = order(a->row->use.parts, b->row->use.parts);
+    return cmp ? cmp : order(a->offset, b->offset);
+}
+
+/* Return 1 if two rows have the same position in their units. */
+static int is_alike(const struct position *x, const struct position *y)
 {
     const struct mc_use *u = &x->row->use, *v = &y->row->use;
 
-    return x->enclosing && y->enclosing &&
-           rank[x->enclosing - r->rows] == rank[y->enclosing - r->rows] && u->count == v->count &&
-           u->repeat == v->repeat && u->parts == v->parts && x->offset == y->offset;
+    return x->rank == y->rank && u->count == v->count && u->repeat == v->repeat &&
+           u->parts == v->parts && x->offset == y->offset;
 }
 
 /* ---- the enclosing rows ---------------------------------------------------------------------- */
@@ -212,25 +223,6 @@ static int by_group_of_row(const void *x, const void *y)
     return by_position(&a->row, &b->row);
 }
 
-/* Return the group that must be equal to group g: the one in the same slot of the first unit of its
- * outer group. If g is in a first unit, use the outer group's twin. Return n if there is none. */
-static size_t twin_of(const struct mc_group *groups, size_t n, size_t g)
-{
-    const struct mc_group *group = &groups[g];
-    size_t enclosing = group->within, slot = 0, twin = 0;
-
-    if (!enclosing)
-        return g;
-    if (!group->unit && (enclosing = 1 + twin_of(groups, n, enclosing - 1)) == group->within)
-        return g;
-    for (size_t k = 0; k < g; k++)
-        slot += groups[k].within == group->within && groups[k].unit == group->unit;
-    for (; twin < n; twin++)
-        if (groups[twin].within == enclosing && !groups[twin].unit && !slot--)
-            break;
-    return twin;
-}
-
 /* positions: (n) by group, in the order of by_position. first: (n_groups + 1) index of each group's
  * first row among them. */
 static int list_positions(const struct mc_rows *r, struct position *positions, size_t *first,
@@ -259,19 +251,30 @@ out:
     return rc;
 }
 
-int mc_rows_nest(const struct mc_rows *r, const struct mc_graph *graph, struct mc_group *groups,
-                 struct mc_error *err)
+/* Number the rows of group g, and before them those of the groups around it. positions: those of
+ * all groups; first: as in list_positions; rank: (n) numbers of the rows from 1, or 0. */
+static void number_rows(const struct mc_rows *r, const struct mc_group *groups,
+                        struct position *positions, const size_t *first, size_t *rank, size_t g)
 {
-    struct position *positions = NULL;
-    size_t *first = NULL; /* (n_groups + 1) index of a group's first row among the positions */
-    size_t *rank = NULL;  /* (n) number of earlier rows of the row's group */
-    int rc = 0;
+    struct position *p = positions + first[g];
+    const size_t n = first[g + 1] - first[g];
 
-    if ((rc = mc_new(&positions, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
-        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = check_parts(r, graph, err)) ||
-        (rc = list_positions(r, positions, first, err)))
-        goto out;
-    for (size_t i = 0; i < r->n && !rc; i++) {
+    if (rank[p->row - r->rows])
+        return;
+    if (groups[g].within)
+        number_rows(r, groups, positions, first, rank, groups[g].within - 1);
+    for (size_t i = 0; i < n; i++)
+        p[i].rank = p[i].enclosing ? rank[p[i].enclosing - r->rows] : 0;
+    qsort(p, n, sizeof *p, by_rank);
+    for (size_t i = 0; i < n; i++)
+        rank[p[i].row - r->rows] = 1 + i;
+}
+
+/* Set the nesting of each group from its rows, which must all be in one unit. */
+static int set_nesting(const struct mc_rows *r, const struct position *positions,
+                       const size_t *first, struct mc_group *groups, struct mc_error *err)
+{
+    for (size_t i = 0; i < r->n; i++) {
         const struct position *p = &positions[i];
         struct mc_group *g = &groups[p->row->group];
         const size_t within = p->enclosing ? 1 + p->enclosing->group : 0;
@@ -279,30 +282,46 @@ int mc_rows_nest(const struct mc_rows *r, const struct mc_graph *graph, struct m
             g->within = within;
             g->unit = p->unit;
         } else if (g->within != within || g->unit != p->unit) {
-            rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: group \"%s\" is in another unit than in line %zu", p->row->line,
-                         p->row->name, positions[i - 1].row->line);
+            return mc_fail(err, MC_EINPUT,
+                           "line %zu: group \"%s\" is in another unit than in line %zu",
+                           p->row->line, p->row->name, positions[i - 1].row->line);
         }
-        rank[p->row - r->rows] = i - first[p->row->group];
     }
+    return 0;
+}
+
+int mc_rows_nest(const struct mc_rows *r, const struct mc_graph *graph, struct mc_group *groups,
+                 struct mc_error *err)
+{
+    struct position *positions = NULL;
+    size_t *first = NULL; /* (n_groups + 1) index of a group's first row among the positions */
+    size_t *rank = NULL, *twin = NULL; /* (n); (n_groups) the equal group in the first units */
+    int rc = 0;
+
+    if ((rc = mc_new(&positions, r->n, err)) || (rc = mc_new(&rank, r->n, err)) ||
+        (rc = mc_new(&first, r->n_groups + 1, err)) || (rc = check_parts(r, graph, err)) ||
+        (rc = list_positions(r, positions, first, err)) ||
+        (rc = set_nesting(r, positions, first, groups, err)) ||
+        (rc = mc_nesting_sources(groups, r->n_groups, NULL, &twin, err)))
+        goto out;
+    for (size_t g = 0; g < r->n_groups; g++)
+        number_rows(r, groups, positions, first, rank, g);
     for (size_t g = 0; g < r->n_groups && !rc; g++) {
-        const struct mc_group *group = &groups[g];
-        const size_t twin = twin_of(groups, r->n_groups, g);
-        if (twin == g)
-            continue;
-        int alike = twin < r->n_groups && first[twin + 1] - first[twin] == first[g + 1] - first[g];
-        for (size_t i = first[g]; alike && i < first[g + 1]; i++)
-            alike = is_alike(r, rank, &positions[i], &positions[first[twin] + i - first[g]]);
+        const struct position *p = positions + first[g], *q = positions + first[twin[g]];
+        const size_t n = first[g + 1] - first[g];
+        int alike = n == first[twin[g] + 1] - first[twin[g]];
+        for (size_t i = 0; alike && i < n; i++)
+            alike = is_alike(&p[i], &q[i]);
         if (!alike)
             rc = mc_fail(err, MC_EINPUT,
                          "line %zu: group \"%s\" does not match its counterpart in the first unit "
                          "of \"%s\"",
-                         positions[first[g]].row->line, positions[first[g]].row->name,
-                         groups[group->within - 1].name);
+                         p->row->line, p->row->name, groups[groups[g].within - 1].name);
     }
 out:
     free(positions);
     free(first);
     free(rank);
+    free(twin);
     return rc;
 }

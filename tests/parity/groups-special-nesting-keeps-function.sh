@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-# Networks with grouped convolutions, grouped-query attention and heads that layers share keep their outputs in float64 when
-# all their groups are permuted. mc-permute and mcz.torch.permute write the same tensors; inverse and composition are exact.
-# mc-match recovers the permutation from the weights, mc-hungarian from activations.
+# Networks with grouped convolutions, group norm in a residual block, grouped-query attention and heads that layers share keep
+# their outputs in float64 when all their groups are permuted. mc-permute and mcz.torch.permute write the same tensors; inverse
+# and composition are exact. mc-match recovers the permutation from the weights, mc-hungarian from activations.
 # Needs python3-torch (PYTHON: another Python that has it); skipped without.
 python=${PYTHON:-/usr/bin/python3}
 $python -c 'import torch' 2>/dev/null || exit 77
 [ "${MC_UNDER:-}" != valgrind ] || exit 77
 nets() { "$python" "$MC_ROOT/tests/parity/nested_nets.py" "$@"; }
 
-for net in regnet gqa2 gqa3 tied shared; do
+for net in regnet norm gqa2 gqa3 tied shared; do
     nets make $net
     mc-convert -q $net.safetensors --groups $net.tsv -o a.mcz
     mc-info --check -q a.mcz
     mc-permute -q --random 5 --perm-out p.mcz a.mcz -o q.mcz
     mc-permute -v p.mcz a.mcz 2>moved >/dev/null
-    for part in $(case $net in regnet) echo blocks block1.0 block2.1 block0.2 ;; shared) echo heads kv1.qk kv3.v ;;
-        *) echo kv kv0.q kv2.v ;; esac); do
+    for part in $(case $net in regnet) echo blocks block1.0 block2.1 block0.2 ;; norm) echo blocks block0 block2 ;;
+        shared) echo heads kv1.qk kv3.v ;; *) echo kv kv0.q kv2.v ;; esac); do
         grep -q "$part: [1-9]" moved || die "$net: $part does not move: $(cat moved)"
     done
     mc-convert -q q.mcz -o q.safetensors

@@ -3,6 +3,7 @@
 """Networks in PyTorch whose groups are nested in special ways (formats/exchange/groups.md):
 
     regnet  two blocks of grouped convolutions: groups on axis 1 of the parts of a weight
+    norm    a convolution in a residual block whose group norm has the blocks of the stream: one order of rows and of inputs
     gqa2, gqa3  attention with 2 or 3 query heads per key head, as in LLaMA; groups tied over the query heads of a key head
     tied    the same without rotary positions: queries and keys of a key head share an order
     shared  two layers with one table of positions per head, as in T5: one group of heads with four groups in each unit
@@ -70,6 +71,31 @@ class Regnet(nn.Module):
                         found += rows({after + ".weight": 1}, j * n, n, 1, p + "block%d.%d" % (j, k), self.G)
                 at[p + "block0.%d" % k] = after + ":in"
         return found, at
+
+    @staticmethod
+    def inputs(n):
+        return torch.randn(n, 3, 9, 9)
+
+
+class Norm(nn.Module):
+    """x + norm(conv(x)), with 3 blocks of 4 channels."""
+
+    def __init__(self):
+        super().__init__()
+        self.a, self.c, self.n = nn.Conv2d(3, 12, 3), nn.Conv2d(12, 12, 3, 1, 1), nn.GroupNorm(3, 12)
+        self.head = nn.Linear(12, 5)
+
+    def forward(self, x):
+        x = self.a(x)
+        return self.head((x + self.n(self.c(x))).relu().mean((2, 3)))
+
+    def groups(self):
+        found = []
+        for offset, count, block, group in (0, 3, 4, "blocks"), *((4 * j, 4, 1, "block%d" % j) for j in range(3)):
+            found += rows({**outputs("a", "c", "n"), "head.weight": 1}, offset, count, block, group)
+            for part in range(3):
+                found += rows({"c.weight": 1}, 12 * part + offset, count, block, group, 3)
+        return found, {"block0": "a"}
 
     @staticmethod
     def inputs(n):
@@ -153,7 +179,7 @@ class Llama(nn.Module):
         return torch.randint(Llama.VOCAB, (n, 9))
 
 
-NETS = {"regnet": Regnet, "gqa2": Llama, "gqa3": lambda: Llama(3), "tied": lambda: Llama(2, False),
+NETS = {"regnet": Regnet, "norm": Norm, "gqa2": Llama, "gqa3": lambda: Llama(3), "tied": lambda: Llama(2, False),
         "shared": lambda: Llama(1, False, True)}
 
 

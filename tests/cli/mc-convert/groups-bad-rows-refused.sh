@@ -46,7 +46,7 @@ refuse 'line 4: group "h0" is in another unit than in line 5' "${within[@]:0:4}"
 refuse 'line 3: group "h" is in another unit than in line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
 refuse 'the units of group "g" contain different groups' "${within[@]}"
 refuse 'line 6: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 6 1 h1'
-refuse 'line 7: group "h1" does not match its counterpart in the first unit of "g"' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
+refuse 'group "h1": invalid nesting (the units of a group must contain equal groups)' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
 # so too for groups within these: two groups that change places carry them along
 deep=("$header" 'w 0 0 2 6 g' 'w 0 0 2 3 h0' 'w 0 6 2 3 h1' 'w 0 0 2 1 i00' 'w 0 3 2 1 i01')
 refuse 'group "h1": invalid nesting' "${deep[@]}"
