@@ -2,19 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """group_rows.py SEED COUNT: compare mc-convert --groups and mc-permute with mcz.groups on changed group files
 
-Each file has the rows of a grouped convolution, of grouped-query attention or of heads, and most have a few changes. Both must
-accept or refuse it, nest its groups in the same way, and move the same values. Exit status 1 with the file if they differ."""
+Each file has the rows of a grouped convolution, of a convolution with blocks to itself, or of grouped-query attention. Most
+have a few changed rows or bytes. Both must accept or refuse it, nest its groups in the same way, and move the same values. Exit
+status 1 with the file if they differ."""
 import random
 import subprocess
 import sys
 
 import numpy as np
 
-import independent_reader
 import mcz.safetensors
 from mcz import Error, groups
 
-SHAPES = {"w": (12, 6), "v": (12,), "o": (3, 24), "s": (12,)}
+SHAPES = {"w": (12, 6), "v": (12,), "o": (3, 24), "s": (12,), "q": (12, 12), "empty": (12, 0)}
 
 
 def grouped(parts, inputs):
@@ -29,6 +29,17 @@ def grouped(parts, inputs):
             yield "w", 1, 6 * j, 6, 1, "a%d" % j, parts
         if m <= 24 and inputs:
             yield "o", 1, 6 * j, 6, 1, "a%d" % j
+
+
+def own(parts, inner):
+    """A convolution whose inputs and outputs have one order: blocks, with their channels (a residual with group norm)."""
+    n = 12 // parts
+    for j in range(parts):
+        yield "q", 1, 12 * j, parts, n, "x", parts
+        yield from (("q", 1, 12 * j + n * i, n, 1, "b%d" % i, parts) for i in range(parts) if inner)
+    for name in "q", "v", "s":
+        yield name, 0, 0, parts, n, "x"
+        yield from ((name, 0, n * i, n, 1, "b%d" % i) for i in range(parts) if inner)
 
 
 def attention(kv, rep):
@@ -70,6 +81,41 @@ def changed(draw, rows):
     return rows
 
 
+WORDS = ("0", "1", "2", "6", "12", "00", "01", "+1", "-1", " 1", "1 ", "", "1.0", "0x1", "1_0", "\u0661", "\u00b2", "2147483648",
+         "2147483649", "4294967297", "99999999999999999999", "9" * 5000, "1/2", "1/1", "1/0", "1/02", "1/", "/2", "0/2", "2/2",
+         "1/2/2", "1/4", "w", "v", "net.w", "empty", "a b", "g\u00e9", "x" * 119, "x" * 120, "\x7f", "#w", "group")
+LINES = (b"", b" ", b"\t", b"\r", b"# a comment", b"# \xff", b" # x", b"\f", b"w\t0\t0\t2\t1", b"v\t0\t0\t2\t1\ty\t", b"#\0",
+         b"\xef\xbb\xbf", b"tensor\taxis\toffset\tcount\tblock\tgroup", b"empty\t0\t0\t2\t1\tz", b"x\xff\t0\t0\t2\t1\tz")
+
+
+def mutated(draw, text):
+    """The bytes of a group file, most with a change that concerns its form."""
+    lines = text.encode().split(b"\n")
+    i, how = draw.randrange(len(lines)), draw.randrange(12)
+    words = lines[i].split(b"\t")
+    if how < 3 and lines[i]:
+        words[draw.randrange(len(words))] = draw.choice(WORDS).encode()
+        lines[i] = b"\t".join(words)
+    elif how < 5:
+        lines.insert(i, draw.choice(LINES))
+    elif how == 5:
+        lines = [line + b"\r" * draw.choice((1, 1, 1, 2)) for line in lines]
+    elif how == 6:
+        lines.insert(draw.randrange(len(lines)), lines[i])
+    elif how == 7 and len(lines) > 2:
+        j = draw.randrange(1, len(lines) - 1)
+        lines[1:-1] = lines[j:-1] + lines[1:j]
+    elif how == 8:
+        lines[i] += draw.choice((b"\t", b"\r", b" ", b"\0", b"\r\r"))
+    raw = b"\n".join(lines)
+    if how == 9:
+        raw = raw[:draw.randrange(len(raw) + 1)]
+    elif how == 10:
+        at = draw.randrange(len(raw))
+        raw = raw[:at] + bytes([draw.choice(b"\t\n\r #/019gwx\0\x80")]) + raw[at + draw.randrange(2):]
+    return raw
+
+
 def moved(name, rows, permutation, values):
     """The values of a tensor after a permutation."""
     x = values[name]
@@ -95,21 +141,26 @@ def main(seed, count):
     values = {k: np.arange(np.prod(s), dtype="f4").reshape(s) + 1 for k, s in SHAPES.items()}
     mcz.safetensors.write("net.safetensors", values)
     for i in range(count):
-        kind = draw.randrange(3)
-        rows = list(grouped(draw.choice((2, 3, 4, 6)), draw.random() < .8)) if kind else list(
-            attention(draw.choice((2, 3, 4)), draw.choice((2, 3))))
-        rows = changed(draw, rows)
+        kind = draw.randrange(4)
+        rows = list(attention(draw.choice((2, 3, 4)), draw.choice((2, 3))) if kind == 0 else
+                    own(draw.choice((2, 3, 4)), draw.random() < .8) if kind == 1 else
+                    grouped(draw.choice((2, 3, 4, 6)), draw.random() < .8))
+        raw = groups.text(rows).encode()
+        if draw.random() < .6:
+            raw = groups.text(changed(draw, rows)).encode()
+        elif draw.random() < .8:
+            raw = mutated(draw, raw.decode())
+        with open("rows.tsv", "wb") as f:
+            f.write(raw)
         try:
-            groups.rows(rows, SHAPES)
+            rows = groups.rows("rows.tsv", SHAPES)[0]
             inside = groups.nesting(rows, SHAPES)
-            independent_reader.units_alike(rows, SHAPES)
             fine = True
         except Error as e:
             fine, inside = False, str(e)
-        groups.write("rows.tsv", rows)
         ok, message = run("mc-convert", "-q", "net.safetensors", "--groups", "rows.tsv", "-o", "a.mcz")
-        if ok != fine:
-            raise SystemExit("%smc-convert: %s, mcz.groups: %s" % (groups.text(rows), message or "accepted", inside))
+        if ok != fine and "no groups" not in inside:  # the programs accept networks without groups
+            raise SystemExit("%r: mc-convert: %s, mcz.groups: %s" % (raw, message or "accepted", inside))
         if not fine:
             continue
         accepted, nested = accepted + 1, nested + bool(inside)
@@ -118,10 +169,10 @@ def main(seed, count):
         of = p.meta["groups"]
         found = {g["name"]: (of[g["within"]]["name"], g["unit"]) for g in of if "within" in g}
         if found != inside:
-            raise SystemExit("%smc-permute nests %s, mcz.groups %s" % (groups.text(rows), found, inside))
+            raise SystemExit("%r: mc-permute nests %s, mcz.groups %s" % (raw, found, inside))
         for name in values:
             if not np.array_equal(moved(name, rows, p.tensors, values), b[name]):
-                raise SystemExit("%s%s: moved differently" % (groups.text(rows), name))
+                raise SystemExit("%r: %s: moved differently" % (raw, name))
     print("%d of %d files accepted, %d with nested groups" % (accepted, count, nested))
     if min(accepted, nested, count - accepted) < count // 8:
         raise SystemExit("too few files of one kind")

@@ -248,31 +248,6 @@ def dataset(meta, announced):
     return values
 
 
-def units_alike(rows, shapes):
-    """Checks that all units of a group contain equal groups. Each row is compared as (row of the outer group, count, block,
-    parts, first index within the unit)."""
-    rank, forms, around = {}, {r.group: [] for r in rows}, {}
-    order = {r: i for i, r in enumerate(sorted(rows, key=lambda r: (r.tensor, r.axis, r.offset, -r.count * r.block)))}
-    places = sorted(groups.places(rows, shapes), key=lambda p: order[p[0]])
-    for r, up, unit, first in places:
-        rank[r], around[r.group] = len(forms[r.group]), (up and up.group, unit)
-        forms[r.group].append(r)
-    for group in forms:
-        forms[group] = [(rank.get(up), r.count, r.block, r.parts, first) for r, up, _, first in places if r.group == group]
-
-    def form(group):
-        inside_unit = {}
-        for g in forms:
-            if around[g][0] == group:
-                inside_unit.setdefault(around[g][1], []).append(form(g))
-        size = forms[group][0][1]
-        need(not inside_unit or len(inside_unit) == size and all(v == inside_unit[0] for v in inside_unit.values()),
-             "the units of group \"%s\" contain different groups" % group)
-        return forms[group], inside_unit.get(0)
-    for g in forms:
-        form(g)
-
-
 def declared(meta, announced, prefix):
     """[(name, shape)] of the tensors of a network that is described by rows of groups, {group: units}, and {group: (outer
     group, unit)}."""
@@ -290,7 +265,6 @@ def declared(meta, announced, prefix):
                  0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row is not six words")
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
         found, sizes = groups.rows([groups.parse(w) for w in lines[1:]], dict(of))
-        units_alike(found, dict(of))
         return of, sizes, groups.nesting(found, dict(of))
 
 

@@ -8,6 +8,7 @@ $python - <<'END'
 import os
 import mcz, numpy as np
 from mcz import groups
+from refusal import expect_error
 
 shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
 rows, sizes = groups.rows({"h": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "size": 6}}, shapes)
@@ -20,10 +21,10 @@ p = np.array([2, 0, 1, 5, 4, 3])
 at = {r.tensor: groups.gather(shapes[r.tensor][r.axis], [r], {"h": p}) for r in rows}
 assert (at["fc1.bias"] == p).all() and (at["fc2.weight"] == [4, 5, 0, 1, 2, 3, 10, 11, 8, 9, 6, 7]).all()
 # channels within a head move first, then the heads with their channels
-nested = [("qkv", 0, 0, 3, 8, "heads"), ("qkv", 0, 8, 8, 1, "second")]
+nested = [("qkv", 0, 0, 3, 8, "heads"), *(("qkv", 0, 8 * i, 8, 1, name) for i, name in enumerate(("first", "second", "third")))]
 rows, _ = groups.rows(nested, shapes)
-reverse = np.arange(8)[::-1]
-index = groups.gather(24, rows, {"heads": [1, 2, 0], "second": reverse})
+reverse, same = np.arange(8)[::-1], np.arange(8)
+index = groups.gather(24, rows, {"heads": [1, 2, 0], "first": same, "second": reverse, "third": same})
 assert (index == np.concatenate([8 + reverse, np.arange(16, 24), np.arange(8)])).all(), index
 
 def refused(words, g):
@@ -42,6 +43,34 @@ refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
 refused(["\"none:0\"", "\"fc1.weight\"", "unknown key inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
 refused(["cannot hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
 refused(["no groups"], [])
+# what the programs refuse in files is refused in rows too, so that no stream is written that they cannot read
+for name in "", "a b", "a\nb", "a\tb", "é", "x" * 120:
+    refused(["a name must be 1 to 119 printable ASCII characters"], [("fc1.bias", 0, 0, 6, 1, name)])
+groups.rows([("fc1.bias", np.int64(0), np.uint8(0), 6, 1, "x" * 119)], shapes)
+for row in ("fc1.bias", 0., 0, 6, 1, "g"), ("fc1.bias", 0, 0, 6, True, "g"), ("fc1.bias", 0, 0, 6, 1, 7), ("fc1.bias", 0, 0, 6), (
+        3, 0, 0, 6, 1, "g"):
+    refused(["row (", "expected, with integers"], [row])
+refused(["do not fit axis -1"], [("fc1.bias", -1, 0, 6, 1, "g")])
+refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 0, 3, 2, "a")])
+refused(["units of group \"heads\" contain different groups"], nested[:3])
+refused(["\"third\" does not match its counterpart in the first unit of \"heads\""], nested[:3] + [("qkv", 0, 17, 7, 1, "third")])
+shapes.update({"#": (6,), "a\tb": (6,), "none": (6, 0), "long": (2 * 65537,)})
+refused(["\"#\" is not a name that group files can hold"], [("#", 0, 0, 6, 1, "g")])
+refused(["\"a b\" is not a name that group files can hold"], [("a\tb", 0, 0, 6, 1, "g")])
+refused(["do not fit axis 0 of \"none\""], [("none", 0, 0, 6, 1, "g")])
+refused(["more than 65536 groups"], [("long", 0, 2 * i, 2, 1, "g%d" % i) for i in range(65537)])
+# limits of networks with rows: mcz.write refuses what mc-info does
+def written(name, extra="", kind="weights"):
+    symmetry = groups.text([(name, 0, 0, 6, 1, "h")]) + extra
+    meta = {"net": "groups", "dataset": "", "symmetry": symmetry, **({"curve": "bezier", "points": 2} if kind == "curve" else {})}
+    mcz.write("net.mcz", kind, meta, {p + name: np.ones(6, "f4") for p in (("0/", "1/") if kind == "curve" else ("",))})
+    mcz.check("net.mcz")
+for kind in "weights", "curve":
+    written("n" * 95, kind=kind)
+    expect_error(["a name must have at most 95 bytes"], lambda: written("n" * 96, kind=kind))
+    expect_error(["\"symmetry\" is not a text of at most 2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
+expect_error(["more than 2147483648 parameters"], lambda: mcz.stream._check_declared("", {"a": [1 << 31], "b": [1]}))
+mcz.stream._check_declared("", {"a": [(1 << 31) - 16], "b": [1]})
 # axis 1 of parts, as rows and in files
 shapes["w"] = (12, 6)
 grouped = [("w", 0, 0, 2, 6, "g"), ("w", 1, 0, 6, 1, "h0", 2), ("w", 1, 6, 6, 1, "h1", 2)]
@@ -60,9 +89,11 @@ refused(["\"b\": moves entries of \"w\" between its 4 parts"], [("w", 1, 0, 6, 1
 refused(["\"b\": axis 1 of \"w\" must be counted over the same parts"], [("w", 1, 0, 3, 1, "a", 4), ("w", 1, 3, 3, 1, "b")])
 # one order in all units, within a unit of another group
 tied = [("qkv", 0, 0, 2, 12, "kv"), ("qkv", 0, 0, 3, 4, "q"), *(("qkv", 0, 4 * r, 4, 1, "v") for r in range(3))]
-rows, _ = groups.rows(tied, shapes)
-assert groups.nesting(rows, shapes) == {"q": ("kv", 0), "v": ("kv", 0)}
-assert groups.places(rows, shapes)[-1] == (rows[-1], rows[0], 0, 8)
+second = [(*r[:2], r[2] + 12, *r[3:5], r[5] + "1") for r in tied[1:]]
+rows, _ = groups.rows(tied + second, shapes)
+assert groups.nesting(rows, shapes) == {"q": ("kv", 0), "v": ("kv", 0), "q1": ("kv", 1), "v1": ("kv", 1)}
+assert groups.places(rows, shapes)[-1] == (rows[-1], rows[0], 1, 8)
+rows = rows[:len(tied)]
 assert groups.nesting(rows[:2] + [r._replace(group="q3") for r in rows[4:]], shapes) == {"q": ("kv", 0), "q3": ("q", 2)}
 try:
     groups.nesting(rows[:4], shapes)

@@ -28,16 +28,21 @@ If each unit of a group contains a group (head0, head1, ...), give "at" only for
 their units, one head after the other."""
 import fnmatch
 import os
+import re
 from collections import namedtuple
 
 import numpy as np
 
-from .errors import Error, need
+from .errors import Error, inside, need
 from .files import replacing
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
+MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
+NUMBER = re.compile("0|[1-9][0-9]{0,9}")
+AXIS = re.compile("(%s)|1/([2-9]|[1-9][0-9]{1,9})" % NUMBER.pattern)
+NAME = re.compile("[!-~]{1,119}")
 Row = namedtuple("Row", "tensor axis offset count block group parts", defaults=(1,))
 Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices from index `offset`.
 
@@ -58,15 +63,17 @@ def read(path):
         mcz.groups.read("groups.tsv")[0].group
 
     Returns a list of Row. Raises mcz.Error with the number of a malformed line, OSError if the file cannot be read."""
-    with open(path) as f:
-        lines = [(i, line.rstrip("\n").split("\t")) for i, line in enumerate(f, 1)
-                 if line.strip() and not line.startswith("#")]
-    need(lines and tuple(lines[0][1]) == FIELDS,
-         "%s: its first line must be %s, separated by tabs" % (path, " ".join(FIELDS)))
-    for i, words in lines[1:]:
-        axis, slash, parts = words[min(1, len(words) - 1)].partition("/")
-        need(len(words) == 6 and all(w.isdecimal() for w in (axis, parts if slash else "1", *words[2:5])),
-             "%s: line %d: %s expected" % (path, i, ", ".join(FIELDS)))
+    with open(path, "rb") as f:
+        raw = f.read(MAX_TEXT + 1)
+    with inside(os.fsdecode(path)):
+        need(len(raw) <= MAX_TEXT and b"\0" not in raw, "not a text of at most %d bytes" % MAX_TEXT)
+        lines = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
+        lines = [(i, line.removesuffix("\r")) for i, line in lines]
+        lines = [(i, line.split("\t")) for i, line in lines if line and not line.startswith("#")]
+        need(lines and tuple(lines[0][1]) == FIELDS, "its first line must be %s, separated by tabs" % " ".join(FIELDS))
+        for i, words in lines[1:]:
+            need(len(words) == 6 and AXIS.fullmatch(words[1]) and all(NUMBER.fullmatch(w) for w in words[2:5]),
+                 "line %d: %s expected" % (i, ", ".join(FIELDS)))
     return [parse(w) for _, w in lines[1:]]
 
 
@@ -107,9 +114,9 @@ def _declared(groups, shapes, problems):
             problems.append("group \"%s\": \"size\" must be an integer of at least 2 (got %r)" % (group, g["size"]))
             continue
         for entry in list(g.get("out", [])) + list(g.get("in", [])):
-            pattern, _, axis = entry.rpartition(":")
+            pattern, _, axis = str(entry).rpartition(":")
             names = [n for n in shapes if fnmatch.fnmatchcase(n, pattern) and not n.endswith(".num_batches_tracked")]
-            if not names or not axis.isdigit():
+            if not names or not NUMBER.fullmatch(axis):
                 problems.append("group \"%s\": \"%s\" is not NAME:AXIS of a tensor of this network" % (group, entry))
                 continue
             for n in names:
@@ -126,20 +133,21 @@ def _end(row):
     return row.offset + row.count * row.block
 
 
-def _clash(a, b):
-    """True if two rows of one axis overlap, and neither is within one unit of the other."""
-    a, b = sorted((a, b), key=lambda r: r.block * r.count)
-    first, last = a.offset - b.offset, _end(a) - 1 - b.offset
-    if last < 0 or first >= b.count * b.block:
-        return False
-    return first < 0 or last >= b.count * b.block or first // b.block != last // b.block
-
-
 def _leaves_parts(row, shape, parts):
     """True if a row on axis 1 of parts is in more than one, or a row on axis 0 moves entries between parts."""
     part = shape[1] if row.axis else shape[0] // parts
     return row.axis < 2 and row.offset // part != (_end(row) - 1) // part and bool(
         row.axis or row.offset % part or row.block % part)
+
+
+def _row(r):
+    """A Row with Python's integers. Error if a value has another type."""
+    r = tuple(r)
+    integers = r[1:5] + r[6:]
+    need(len(r) in (6, 7) and isinstance(r[0], str) and isinstance(r[5], str) and
+         all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
+         "row %r: (%s) expected, with integers from axis to block" % (r, ", ".join(FIELDS)))
+    return Row(r[0], *map(int, r[1:5]), r[5], *map(int, r[6:]))
 
 
 def rows(groups, shapes):
@@ -152,21 +160,25 @@ def rows(groups, shapes):
 
     Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not fit.
     """
-    problems, sizes, checked, counted = [], {}, {}, {}
+    problems, sizes, counted = [], {}, {}
     need(not isinstance(groups, str) or "\n" not in groups, "the path of a group file expected, got its text (write it to a file)")
     wrong = ["%s: %s expected, got %s" % (k, v, tuple(shapes[k])) for k, v in getattr(groups, "shapes", {}).items()
              if k in shapes and tuple(shapes[k]) != v]
     need(not wrong, "the groups are of a network with other shapes (%s)" % "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3)))
     if isinstance(groups, (str, os.PathLike)):
         groups = read(groups)
-    found = list(_declared(groups, shapes, problems)) if isinstance(groups, dict) else [Row(*r) for r in groups]
+    found = [_row(r) for r in (_declared(groups, shapes, problems) if isinstance(groups, dict) else groups)]
     for r in found:
         shape = tuple(shapes.get(r.tensor, ()))
-        length = shape[r.axis] * r.parts if r.axis < len(shape) else 0
+        length = shape[r.axis] * r.parts if 0 <= r.axis < len(shape) and 0 not in shape else 0
         parts = counted.setdefault(r.tensor, r.parts) if r.axis == 1 else 1
-        if r.tensor not in shapes:
+        if not NAME.fullmatch(r.group):
+            problems.append("group \"%s\": a name must be 1 to 119 printable ASCII characters without spaces" % r.group)
+        elif r.tensor not in shapes:
             problems.append("group \"%s\": unknown tensor \"%s\"" % (r.group, r.tensor))
-        elif r.parts != 1 and (r.axis != 1 or r.parts < 2 or not length or not shape[0] or shape[0] % r.parts):
+        elif r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
+            problems.append("group \"%s\": \"%s\" is not a name that group files can hold" % (r.group, r.tensor))
+        elif r.parts != 1 and (r.axis != 1 or r.parts < 2 or not length or shape[0] % r.parts):
             problems.append("group \"%s\": axis %d of \"%s\", of shape %s, cannot be counted over %d parts" % (
                 r.group, r.axis, r.tensor, shape, r.parts))
         elif parts != r.parts:
@@ -178,31 +190,27 @@ def rows(groups, shapes):
         elif sizes.setdefault(r.group, r.count) != r.count:
             problems.append("group \"%s\": %d units expected in \"%s\", got %d" %
                             (r.group, sizes[r.group], r.tensor, r.count))
-        elif any(_clash(r, other) for other in checked.setdefault((r.tensor, r.axis), [])):
-            problems.append("group \"%s\": overlaps another row on axis %d of \"%s\"" % (r.group, r.axis, r.tensor))
-        else:
-            checked[r.tensor, r.axis].append(r)
-    for (tensor, _), of in checked.items() if not problems else []:
-        problems += ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, tensor, counted[tensor])
-                     for r in of if counted.get(tensor, 1) > 1 and _leaves_parts(r, shapes[tensor], counted[tensor])]
+    if not problems:
+        problems = ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, r.tensor, counted[r.tensor])
+                    for r in found if counted.get(r.tensor, 1) > 1 and _leaves_parts(r, shapes[r.tensor], counted[r.tensor])]
+    if not problems:
+        problems = ["group \"%s\": overlaps another row on axis %d of \"%s\"" % (r.group, r.axis, r.tensor)
+                    for r in _direct(found, shapes)[1]]
     if problems:
-        raise Error("; ".join(problems))
+        raise Error("; ".join(dict.fromkeys(problems)))
     need(found, "no groups: nothing can be permuted")
+    need(len(sizes) <= MAX_GROUPS, "more than %d groups" % MAX_GROUPS)
+    _check_units(found, shapes, sizes)
     return found, sizes
 
 
-def places(found, shapes):
-    """The place of each row within another: a list of (row, outer row, unit, offset in the unit), or (row, None, 0, 0). Rows
-    that contain a group at the same places in all their units are skipped. If only the row's axis is counted over parts, each
-    index of the outer row counts as the row's indices per part."""
-    direct, outer, inner = {}, [], []  # the rows around the current one: on whole axes, on axis 1 of parts
-
-    def width(r):
-        return shapes[r.tensor][1] if r.parts > 1 else 1
+def _direct(found, shapes):
+    """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps another])."""
+    direct, overlaps, outer, inner = {}, [], [], []  # the rows around the current one: on whole axes, on axis 1 of parts
 
     def whole(r):  # the range on axis 0 of a row in a part
         size = shapes[r.tensor][0] // r.parts
-        first = r.offset // width(r) * size
+        first = r.offset // _width(r, shapes) * size
         return (first, first + size) if r.parts > 1 else (r.offset, _end(r))
 
     def around(rows, r, axis, first):
@@ -211,15 +219,31 @@ def places(found, shapes):
         return rows[-1] if rows else None
 
     for r in sorted(found, key=lambda r: (r.tensor, r.axis if r.parts == 1 else 0, whole(r)[0], -whole(r)[1], -r.parts,
-                                          r.offset, -r.count * r.block)):
+                                          r.offset, -r.count * r.block, -r.block)):
         rows, first, scale = (inner if r.parts > 1 else outer), r.offset, 1
-        up = around(rows, r, r.axis, first)
+        up = own = around(rows, r, r.axis, first)
         if r.parts > 1 and not up:
-            first, scale = whole(r)[0], width(r)
+            first, scale = whole(r)[0], _width(r, shapes)
             up = around(outer, r, 0, first)
         unit, offset = divmod(first - up.offset, up.block) if up else (0, 0)
+        if own and (offset + r.count * r.block > own.block or r.group == own.group):
+            overlaps.append(r)
+            continue
         direct[r] = r, up, unit, offset * scale + (r.offset % scale if up else 0)
         rows.append(r)
+    return direct, overlaps
+
+
+def _width(r, shapes):
+    """The indices per part of a row's axis; 1 if it is not counted over parts."""
+    return shapes[r.tensor][1] if r.parts > 1 else 1
+
+
+def places(found, shapes):
+    """The place of each row within another: a list of (row, outer row, unit, offset in the unit), or (row, None, 0, 0). Rows
+    that contain a group at the same places in all their units are skipped. If only the row's axis is counted over parts, each
+    index of the outer row counts as the row's indices per part. The rows must not overlap otherwise."""
+    direct = _direct(found, shapes)[0]
     of, result = {}, []
     for r in found:
         of.setdefault(r.group, []).append(direct[r])
@@ -236,7 +260,7 @@ def places(found, shapes):
                 continue
             for r, up, unit, offset in at:
                 if up in tied:
-                    scale = width(r) if up.parts != r.parts else 1
+                    scale = _width(r, shapes) if up.parts != r.parts else 1
                     offset += (unit * up.block + direct[up][3]) * scale
                     up, unit = direct[up][1:3]
                 of[group].append((r, up, unit, offset))
@@ -253,12 +277,48 @@ def nesting(found, shapes):
     shapes  {tensor: shape} of the network.
 
     Returns {group: (outer group, unit)}. Raises mcz.Error if a group's rows are within different units."""
+    return _parents(places(found, shapes))
+
+
+def _parents(placed):
+    """The result of nesting() for the result of places()."""
     parents = {}
-    for r, up, unit, _ in places(found, shapes):
+    for r, up, unit, _ in placed:
         parent = (up.group, unit) if up else None
         need(parents.setdefault(r.group, parent) == parent,
              "group \"%s\" is not within the same unit in all its rows" % r.group)
     return {g: parent for g, parent in parents.items() if parent}
+
+
+def _check_units(found, shapes, sizes):
+    """Raises Error unless the units of each group contain equal groups, in the same places and the same order."""
+    placed, slot, own = places(found, shapes), {}, {g: [] for g in sizes}
+    parents = _parents(placed)
+    for p in placed:
+        own[p[0].group].append(p)
+    units_of = {up: [[] for _ in range(sizes[up])] for up in {up for up, _ in parents.values()}}
+    for g in filter(parents.get, sizes):
+        up, unit = parents[g]
+        slot[g] = len(units_of[up][unit])
+        units_of[up][unit].append(g)
+    for g, units in units_of.items():
+        need(len(set(map(len, units))) == 1, "the units of group \"%s\" contain different groups" % g)
+
+    def depth(g):
+        return 1 + depth(parents[g][0]) if g in parents else 0
+
+    ordered = sorted(sizes, key=depth)
+    first, forms, rank = {}, {}, {}  # the equal group in the first units; what must be equal; a row's number in its group
+    for g in ordered:
+        own[g].sort(key=lambda p: (rank[p[1]], p[0].parts, p[3]) if p[1] else p[0])
+        rank.update((p[0], i) for i, p in enumerate(own[g]))
+        rows = [(p[1] and rank[p[1]], p[0].parts, p[3], p[0].count, p[0].block) for p in own[g]]
+        forms[g] = len(units_of.get(g, [[]])[0]), rows
+    for g in ordered:
+        up, _ = parents.get(g, (None, 0))
+        first[g] = units_of[first[up]][0][slot[g]] if up else g
+        need(not up or forms[g] == forms[first[g]],
+             "group \"%s\" does not match its counterpart in the first unit of \"%s\"" % (g, up))
 
 
 def gather(length, rows, permutation):

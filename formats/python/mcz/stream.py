@@ -16,6 +16,7 @@ from . import keys
 from .errors import Error, inside, need
 from .files import replacing
 from .framing import Frame, Memory, blocks, next_object, unpack, walk
+from .groups import MAX_TEXT
 
 DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
           "int64": "<i8", "int32": "<i4", "uint8": "u1"}
@@ -24,6 +25,7 @@ NETWORKS = "weights", "curve"  # kinds whose streams are written in blocks
 RECORD_MAX = 64 << 20  # bytes of a packed record
 CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
+DECLARED_NAME_MAX, PARAMETERS_MAX = 95, 1 << 31  # bytes and entries, of a network with rows of groups
 # limits of an object: bytes, objects in it, depth, ext type 1 allowed
 HEADER = 5 << 19, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False
@@ -372,6 +374,16 @@ def _records(order, announced, arrays):
         yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
 
 
+def _check_declared(rows, shapes):
+    """Checks the limits of a network with rows of groups (formats/exchange/groups.md). shapes: {tensor: shape}."""
+    need(isinstance(rows, str) and len(rows.encode()) <= MAX_TEXT, "\"symmetry\" is not a text of at most %d bytes" % MAX_TEXT)
+    for name in shapes:
+        need(len(name.encode()) <= DECLARED_NAME_MAX,
+             "tensor \"%s\": a name must have at most %d bytes" % (name, DECLARED_NAME_MAX))
+    entries = sum((prod(shape) + 15) // 16 * 16 for shape in shapes.values())
+    need(entries <= PARAMETERS_MAX, "more than %d parameters" % PARAMETERS_MAX)
+
+
 def content_id(kind, meta, tensors, dtypes={}):
     """The content id of a stream with this header and these tensors, which are not checked."""
     announced, arrays = _announce(tensors, dtypes)
@@ -387,6 +399,9 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
         head = _head(kind, meta, announced)
         walk(Memory(head), HEADER)
         kind, meta, announced = parse_header(unpack(head))
+        if kind in NETWORKS and "symmetry" in meta:
+            point = "0/" if kind == "curve" else ""
+            _check_declared(meta["symmetry"], {t.name[len(point):]: t.shape for t in announced if t.name.startswith(point)})
     with inside("history"):
         past = msgpack.packb(_plain(hist))
         walk(Memory(past), HISTORY)
