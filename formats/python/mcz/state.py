@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import torch
+from torch.nn.parameter import is_lazy
 
 import mcz
 
@@ -17,20 +18,43 @@ WRAPPERS = "_orig_mod", "module", "model"  # from torch.compile; DataParallel an
 SHOWN = 3  # names per kind of mismatch in a message
 
 
+def _is_ignored(name):
+    """True for batch norm's counter and for what get_extra_state() returns."""
+    return name.endswith(".num_batches_tracked") or name.rpartition(".")[2] == "_extra_state"
+
+
+def _check(name, v):
+    """Raises Error if a value is not a tensor of plain numbers in memory."""
+    need(isinstance(v, torch.Tensor), "\"%s\" is not a tensor (got %s)" % (name, type(v).__name__))
+    need(not is_lazy(v), "\"%s\" has no shape yet (run the network once)" % name)
+    need(v.layout == torch.strided and not v.is_quantized and not v.is_nested and not hasattr(v, "__tensor_flatten__"),
+         "\"%s\" is not a plain tensor (got %s of %s)" % (name, type(v).__name__, _name(v.dtype)))
+
+
 def tensors_of(net):
-    """{name: tensor} of a network's state_dict, without num_batches_tracked."""
+    """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. Raises Error if it has other values,
+    such as quantised tensors."""
     need(isinstance(net, torch.nn.Module), "a module expected, not its class (%s)" % net.__name__ if isinstance(net, type) else
          "a module expected, got %s" % type(net).__name__)
-    return {k: v for k, v in net.state_dict().items() if not k.endswith(".num_batches_tracked")}
+    found = {k: v for k, v in net.state_dict().items() if not _is_ignored(k)}
+    for k, v in found.items():
+        _check(k, v)
+    return found
+
+
+def _first_names(tensors):
+    """{name: first name of the same tensor}"""
+    first = {}
+    return {k: first.setdefault((v.device, v.data_ptr(), v.shape, v.stride()) if v.data_ptr() else k, k)
+            for k, v in tensors.items()}
 
 
 def owners(tensors):
     """{name: first name of the same tensor}. Raises Error if two tensors share memory in another way, such as a transposed
     view, because an order of one would move entries of the other."""
-    first, found, spans = {}, {}, []
+    found, spans = _first_names(tensors), []
     for k, v in tensors.items():
-        found[k] = first.setdefault((v.data_ptr(), v.shape, v.stride()) if v.numel() else k, k)
-        if found[k] == k and v.numel():
+        if found[k] == k and v.data_ptr():
             length = sum((n - 1) * s for n, s in zip(v.shape, v.stride())) + 1
             start = v.data_ptr()
             spans.append((str(v.device), start, start + length * v.element_size(), v.numel() >= length, k))
@@ -63,14 +87,20 @@ def _own_name(net, name):
 
 
 def _own_names(net, tensors):
-    """The tensors under the network's own names, without num_batches_tracked and AveragedModel's n_averaged."""
+    """The tensors under the network's own names, without num_batches_tracked, extra state and AveragedModel's n_averaged."""
     found, original, state = {}, {}, net.state_dict()
     for name, v in tensors.items():
         own = _own_name(net, name)
-        if own.endswith(".num_batches_tracked") or own == "n_averaged" and own not in state:
+        if _is_ignored(own) or own == "n_averaged" and own not in state:
             continue
         need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (original.get(own), name, own))
-        found[own], original[own] = v if isinstance(v, torch.Tensor) else torch.from_numpy(np.array(v)), name
+        if not isinstance(v, torch.Tensor):
+            try:
+                v = torch.from_numpy(np.array(v))
+            except (TypeError, ValueError):
+                raise Error("\"%s\" is not a tensor or array of numbers (got %s)" % (name, type(v).__name__)) from None
+        _check(name, v)
+        found[own], original[own] = v, name
     return found
 
 
@@ -98,8 +128,10 @@ def _cast(k, v, dtype):
 
 
 def _same(a, b):
-    """True if two tensors of floats have the same values; NaN equals NaN."""
-    a, b = a.double(), b.double()
+    """True if two tensors have the same values; NaN equals NaN."""
+    if a is b:
+        return True
+    a, b = (t.double() if t.is_floating_point() else t for t in (a, b))
     return bool(((a == b) | (a != a) & (b != b)).all())
 
 
@@ -126,16 +158,21 @@ def copy(net, tensors, strict=True):
     tensors = {k: v for k, v in tensors.items() if k not in fixed}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    _match({"missing": {k: None for k in state if strict and k in needed and k not in tensors},
+    first = _first_names(state)
+    present = {first[k] for k in tensors if k in state}
+    _match({"missing": {k: None for k in state if strict and k in needed and first[k] not in present},
             "unknown": {k: None for k in tensors if strict and k not in state},
             "of another shape": {k: "%s expected, got %s" % (tuple(state[k].shape), tuple(v.shape))
                                  for k, v in tensors.items() if k in state and not _fits(state[k].shape, v.shape)},
             "of another value": wrong})
-    new = {k: _cast(k, v, state[k].dtype) for k, v in tensors.items() if k in state}
-    rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k], v)]
+    new = {k: _cast(k, v, state[k].dtype).reshape(state[k].shape) for k, v in tensors.items() if k in state}
+    given = {first[k]: k for k in reversed(new)}  # the first given name of each tensor
+    _match({"tied in the network": {k: "of other values than %s" % given[first[k]] for k, v in new.items()
+                                    if strict and not _same(v, new[given[first[k]]])}})
+    rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k].reshape(v.shape), v)]
     with torch.no_grad():
         for k, v in new.items():
-            state[k].copy_(v.reshape(state[k].shape))
+            state[k].copy_(v)
     return ["%d of %d tensors are rounded: %s from %s to %s" % (
         len(rounded), len(new), k, _name(tensors[k].dtype), _name(new[k].dtype)) for k in rounded[:1]]
 
@@ -165,8 +202,9 @@ def load(net, weights, strict=True):
              Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning.
     strict   False copies only the tensors that both have.
 
-    Raises mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape or kind of
-    number. The message lists three names per mismatch; the exception's attribute `names` lists all.
+    A tensor that the network has under several names may have any of them in the file. Raises mcz.Error, and leaves the
+    network unchanged, if tensors are missing, unknown or of another shape or kind of number, or if names of one tensor have
+    different values. The message lists three names per mismatch; the exception's attribute `names` lists all.
     Warns if the network's dtype rounds values.
     """
     for note in copy(net, read(weights), strict):

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.load accepts a tied tensor under any of its names, and refuses names of one tensor with different values. Extra state
+# is ignored. A value that is not a plain tensor, such as a quantised or sparse one, is refused in one line.
+# Needs python3-torch (PYTHON: another Python that has it); skipped without.
+python=${PYTHON:-/usr/bin/python3}
+$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
+[ "${MC_UNDER:-}" != valgrind ] || exit 77
+export OMP_NUM_THREADS=1
+$python -W ignore - <<'END'
+import numpy as np
+import torch
+from torch import nn
+import mcz
+import mcz.torch
+from mcz.state import tensors_of
+from refusal import expect_error
+
+class Tied(nn.Module):
+    """One weight under three names, and one buffer under two."""
+    def __init__(self, tie=True):
+        super().__init__()
+        self.a, self.b, self.c = (nn.Linear(5, 5) for _ in range(3))
+        self.register_buffer("scale", torch.rand(5))
+        self.register_buffer("same", self.scale if tie else torch.rand(5))
+        if tie:
+            self.b.weight = self.c.weight = self.a.weight
+
+full = {k: v.clone() for k, v in Tied().state_dict().items()}
+for kept in "a", "b", "c":
+    names = [k for k in full if not k.endswith(".weight") or k[0] == kept]
+    net = mcz.torch.load(Tied(), {k: full[k] for k in names if k != "same"})
+    assert all(torch.equal(v, full[k]) for k, v in net.state_dict().items()), kept
+expect_error(["1 missing (a.weight)"], lambda: mcz.torch.load(Tied(), {
+    k: v for k, v in full.items() if not k.endswith("weight")}))
+expect_error(["2 missing (b.weight, c.weight)"], lambda: mcz.torch.load(Tied(False), {
+    k: v for k, v in full.items() if k not in ("b.weight", "c.weight")}))
+
+# other values: refused, and the network is unchanged
+loose, net = Tied(False).state_dict(), Tied()
+before = {k: v.clone() for k, v in net.state_dict().items()}
+expect_error(["3 tied in the network (same: of other values than scale; b.weight: of other values than a.weight; c.weight: of "
+              "other values than a.weight)"], lambda: mcz.torch.load(net, loose))
+expect_error(["(c.weight: of other values than b.weight)"], lambda: mcz.torch.load(net, {
+    **{k: v for k, v in full.items() if k != "a.weight"}, "c.weight": full["c.weight"] + 1}))
+assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
+mcz.torch.load(net, loose, strict=False)
+# equal values: NaN, and values that the network's type rounds to one
+mcz.torch.load(net, {k: torch.full_like(v, torch.nan) for k, v in full.items()})
+assert net.a.weight.isnan().all()
+mcz.torch.load(Tied().half(), {k: v.double() * (1 + 1e-12 * (k == "b.weight")) for k, v in full.items()})
+# tensors without memory are not tied
+for device in "cpu", "meta":
+    assert mcz.state.owners({k: torch.empty(3 * (device == "meta"), device=device) for k in "xy"}) == {"x": "x", "y": "y"}
+
+class Extra(Tied):
+    def get_extra_state(self):
+        return self.state
+    def set_extra_state(self, state):
+        pass
+for state in {"version": 1}, torch.zeros(3, dtype=torch.uint8), None:
+    Extra.state = state
+    net = Extra()
+    assert not any("_extra_state" in k for k in tensors_of(net))
+    net.inner = Extra()
+    assert not any("_extra_state" in k for k in tensors_of(net))
+    mcz.torch.load(net, net.state_dict())
+    mcz.torch.load(Extra(), {**full, "_extra_state": {"any": "thing"}})
+    if torch.__version__ >= "2.4":
+        mcz.torch.merge(Extra(), Extra())
+
+def refused(name, words, call):
+    try:
+        call()
+    except mcz.Error as e:
+        assert "\"%s\"" % name in str(e) and words in str(e) and "\n" not in str(e), e
+    else:
+        assert False, name
+for value, words in (([[1], "x"], "(got list)"), ({"x": 1}, "(got dict)"), (None, "(got NoneType)"), ("text", "(got str)"),
+                     (torch.ones(5, 5).to_sparse(), "is not a plain tensor (got Tensor of float32)"),
+                     (torch.quantize_per_tensor(torch.ones(5, 5), .1, 0, torch.qint8), "plain tensor (got Tensor of qint8)"),
+                     (torch.nested.nested_tensor([torch.ones(5), torch.ones(4)]), "is not a plain tensor"),
+                     (nn.parameter.UninitializedParameter(), "has no shape yet (run the network once)")):
+    refused("b.weight", words, lambda: mcz.torch.load(Tied(), {**full, "b.weight": value}))
+refused("0.weight", "has no shape yet", lambda: tensors_of(nn.Sequential(nn.LazyLinear(3))))
+class Flattened(torch.Tensor):  # as wrappers of quantised weights
+    def __tensor_flatten__(self):
+        return [], None
+refused("b.weight", "is not a plain tensor (got Flattened of float32)", lambda: mcz.torch.load(Tied(), {
+    **full, "b.weight": torch.ones(5, 5).as_subclass(Flattened)}))
+class Wrapped(nn.Module):
+    def __init__(self, v):
+        super().__init__()
+        self.register_buffer("v", v)
+refused("v", "is not a plain tensor", lambda: tensors_of(Wrapped(torch.eye(3).to_sparse())))
+quantised = torch.ao.quantization.quantize_dynamic(nn.Sequential(nn.Linear(4, 4)), {nn.Linear}, torch.qint8)
+refused("0._packed_params.dtype", "is not a tensor (got dtype)", lambda: tensors_of(quantised))
+END
