@@ -27,13 +27,14 @@ from .batches import Batches, Loss, Measured, first_tensor, input_of, labelled, 
 from .errors import inside, need
 from .evaluate import arguments, fit
 from .files import Path, replacing
-from .merging import _door, duplicate, expect_same, first_names, permutation_of, rows_of, warn_other
+from .merging import _door, duplicate, expect_same, permutation_of, rows_of, warn_other
 from .norms import STATISTICS, norms, statistics
 from .programs import find, pipe
-from .state import tensors_of
+from .state import first_names, tensors_of
 from .stream import Stream
 from .structure import compare
 from .table import Points
+from .unchanged import evaluating
 
 Tensors = dict[str, torch.Tensor]
 NO_LABELS = "no labels but -100, which do not count"

@@ -14,12 +14,11 @@ from torch import nn
 import mcz
 
 from . import groups as _groups
-from . import state as _state
 from .batches import Batches
 from .errors import need, warn
 from .evaluate import arguments, fit
 from .norms import norms, statistics
-from .state import tensors_of
+from .state import first_names, listed, tensors_of
 from .structure import compare
 
 CHUNK = 1 << 18  # numbers that are summed at once
@@ -29,17 +28,6 @@ def _door() -> Any:
     """mcz.torch, which imports this module."""
     import mcz.torch
     return mcz.torch
-
-
-def names(found: Sequence[str]) -> str:
-    """The names of tensors in a message."""
-    return ", ".join(list(found[:_state.SHOWN]) + ["..."] * (len(found) > _state.SHOWN))
-
-
-def first_names(state: dict[str, torch.Tensor]) -> dict[str, str]:
-    """{name: the first name of the same tensor}: a tied tensor has several."""
-    first: dict[Any, str] = {}
-    return {k: first.setdefault((v.data_ptr(), v.shape, v.stride()) if v.numel() else k, k) for k, v in state.items()}
 
 
 def expect_same(a: nn.Module, b: nn.Module, groups: Any = None, calls: tuple[str, str] = ("a", "b")) -> None:
@@ -125,7 +113,7 @@ def combine(nets: Sequence[nn.Module], permutations: Sequence[Any], groups: Any,
             total /= torch.tensor(divisor, dtype=torch.float64, device=device)  # a number would become its reciprocal on CUDA
             target.copy_(_rounded(total, target.dtype))
     if wrong:
-        warn("the mean has numbers that are not finite (%s)" % names(list(dict.fromkeys(wrong))))
+        warn("the mean has numbers that are not finite (%s)" % listed(list(dict.fromkeys(wrong))))
     return result
 
 

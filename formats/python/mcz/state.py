@@ -31,18 +31,32 @@ def _check(name, v):
          "\"%s\" is not a plain tensor (got %s of %s)" % (name, type(v).__name__, _name(v.dtype)))
 
 
+def listed(names):
+    """The first of some names, for a message."""
+    return ", ".join([*names[:SHOWN]] + ["..."] * (len(names) > SHOWN))
+
+
 def tensors_of(net):
-    """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. Raises Error if it has other values,
-    such as quantised tensors."""
+    """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. The tensors are the network's own,
+    also if state_dict() is overridden and returns copies. Raises Error if that cannot be, or if there are other values, such as
+    quantised tensors."""
     need(isinstance(net, torch.nn.Module), "a module expected, not its class (%s)" % net.__name__ if isinstance(net, type) else
          "a module expected, got %s" % type(net).__name__)
     found = {k: v for k, v in net.state_dict().items() if not _is_ignored(k)}
     for k, v in found.items():
         _check(k, v)
+    own = {k: v.detach() for k, v in [*net.named_parameters(remove_duplicate=False), *net.named_buffers(remove_duplicate=False)]}
+    missing = [k for k, _ in net.named_parameters(remove_duplicate=False) if k not in found]
+    found = {k: own.get(k, v) for k, v in found.items()}
+    memory = [{(v.device, v.untyped_storage().data_ptr()) for v in tensors.values()} for tensors in (own, found)]
+    copied = [k for k, v in found.items() if k not in own and (v.device, v.untyped_storage().data_ptr()) not in memory[0]]
+    missing = [k for k in missing if (own[k].device, own[k].untyped_storage().data_ptr()) not in memory[1]]
+    need(not copied, "state_dict() returns copies of tensors under other names (%s)" % listed(copied))
+    need(not missing, "state_dict() lacks parameters (%s)" % listed(missing))
     return found
 
 
-def _first_names(tensors):
+def first_names(tensors):
     """{name: first name of the same tensor}"""
     first = {}
     return {k: first.setdefault((v.device, v.data_ptr(), v.shape, v.stride()) if v.data_ptr() else k, k)
@@ -52,7 +66,7 @@ def _first_names(tensors):
 def owners(tensors):
     """{name: first name of the same tensor}. Raises Error if two tensors share memory in another way, such as a transposed
     view, because an order of one would move entries of the other."""
-    found, spans = _first_names(tensors), []
+    found, spans = first_names(tensors), []
     for k, v in tensors.items():
         if found[k] == k and v.data_ptr():
             length = sum((n - 1) * s for n, s in zip(v.shape, v.stride())) + 1
@@ -158,7 +172,7 @@ def copy(net, tensors, strict=True):
     tensors = {k: v for k, v in tensors.items() if k not in fixed}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    first = _first_names(state)
+    first = first_names(state)
     present = {first[k] for k in tensors if k in state}
     _match({"missing": {k: None for k in state if strict and k in needed and first[k] not in present},
             "unknown": {k: None for k in tensors if strict and k not in state},

@@ -56,7 +56,7 @@ from mcz.graph import constant
 from mcz.joined import Curve, align, save
 from mcz.many import align_many
 from mcz.merging import merge, merge_many, warn_other
-from mcz.state import load, owners, tensors_of
+from mcz.state import listed, load, owners, tensors_of
 from mcz.stream import content_id
 from mcz.structure import compare
 from mcz.unchanged import evaluating
@@ -167,8 +167,7 @@ def _ids(nets, rows, streams):
         own = {k: v.float().numpy() for k, v in _floats(net).items()}
         other = [k for k, v in mcz.widened(s).items() if (k in own or constant(k) is None) and not np.array_equal(
             v.reshape(-1), own.get(k, np.zeros(0)).reshape(-1))]
-        need(not other, "%s: weights of another network (%s)" % (path, "%d tensors differ: " % len(other) + ", ".join(
-            other[:_state.SHOWN] + ["..."] * (len(other) > _state.SHOWN))))
+        need(not other, "%s: weights of another network (%s)" % (path, "%d tensors differ: %s" % (len(other), listed(other))))
     return [s.id for s in found]
 
 
@@ -477,8 +476,7 @@ def _training_state(net, optimizer, axes):
             wrong += ["\"%s\" of %s" % (k, name)] * (not fits and not isinstance(v, (int, float, type(None))) and not (
                 isinstance(v, torch.Tensor) and v.numel() == 1))
     need(known, "the optimizer has none of the network's parameters")
-    need(not wrong, "the optimizer's state cannot be permuted: %s" % ", ".join(
-        wrong[:_state.SHOWN] + ["..."] * (len(wrong) > _state.SHOWN)))
+    need(not wrong, "the optimizer's state cannot be permuted: %s" % listed(wrong))
     return found
 
 

@@ -18,6 +18,7 @@ import mcz
 
 from ..errors import Error, need
 from ..evaluate import arguments, fit
+from ..state import tensors_of
 from ..unchanged import OWN, evaluating
 
 SIZES = 3, 5  # the batch sizes
@@ -81,7 +82,7 @@ def _whole_operations(net):
 def export(net, example, n, twice=False):
     """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails. twice: raises Error
     if a call changes attributes such that the next one differs."""
-    args, kwargs = resized(example, n, device_of(net.state_dict()))
+    args, kwargs = resized(example, n, device_of(tensors_of(net)))
     fit(net, args, kwargs)
     printed = io.StringIO()
     try:

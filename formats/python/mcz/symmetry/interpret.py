@@ -5,7 +5,7 @@ import operator
 import torch
 
 from ..errors import Error, need
-from ..state import owners
+from ..state import owners, tensors_of
 from . import capture
 from .axes import atoms, confine, fix, fixed, free, tie, unify, vary
 from .rules import Call, Value, apply
@@ -46,7 +46,7 @@ class Interpretation:
     observed  values of the first example that layers contract, in order"""
 
     def __init__(self, net, examples):
-        self.state = {k: v for k, v in net.state_dict(keep_vars=True).items() if isinstance(v, torch.Tensor)}
+        self.state = tensors_of(net)
         self.owners, self.device = owners(self.state), capture.device_of(self.state)
         self.programs = [capture.record(net, example) for example in examples]
         self.axes, self.read, self.written = {}, set(), set()  # the sets contain (parameter, axis)
