@@ -80,6 +80,7 @@ pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
 $(copied): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
 	$(shared)
-	@mkdir -p $(@D); [ ! -e $(<:.mcz=.log.json) ] || cp $(<:.mcz=.log.json) $(@D)
+	@mkdir -p $(@D)
+	@from=$(<:.mcz=.log.json) to=$(@:.mcz=.log.json); [ ! -e $$from ] || { cp $$from $$to.part && mv $$to.part $$to; }
 	cp $< $@.part && mv $@.part $@
 	$(finish)

@@ -135,7 +135,7 @@ graph = PERMUTATION_EPOCHS=$(permutation-epochs) \
 keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
         { echo "$$f: the tables have other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
-    echo "$$new" > $$f
+    echo "$$new" > $$f.part && mv $$f.part $$f
 run = true $(foreach g,$(2),&& $(if $(filter $(call unchecked,$(1),$(2)),$(g)),,CHECKED=$(call folder,$(1)) )$\
     $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
 unchecked = $(if $(wildcard $(foreach e,$(1) $(call ends,$(1)),$(call folder,$(e)))),$(firstword $(2)))

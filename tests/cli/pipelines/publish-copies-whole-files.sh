@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+# publish make copies whole files: killed while it copies, the same command again completes every file. Unchanged copies keep their time, so that
+# makes with FROM copy nothing again.
+publish=$MC_ROOT/pipelines/paper/publish
+graph connect PAIRS='1:2 1:3' NET=mlp:4
+echo 'epochs=2' >out/length
+"$publish" keep out kept
+
+# a cp that writes half of its third file and kills its caller
+mkdir bin
+cat >bin/cp <<'END'
+#!/bin/bash
+echo >>"$TMP/copies"
+[ "$(wc -l <"$TMP/copies")" = "$killed" ] || exec /bin/cp "$@"
+from=${*: -2:1} to=${*: -1}
+[ ! -d "$to" ] || to+=/${from##*/}
+head -c 100 "$from" >"$to"
+kill -9 $PPID
+END
+chmod +x bin/cp
+for killed in 1 3 5; do
+    export killed
+    rm -rf copies made
+    rc=0
+    PATH=$PWD/bin:$PATH "$publish" make kept made 2>/dev/null || rc=$?
+    [ $rc = 137 ] || die "copy $killed: status $rc"
+    "$publish" make kept made
+    for f in net-{1,2,3}.mcz 1-{2,3}/permutation.mcz; do same kept/$f made/$f; done
+    for f in 1-{2,3}/curve-{un,}aligned.mcz; do same_content out/$f made/$f; done
+done
+before=$(files_here)
+"$publish" make kept made
+[ "$(files_here | grep -v '\.lock ')" = "$(grep -v '\.lock ' <<<"$before")" ] || die 'unchanged files were written again'
+# other networks under the same names
+cp -p made/net-1.mcz made/net-2.mcz
+"$publish" make kept made
+same kept/net-2.mcz made/net-2.mcz
+
+# begin keeps a whole copy of a log, from which settings restore it
+echo 'a log' >net.log.json
+touch net.mcz settings settings~
+export killed=1
+rm copies
+PATH=$PWD/bin:$PATH "$MC_ROOT/pipelines/include/begin" net.mcz settings 2>/dev/null && die 'begin was not killed'
+[ ! -e net.log.json~ ] || die 'begin left half a copy'
+"$MC_ROOT/pipelines/include/begin" net.mcz settings
+same net.log.json net.log.json~
