@@ -16,14 +16,16 @@ include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
 compute := THREADS DEVICE PRECISION
 source  := $(if $(filter synth,$(DATA)),--seed "$$DATA_SEED",-- "$${DATA_DIR/#\~\//$$HOME/}")
 images   = $(if $(filter %train.mcz,$@),$(TRAIN_IMAGES),$(TEST_IMAGES))
-set     := DATA DATA_DIR DATA_SEED DATA_FLAGS
+export DATA_FILES := $(shell $(call values,DATA DATA_DIR HOME) $(here)include/data-files)
+set     := DATA DATA_DIR DATA_SEED DATA_FLAGS $(if $(DATA_FILES),DATA_FILES)
 $(filter-out $(copied),$(OUT)/train.mcz): $(call settings,train-data,$(set) TRAIN_IMAGES)
 $(filter-out $(copied),$(OUT)/test.mcz):  $(call settings,test-data,$(set) TEST_IMAGES)
 $(filter-out $(copied),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
 	$(shared)
 	$(begin)
 	$(RUN) mc-data "$$DATA" --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
-	    -o $@ $(source)
+	    -o $@.part $(source)
+	@$(here)include/renew $@ $^
 	$(finish)
 
 train-deps := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
