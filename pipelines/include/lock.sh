@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # lock_out PROGRAM PID OUT [UNIT...]: locks OUT, or only these units of it (net-SEED, A-B), as long as this process or a
-# child that inherits the lock runs. Others are told that PROGRAM, process PID, holds it. If a killed make left jobs
+# child that inherits the lock runs. The messages of others name PROGRAM and its process PID. If a killed make left jobs
 # running there, it prints their names and waits for them.
 lock_out() {
-    local program=$1 holder="$1 $2 on $(uname -n)" out=$3 files=("$3/.lock") file jobs
+    local program=$1 pid=$2 out=$3 files=("$3/.lock") file jobs
     shift 3
     if [ $# = 0 ]; then
         lock "$out/.lock" -x
@@ -13,7 +13,7 @@ lock_out() {
         files=("${@/#/$out/.lock-}")
         for file in "${files[@]}"; do lock "$file" -x; done
     fi
-    for file in "${files[@]}"; do echo "$holder" >"$file"; done
+    for file in "${files[@]}"; do echo "$program $pid on $(uname -n)" >"$file"; done
     jobs=$(running_jobs "$@")
     [ -z "$jobs" ] || echo "$program: OUT=$out: waiting for jobs of an earlier make: $jobs" >&2
     while [ -n "$(running_jobs "$@")" ]; do sleep .5; done
