@@ -2,10 +2,7 @@
 # mc-convert, mcz.safetensors.read and mcz.torch.load read the shards that transformers' save_pretrained writes: every bit of
 # the state_dict. A permuted network returns to transformers with the same logits. Networks of bfloat16 and float16 keep their bits,
 # and points of the line between two are rounded as PyTorch rounds.
-# Needs python3-torch and transformers (PYTHON: another Python that has them); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch, transformers' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13 transformers
 export HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
 cat >save.py <<'END'
 import torch

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.moments observes the units of derived groups at all positions, such as a class token and all patches, so align
 # restores a permuted network bit for bit. A last batch of one input counts once. A group that no activation shows keeps its
-# order. The groups are the same in every run. Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4]' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+# order. The groups are the same in every run.
+need_torch 2.4
 export OMP_NUM_THREADS=1 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
 $python - 2>errors <<'END' || die "$(tail -n 4 errors)"
 import copy

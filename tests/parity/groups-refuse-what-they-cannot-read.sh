@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.groups and moments with derived groups refuse networks and batches that they cannot read, with one line. A
 # failed call leaves no hooks in the networks. Batches may have any size, and arguments by name any order.
-# Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4]' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - 2>errors <<'END'
 import collections

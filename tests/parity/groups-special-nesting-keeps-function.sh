@@ -2,10 +2,7 @@
 # Networks with grouped convolutions, group norm in a residual block, grouped-query attention and heads that layers share keep
 # their outputs in float64 when all their groups are permuted. mc-permute and mcz.torch.permute write the same tensors; inverse
 # and composition are exact. mc-match recovers the permutation from the weights, mc-hungarian from activations.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 nets() { "$python" "$MC_ROOT/tests/parity/nested_nets.py" "$@"; }
 
 for net in regnet norm gqa2 gqa3 tied shared; do

@@ -1,15 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # float32 is rounded to float16 and bfloat16 with PyTorch's bits: around every 16-bit number, its halfway values and their
 # neighbours, and millions of random bits; NaN stays NaN.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 cat >compare.py <<'END'
 import subprocess, sys
 import numpy as np
 import torch
-every = torch.arange(1 << 16, dtype=torch.int32).to(torch.uint16)
+every = torch.from_numpy(np.arange(1 << 16, dtype=np.uint16).view(np.int16))
 draw = np.random.default_rng(5)
 for name in "float16", "bfloat16":
     dtype = getattr(torch, name)

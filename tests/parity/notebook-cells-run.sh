@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cells of docs/notebooks/align.ipynb run in plain Python, and alignment helps there. Without matplotlib nothing is drawn.
-# Needs PyTorch >= 2.4 (PYTHON: a Python that has it), but not Jupyter; skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1 MPLBACKEND=agg
 $python - "$MC_ROOT/docs/notebooks/align.ipynb" <<'END'
 import importlib.util, json, re, sys

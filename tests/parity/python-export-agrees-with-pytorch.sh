@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Exported networks have PyTorch's logits in mc, and permuted networks have the same logits in PyTorch. Errors of export list
 # every unsupported operation with its module, and leave no output; errors of load list every tensor that does not match.
-# mcz.torch.moments agrees with mc-acts. Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+# mcz.torch.moments agrees with mc-acts.
+need_torch 1.13
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 logits=$MC_BUILD/tests/parity/test_convert
 mc-data synth --size 16 --samples 64 -o few.mcz

@@ -2,10 +2,7 @@
 # A ResNet-20 with zero-padded shortcuts (option A) is exported, trained and aligned: the middle of each wider stage is the
 # group of the narrower stage, and the zero channels on each side are two more groups. The permuted network has the same
 # logits in PyTorch. The straight line, a learned curve, PAM and an attack accept it.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 mc-data synth --size 16 --samples 96 -o data.mcz
 $python -m mcz.torch export 'resnet_option_a:ResNet(depth=20, width=8)' --data data.mcz -o net.json 2>notes

@@ -2,10 +2,7 @@
 # The exporter lists every setting that graphs do not support, with the module's path: None for a number, values out of
 # range, arguments of functions. It replaces eps=0 by the smallest number, and notes this and modules that act in training
 # only. Modules keep their modes.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.0
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align, permute, merge and Curve refuse what does not fit with one line. A curve whose training fails is unchanged,
 # and so are the files of a failed save or alignment.
-# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; torch.func' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.2
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, os, warnings

@@ -2,10 +2,7 @@
 # docs/reference/modules.md names every module of torch.nn. Its column "in graphs" agrees with the functions that export
 # supports, and with what export does with each module. Its column "by groups" agrees with mcz.torch.groups, for every module
 # between 2-D convolutions that it does not call derived, and for a few others.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 OMP_NUM_THREADS=1 $python - "$MC_ROOT/docs/reference/modules.md" <<'END_OF_PYTHON'
 import re, sys
 import torch
@@ -73,10 +70,9 @@ def by_groups(name):
         return "refused"
     return "derived" if any(r.tensor == "conv.weight" and r.axis == 0 for r in found.rows) else "stays"
 
-if tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 4):
-    ARGUMENTS.update({"Unfold": (2,)})
-    others = [n for n in groups if groups[n] != "derived" and (n in ARGUMENTS or n in plain.split())]
-    assert len(others) >= 5, others
-    for name in others + ["GroupNorm", "PReLU", "ChannelShuffle", "CircularPad2d"]:
-        assert by_groups(name) == {"derived": "derived", "stays": "stays"}.get(groups[name], "refused"), name
+ARGUMENTS.update({"Unfold": (2,)})
+others = [n for n in groups if groups[n] != "derived" and (n in ARGUMENTS or n in plain.split())]
+assert len(others) >= 5, others
+for name in others + ["GroupNorm", "PReLU", "ChannelShuffle", "CircularPad2d"]:
+    assert by_groups(name) == {"derived": "derived", "stays": "stays"}.get(groups[name], "refused"), name
 END_OF_PYTHON

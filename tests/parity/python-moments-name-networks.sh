@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.moments identifies its networks by the content ids of their streams: those that mc-convert --groups makes, for
 # any name of the group file, or those of the streams in weights=. mc-permute therefore warns only about other networks.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every example of docs/reference/python.md runs. Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert hasattr(torch.export.ExportedProgram, "run_decompositions") and torch.func' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+# Every example of docs/reference/python.md runs.
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/setup OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, json, os, pickle, subprocess

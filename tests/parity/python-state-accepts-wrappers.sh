@@ -2,10 +2,7 @@
 # --state and mcz.torch.load accept the names that torch.compile, DataParallel, AveragedModel and Lightning save, at any
 # depth. Names of the network's own submodules are unchanged, and two names of one tensor are refused. bfloat16 and float16
 # keep each value, rounding is reported, integers do not become weights, and a damaged file is a one-line error.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

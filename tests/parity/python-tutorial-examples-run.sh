@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tutorial and the guide to any module, pasted block by block without the venv, print what they claim.
-# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || { echo 'PyTorch 2.4 is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "$python" >bin/python && chmod +x bin/python
 PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
 export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python

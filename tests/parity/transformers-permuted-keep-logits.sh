@@ -2,10 +2,7 @@
 # A small GPT and a ViT from PyTorch with a group file have the same logits after heads, and channels within heads, are
 # permuted. mc-match finds planted permutations from the weights. If two networks continue one training and one of them is
 # permuted, their midpoint after matching is as good as the ends. The midpoint of independent networks is printed only.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || exit 77
-[ "$MC_UNDER" != valgrind ] || exit 77
+need_torch 1.13
 transformers() { "$python" "$MC_ROOT/tests/parity/transformer_networks.py" "$@"; }
 middle() { mc-bezier --epochs 0 "$1" "$2" | mc-bezier --point 0.5 - | mc-convert --to safetensors - -o "$3"; }
 

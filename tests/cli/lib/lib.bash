@@ -99,6 +99,32 @@ py() {
     /usr/bin/python3 -c 'import json, os, sys, mcz, numpy as np; exec(sys.stdin.read())' "$@"
 }
 
+# need_torch VERSION [MODULE...]: sets $python to $PYTHON, or to Debian's Python. Skips the test under valgrind, or if that Python
+# lacks a MODULE or a PyTorch of this version or later.
+# skip REASON: ends the test; tests/run prints the reason
+need_torch() {
+    local lack
+    python=${PYTHON:-/usr/bin/python3}
+    [ "$MC_UNDER" != valgrind ] || skip 'PyTorch is not tested under valgrind'
+    lack=$($python - "$@" 2>/dev/null <<'END'
+import importlib, re, sys
+version, *modules = sys.argv[1:]
+for name in "torch", *modules:
+    try:
+        found = importlib.import_module(name)
+    except ImportError as e:
+        sys.exit(print("%s is required (%s)" % ({"torch": "PyTorch " + version}.get(name, name), e)))
+    if name == "torch" and [int(n) for n in re.findall("[0-9]+", found.__version__)[:2]] < [int(n) for n in version.split(".")]:
+        sys.exit(print("PyTorch %s is required (got %s)" % (version, found.__version__)))
+END
+    ) || lack="$python cannot import torch"
+    [ -z "$lack" ] || skip "$lack"
+}
+skip() {
+    echo "$1"
+    exit 77
+}
+
 # same_scale ANCHOR PICTURE PICTURE...: expects the same numbers on the axes of all pictures. ANCHOR "end" selects the axes
 # to the left of panels, "start" the colour scales.
 same_scale() {

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk with the stages of pipelines/modules, which compute networks without a graph with PyTorch, makes the tables,
 # pictures and report that it makes of mc's own networks. Permuting does not change the end of a line.
-# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1
 stages="$python $MC_ROOT/pipelines/modules/stages.py"
 connect() {
