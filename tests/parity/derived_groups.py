@@ -6,9 +6,11 @@
     derived_groups.py networks [WORD...]      the fast networks of expected_groups, or those whose name contains a WORD
     derived_groups.py hostile [WORD...]       the modules of hostile_modules
     derived_groups.py programs [NETWORK...]   mc-permute by the group files of the fast networks keeps their outputs
-    derived_groups.py kinds|torchvision|timm [WORD...]
-                                              networks of network_kinds, whose groups are not known beforehand
-    derived_groups.py survey OUT.tsv SET...   append what mcz.torch.groups finds, with its own check only (minutes)
+    derived_groups.py kinds|torchvision|timm|more [WORD...]
+                                              networks of network_kinds and more_networks, whose groups are not known beforehand
+    derived_groups.py survey TABLE SET...     append what mcz.torch.groups finds in kinds, timm and more (an hour), with checks of
+                                              other batches and a longer input; exit status 1 if a group is wrong
+    derived_groups.py page TABLE              print docs/reference/derived-groups.md
     derived_groups.py --all OUT.md [SET...]   append Markdown tables of everything (hours)
 
 Prints one line per network. Exit status 1 if one is not as expected. The outputs of permuted networks are compared here
@@ -67,7 +69,7 @@ def wide(x):
 def run(net, x):
     """The real numbers of all outputs, as a list of vectors."""
     with Double():
-        y = net(**x) if isinstance(x, dict) else net(x)
+        y = net(**x) if isinstance(x, dict) else net(*x) if isinstance(x, tuple) else net(x)
     leaves = [v for v in pytree.tree_leaves(y) if isinstance(v, torch.Tensor)]
     return [(torch.view_as_real(v) if v.is_complex() else v).double().reshape(-1) for v in leaves]
 
@@ -317,6 +319,7 @@ def sets():
 
     import expected_groups
     import hostile_modules
+    import more_networks
     import network_kinds as kinds
 
     def of_timm(name):
@@ -333,7 +336,8 @@ def sets():
     return {"networks": expected_groups.NETS, "hostile": hostile_modules.MODULES,
             "kinds": {k: free(f) for k, f in kinds.KINDS.items()},
             "torchvision": {n: free(lambda n=n: of_torchvision(n)) for n in models.list_models(module=models)},
-            "timm": {n: free(lambda n=n: of_timm(n)) for n in kinds.TIMM}}
+            "timm": {n: free(lambda n=n: of_timm(n)) for n in kinds.TIMM},
+            "more": {k: free(f) for k, f in more_networks.MORE.items()}}
 
 
 def as_graph(net, example):
@@ -391,23 +395,125 @@ def write_tables(path, *chosen):
                       flush=True)
 
 
+# ---- the survey ------------------------------------------------------------------------------------------------------
+
+COLUMNS = ["set", "network", "graph", "groups", "units", "fixed", "difference", "other size", "seconds"]
+SETS = {  # set: title and first paragraph
+    "kinds": ("Kinds of networks", "Networks that public reports name. `graph` says whether `mcz.torch.export` can export them "
+              "[as a graph](modules.md) too."),
+    "timm": ("Models of timm", "The images have the size of each model's default configuration."),
+    "more": ("Further models", "Segmentation, detection and video of torchvision, further models of transformers, adapters of "
+             "peft, models of diffusers, graph networks and recurrent networks.")}
+
+
+def longer(x):
+    """An input whose second axis (tokens, samples) or last axis (images) is longer."""
+    def one(v):
+        if not isinstance(v, torch.Tensor) or v.dim() < 2:
+            return v
+        k = v.dim() - 1 if v.dim() > 3 else 1
+        return torch.cat([v, v.flip(k) if v.dim() > 3 else v.narrow(k, 0, min(2, v.shape[k]))], k)
+    return pytree.tree_map(one, x)
+
+
+def longer_kept(net, example, rows, sizes):
+    """The relative difference after a permutation for an input of another length or width, or None if the network does not
+    run on it."""
+    x = wide(longer(example(2, 3)))
+    with torch.no_grad():
+        try:
+            before = run(net, x)
+        except Exception:  # of the network
+            return None
+        return difference(before, run(mcz.torch.permute(copy.deepcopy(net), permutations(sizes, 4), rows), x))
+
+
+def surveyed(made, graph):
+    """(columns of a network after its name, whether its groups are right)."""
+    net, example = made
+    start = time.process_time()
+    try:
+        g = mcz.torch.groups(net, example(3))
+    except mcz.Error as e:
+        return [graph, "refused", "", " ".join(str(e).split()), "", "", "%.1f" % (time.process_time() - start)], True
+    seconds = time.process_time() - start
+    reasons = Counter(reason.split(" in ")[0] for *_, reason in g.fixed)
+    fixed = "; ".join("%d %s" % (n, r) for r, n in reasons.most_common())
+    net = randomize(copy.deepcopy(net), 11)
+    for m in net.modules():
+        if hasattr(m, "set_experts_implementation"):  # the default computes in float32 only
+            m.set_experts_implementation("eager")
+    found = [outputs_kept(net, example, g.rows, g.sizes), longer_kept(net, example, g.rows, g.sizes)] if g.sizes else [0., None]
+    return [graph, as_text(counts_of(g.rows)), sum(g.sizes.values()), fixed,
+            *("" if d is None else "%.1e" % d for d in found), "%.1f" % seconds], all(d is None or d <= TOLERANCE for d in found)
+
+
 def survey(path, *chosen):
-    """Appends a line per network to a table: groups, units, reasons of fixed axes, difference, seconds of processor time.
-    Continues a table that it has begun."""
+    """Appends a line per network to a table, and continues a table. Returns the names of networks whose groups are wrong."""
+    from importlib.metadata import version
+    wrong, networks = [], sets()
     with open(path, "a+") as out:
         out.seek(0)
-        done = {line.split("\t")[0] for line in out}
+        done = {tuple(line.split("\t")[:2]) for line in out}
+        if not done:
+            names = ("PyTorch", "torch"), *((n, n) for n in ("torchvision", "transformers", "timm", "peft", "diffusers"))
+            print("# " + ", ".join("%s %s" % (n, version(m).split("+")[0]) for n, m in names), file=out)
+            print(*COLUMNS, sep="\t", file=out, flush=True)
         for group in chosen:
-            for name in [name for name in sets()[group] if name not in done]:
-                start, case = time.process_time(), sets()[group][name]()
+            for name in [name for name in networks[group] if (group, name) not in done]:
+                torch.manual_seed(0)
                 try:
-                    g = mcz.torch.groups(case[0], case[1](3))
-                    reasons = Counter(reason.split(" in ")[0] for *_, reason in g.fixed)
-                    columns = [as_text(counts_of(g.rows)), sum(g.sizes.values()),
-                               "; ".join("%d %s" % (n, r) for r, n in reasons.most_common()), "%.1e" % g.difference]
-                except mcz.Error as e:
-                    columns = ["refused", "", str(e), ""]
-                print(name, *columns, "%.1f" % (time.process_time() - start), sep="\t", file=out, flush=True)
+                    made = networks[group][name]()[:2]
+                    columns, right = surveyed(made, as_graph(*made).split(":")[0] if group == "kinds" else "")
+                except Exception as e:  # not a refusal
+                    columns = ["", "raises", "", "%s: %s" % (type(e).__name__, " ".join(str(e).split())), "", "", ""]
+                    right = False
+                wrong += [] if right else [name]
+                print(group, name, *columns, sep="\t", file=out, flush=True)
+    return wrong
+
+
+def page(path):
+    """Prints the page of derived groups from a table of the survey."""
+    with open(path) as f:
+        versions, header, *lines = f.read().splitlines()
+    rows = [dict(zip(header.split("\t"), line.split("\t"))) for line in lines]
+    refused = [r for r in rows if r["groups"] == "refused"]
+    empty = [r for r in rows if r["groups"] == "none"]
+    right = [r for r in rows if r not in refused and r not in empty]
+    assert not [r for r in rows if r["groups"] == "raises"], "a network of the table failed"
+    seconds = sorted(float(r["seconds"]) for r in rows)
+    worst = max(float(r[k]) for r in right for k in ("difference", "other size") if r[k])
+    print("""# Derived groups of %d networks
+
+`mcz.torch.groups` was run on %d kinds of networks that public reports name, on %d models of timm and on %d further models. It
+returned groups for %d. It found none in %d, whose operations leave no order free, and it refused %d, with the reasons below.
+No group changed a network: after random permutations in float64, the largest relative difference of the outputs was %.1e, for
+batches of 2 and 7. %d networks also accept longer or wider inputs, with the same result. `groups` needed less than 10 seconds for
+%d networks; the median was %.1f seconds, the longest time %.0f seconds.
+
+```sh
+PYTHONPATH=formats/python python tests/parity/derived_groups.py survey table.tsv kinds timm more
+PYTHONPATH=formats/python python tests/parity/derived_groups.py page table.tsv > docs/reference/derived-groups.md
+```
+
+%s, on one core of a shared machine. `2 x 64` means two groups of 64 units. `12 x 8 in 3` means 12 groups of 8 units, each nested
+in a unit of a group of 3, such as a head. The `fixed` column counts the axes of parameters that stay in place, by the operation
+that fixes them. `difference` is the largest relative difference of outputs, with that of a longer or wider input after it.
+`seconds` is the processor time of derivation and check. Networks of `transformers` have small random configurations, and
+images are 32 or 64 pixels wide unless the architecture requires more.""" % (
+        len(rows), *(sum(r["set"] == s for r in rows) for s in SETS), len(right), len(empty), len(refused), worst,
+        sum(r["other size"] != "" for r in right), sum(s < 10 for s in seconds), seconds[len(seconds) // 2], seconds[-1],
+        versions[2:]))
+    for name, (title, text) in SETS.items():
+        columns = ["network"] + ["graph"] * (name == "kinds") + ["groups", "units", "fixed", "difference", "seconds"]
+        print("\n## %s\n\n%s\n\n| %s |\n|%s" % (title, text, " | ".join(columns), " --- |" * len(columns)))
+        for r in [r for r in rows if r["set"] == name and r not in refused]:
+            r = {**r, "difference": ", ".join(filter(None, (r["difference"], r["other size"])))}
+            print("| %s |" % " | ".join(r[k].replace("|", "\\|") for k in columns))
+    print("\n## Refused\n\n| network | reason |\n| --- | --- |")
+    for r in refused:
+        print("| %s | %s |" % (r["network"], r["fixed"].replace("|", "\\|")))
 
 
 # ---- tests of this file ----------------------------------------------------------------------------------------------
@@ -462,7 +568,10 @@ def main(what, *words):
     elif what == "one":
         one(*words)
     elif what == "survey":
-        survey(*words)
+        wrong = survey(*words)
+        sys.exit("wrong: " + ", ".join(wrong) if wrong else 0)
+    elif what == "page":
+        page(*words)
     elif what == "--all":
         write_tables(*words)
     else:
