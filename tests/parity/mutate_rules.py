@@ -232,17 +232,19 @@ MUTATIONS = [  # name, file, source, replacement
     ("inputs are free", "interpret",
      'fixed(n, "batch" if n % capture.BATCH == 0 else "input")',
      'fixed(n, "batch") if n % capture.BATCH == 0 else free(n)'),
-    ("outputs are free", "interpret", '                    fix(e, "output")', "                    pass"),
-    ("later outputs are free", "interpret", "in signature.user_outputs:", "in signature.user_outputs[:1]:"),
-    ("the last axis of outputs is free", "interpret",
-     '                for e in v.axes:\n                    fix(e, "output")',
-     '                for e in v.axes[:-1]:\n                    fix(e, "output")'),
-    ("constants are free", "interpret", 'else fixed(n, "constant")', "else free(n)"),
+    ("outputs are free", "interpret",
+     '                    fix(e, "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target)',
+     "                    pass"),
+    ("later outputs are free", "interpret", "zip(programs[0].graph_signature.output_specs, out):",
+     "list(zip(programs[0].graph_signature.output_specs, out))[:1]:"),
+    ("the last axis of outputs is free", "interpret", "            for k, e in enumerate(v.axes):\n                if buffer:",
+     "            for k, e in enumerate(v.axes[:-1]):\n                if buffer:"),
+    ("written buffers are not tied", "interpret", 'unify(buffer[k], e, "buffer " + spec.target)', "pass"),
+    ("constants are free", "interpret", '[fixed(n, "constant") for n in sizes]', "[free(n) for n in sizes]"),
     ("integers are free", "interpret", "free(n) if tensor.is_floating_point() else fixed(n, kind)", "free(n)"),
-    ("blocks if one operation has them", "interpret",
-     "if all(map(_has_blocks, node.users)):",
-     "if any(map(_has_blocks, node.users)):"),
-    ("blocks for all operations", "interpret", "if all(map(_has_blocks, node.users)):", "if True:"),
+    ("blocks if one operation has them", "interpret", "and all(map(_has_blocks, node.users))",
+     "and any(map(_has_blocks, node.users))"),
+    ("blocks for all operations", "interpret", "and all(map(_has_blocks, node.users))", "and True"),
     ("submodules return other axes", "interpret",
      "        self.values = kept\n        return out",
      "        self.values = kept\n        return [Value(v.node, [free(e.size) for e in v.axes]) for v in out]"),
@@ -272,17 +274,16 @@ def remember_exports():
     """Exports each network once for each number of inputs. Mutations leave exports alone."""
     export, programs = capture.export, {}
 
-    def remembered(net, example, n):
+    def remembered(net, example, n, **settings):
         key = id(net), n
         if key not in programs:
-            programs[key] = export(net, example, n), net
+            programs[key] = export(net, example, n, **settings), net
         return programs[key][0]
     capture.export = remembered
 
 
-def permuted(tensors, permutation, rows):
-    own, new = mcz.state.owners(tensors), dict(mcz.torch._permuted(tensors, permutation, rows))
-    return {k: new.get(own[k], v) for k, v in tensors.items()}
+def permuted(name, tensor, permutation, rows):
+    return next((v for _, v in mcz.torch._permuted({name: tensor}, permutation, rows)), tensor)
 
 
 class Case:
@@ -292,7 +293,7 @@ class Case:
         self.name, self.known, self.net, self.example, self.right, self.rows = name, known, net, example, right, None
 
     def groups(self):
-        return symmetry.Groups(self.net, self.example)
+        return symmetry.Groups(self.net, [self.example], "keep")
 
 
 def cases(seeds):
@@ -313,11 +314,17 @@ def cases(seeds):
         yield Case(name, True, net, example(2), right)
 
 
+def shape(g):
+    """The rows, with groups in the order in which they appear."""
+    numbers = {}
+    return [(r.tensor, r.axis, r.offset, r.count, r.block, numbers.setdefault(r.group, len(numbers)), r.parts) for r in g]
+
+
 def outcome(case):
     """None if a case has the usual groups, or (found by the check, found by its test)."""
     try:
         g = case.groups()
-        if g.rows == case.rows:
+        if shape(g) == case.rows:
             return None
     except Exception:  # an assertion of the rules, or of the code that uses them
         return True, True
@@ -340,9 +347,9 @@ def main(*words):
     usable = []
     for case in cases(seeds):
         try:
-            case.rows = case.groups().rows
-            check.difference(symmetry.Groups(case.net, case.example), permuted)
-            if case.right(case.groups()):
+            g = case.groups()
+            case.rows = shape(g)
+            if check.difference(g, permuted) >= 0 and case.right(g):
                 usable.append(case)
         except Exception:  # refused, or wrong without a mutation
             continue

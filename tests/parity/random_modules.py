@@ -225,24 +225,21 @@ def moved(net, seed, g):
     for name, n in g.sizes.items():
         p = rng.permutation(n)
         found[name] = p if (p != np.arange(n)).any() else np.roll(p, 1)
-    return mcz.torch.permute(copy.deepcopy(net), found, g)
+    return mcz.torch.permute(copy.deepcopy(net), found, list(g))
 
 
 def differences(net, kind, seed, g):
     """Yields (difference, circumstances) of permuted networks."""
-    for what in "numbers", "other constants":
+    for what in "its constants", "other constants":
         base = doubled(net)
         if what == "other constants":
-            constants = list(hidden(base))
-            if not constants:
-                continue
             generator = torch.Generator().manual_seed(7)
-            for m, name, v in constants:
+            for m, name, v in list(hidden(base)):
                 setattr(m, name, torch.rand(v.shape, generator=generator, dtype=v.dtype) + .1)
         randomize(base, seed)
-        if not steady(base, kind):
+        if what == "other constants" and (not any(True for _ in hidden(base)) or not steady(base, kind)):
             continue
-        for training in (False, True) if what == "numbers" else (False,):
+        for training in (False, True) if what == "its constants" else (False,):
             a, b = copy.deepcopy(base), moved(base, seed, g)
             for m in [*a.modules(), *b.modules()]:
                 m.training = training
