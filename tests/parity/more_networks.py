@@ -107,8 +107,8 @@ _hf("ConvNextV2ForImageClassification", "ConvNextV2Config", images(32), hidden_s
 _hf("Dinov2ForImageClassification", "Dinov2Config", images(28), hidden_size=24, num_hidden_layers=2, num_attention_heads=3,
     image_size=28, patch_size=14, use_swiglu_ffn=True)
 _hf("DPTForDepthEstimation", "DPTConfig", images(32), "predicted_depth", hidden_size=24, num_hidden_layers=4,
-    num_attention_heads=3, intermediate_size=40, image_size=32, patch_size=8, backbone_out_indices=[0, 1, 2, 3], neck_hidden_sizes=[8, 8, 12, 12],
-    fusion_hidden_size=16)
+    num_attention_heads=3, intermediate_size=40, image_size=32, patch_size=8, backbone_out_indices=[0, 1, 2, 3],
+    neck_hidden_sizes=[8, 8, 12, 12], fusion_hidden_size=16)
 _hf("MobileViTForImageClassification", "MobileViTConfig", images(64), hidden_sizes=[12, 16, 20],
     neck_hidden_sizes=[8, 8, 12, 16, 20, 24, 32], image_size=64)
 _hf("PvtForImageClassification", "PvtConfig", images(64), image_size=64, depths=[1, 1, 1, 1], hidden_sizes=[8, 16, 24, 32],
@@ -142,7 +142,8 @@ def detr():
     backbone = transformers.ResNetConfig(embedding_size=8, hidden_sizes=[8, 12, 16, 20], depths=[1, 1, 1, 1],
                                          out_features=["stage4"])
     net = transformer("DetrForObjectDetection", "DetrConfig", use_timm_backbone=False, use_pretrained_backbone=False,
-                      backbone=None, backbone_config=backbone, d_model=24, encoder_layers=1, decoder_layers=1, encoder_attention_heads=3,
+                      backbone=None, backbone_config=backbone, d_model=24, encoder_layers=1, decoder_layers=1,
+                      encoder_attention_heads=3,
                       decoder_attention_heads=3, encoder_ffn_dim=40, decoder_ffn_dim=40, num_queries=5, num_labels=7)
     return Only(net, "logits"), images(64)
 

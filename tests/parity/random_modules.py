@@ -8,7 +8,8 @@ A module is a residual network of blocks over values (N,C), (N,T,C) or (N,C,H,W)
 (random_operations.py). Its groups are derived for one example. Then its units are permuted at random. The permuted copy
 must return the same outputs for other batches, lengths and sizes, in both modes, also when it is called again: a module may
 have state. Constants that are not part of the state_dict may hold other numbers. `groups` may refuse a module with
-mcz.Error in one line. Everything else is a failure, which is reduced to a small module and printed."""
+mcz.Error in one line; if the example does not use all parameters, it is called again with all inputs. Everything else is
+a failure, which is reduced to a small module and printed."""
 import contextlib
 import copy
 import random
@@ -259,14 +260,24 @@ def differences(net, kind, seed, g):
                             what, "training" if training else "evaluation", tuple(x.shape), call)
 
 
-def examine(kind, text, seed, derive=None):
+def derive(net, kind):
+    """The groups for the example, or for all inputs if the example does not use all parameters."""
+    try:
+        return mcz.torch.groups(net, made_input(kind, 0))
+    except mcz.Error as e:
+        if "not used by" not in str(e):
+            raise
+        return mcz.torch.groups(net, *(made_input(kind, i) for i in range(3)))
+
+
+def examine(kind, text, seed):
     """(result, details): "groups" with Groups, "none" with Groups, "refused" with the message, "wrong" or "raises" with
     what happened."""
     net = build(text, seed)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            g = (derive or mcz.torch.groups)(net, made_input(kind, 0))
+            g = derive(net, kind)
     except mcz.Error as e:
         line = str(e)
         return ("raises", "a message of several lines: %s" % line) if "\n" in line else (
