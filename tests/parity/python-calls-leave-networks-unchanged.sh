@@ -2,10 +2,7 @@
 # Every public function of mcz.torch leaves its networks unchanged: weights, buffers, modes, hooks, attributes, gradients, and
 # PyTorch's random numbers. The networks have a layer whose train() merges weights, as loralib's does, a module that counts its
 # calls in a buffer, an attribute and a list, batch norm, dropout and a hook.
-# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 

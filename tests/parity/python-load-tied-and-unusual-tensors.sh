@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.load accepts a tied tensor under any of its names, and refuses names of one tensor with different values. Extra state
 # is ignored. A value that is not a plain tensor, such as a quantised or sparse one, is refused in one line.
-# Needs python3-torch (PYTHON: another Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch' 2>/dev/null || { echo 'python3-torch is not installed'; exit 77; }
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 1.13
 export OMP_NUM_THREADS=1
 $python -W ignore - <<'END'
 import numpy as np

@@ -2,10 +2,7 @@
 # mcz.torch.merge and merge_many add in float64 and round once, also to 16 bits. merge equals the point of mc-bezier's line. They
 # need little memory above the result, warn of numbers that are not finite, and leave networks of weight 0 out. A member of a
 # joint set works as a permutation in merge, Curve and permute, which warn about other networks.
-# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, subprocess, warnings

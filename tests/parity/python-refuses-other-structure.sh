@@ -2,10 +2,7 @@
 # align, permute, merge, merge_many and Curve refuse a network whose tensors have the names and shapes of the other's, but which
 # computes something else: other ties, buffers in place of parameters, constants outside the state_dict, heads, activations or
 # active adapters. The message names the difference. Equal structure passes, also in another dtype. Tied tensors need equal rows.
-# Needs PyTorch 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 OMP_NUM_THREADS=1 $python -W ignore - <<'END'
 import copy
 import mcz, mcz.torch, numpy as np, torch
