@@ -70,7 +70,7 @@ data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, torch.randi
 declared = {"one": {"out": ["0.*:0", "1.*:0"], "in": ["3.weight:1", "3.down:1"], "at": "2"},
             "two": {"out": ["3.weight:0", "3.bias:0", "3.up:0"], "in": ["6.weight:1"], "at": "4"}}
 plain = [net(s, False) for s in (1, 2, 3)]
-derived = mcz.torch.groups(plain[0].eval(), x[:2])
+derived = mcz.torch.groups(plain[0], x[:2])
 nets, spare = [net(s) for s in (1, 2, 3)], [net(2), net(4)]
 a, b, c = nets
 p, joint = mcz.torch.align(a, b, data, declared), mcz.torch.align_many(nets, data, declared)
@@ -103,7 +103,6 @@ for name, call in CALLS.items():
         new = snapshot(n)
         changed = [k for k in {**old, **new} if not (k in old and k in new and same(old[k], new[k]))]
         assert not changed, "%s changes network %d: %s" % (name, i, changed)
-        n.train() if name == "groups" else None  # also from training mode
 # results are in evaluation mode, and merge like others
 for result in CALLS["merge"](), CALLS["merge_many"](), CALLS["Curve.point"]():
     assert not any(m.training for m in result.modules()) and result[3].merged
