@@ -7,21 +7,30 @@ operation cuts an atom, an expression replaces it everywhere.
 
 The order of an atom may vary with another atom: each head has an order of its channels. An operation may distinguish the
 units of the other atom, as when it separates queries from keys. Then that atom is unrolled. It is fixed, and each atom that
-varies with it has one case per unit."""
+varies with it has one case per unit.
+
+Some orders depend on data. A mixture of experts sorts its tokens by expert: if experts change places, so do tokens. The
+axis of such a tensor is a data atom. It may only be unified with itself and with loose atoms, along which all entries are
+equal. Every token is in a known expert, so that an order may vary with the expert in a tensor that has no axis of experts."""
 from math import prod
 
 UNROLLED = 128  # maximum size of an atom to unroll
+DATA = "its order depends on data"
 
 
 class Atom:
     """`value`: the expression that replaces the atom, or None. `varies`: atoms. `cases`: {unrolled atom: [Atom]}.
     `dependents`: atoms that vary with this one or have cases of it. `fixed`: the reason, or None. Sets of atoms are keys
-    of dictionaries, whose order is the same in every run."""
-    __slots__ = "size", "value", "varies", "cases", "dependents", "fixed", "unrolled"
+    of dictionaries, whose order is the same in every run.
+
+    `loose`: any order is right, even one that depends on data. `data`: for a data atom, the axes that must be fixed if it
+    is. `within`: for a data atom, [(axis, rows)]: in a tensor with the axes `rows`, each entry is in one unit of `axis`."""
+    __slots__ = "size", "value", "varies", "cases", "dependents", "fixed", "unrolled", "loose", "data", "within"
 
     def __init__(self, size, fixed=None):
         self.size, self.fixed, self.value, self.unrolled = size, fixed, None, False
         self.varies, self.cases, self.dependents = {}, {}, {}
+        self.loose, self.data, self.within = False, (), []
 
     def __repr__(self):
         return "%s%d" % ("=" if self.fixed else "", self.size)
@@ -48,15 +57,16 @@ class Sum:
 
 
 ONE = Product(())
+EMPTY = Atom(0, "empty")
 
 
 def free(size):
     """A new axis without constraints."""
-    return Atom(size) if size != 1 else ONE
+    return Atom(size) if size > 1 else ONE if size else EMPTY
 
 
 def fixed(size, reason):
-    return Atom(size, reason) if size != 1 else ONE
+    return Atom(size, reason) if size > 1 else ONE if size else EMPTY
 
 
 def find(e):
@@ -71,8 +81,10 @@ def elements(e):
     e = find(e)
     if isinstance(e, Atom):
         return [e]
+    if not e.size:
+        return [EMPTY]
     if isinstance(e, Sum):
-        parts = [p for q in e.parts for p in terms(q)]
+        parts = [p for q in e.parts for p in terms(q) if p.size]
         return [Sum(parts)] if len(parts) > 1 else elements(parts[0]) if parts else []
     return [q for p in e.parts for q in elements(p)]
 
@@ -111,10 +123,21 @@ def at(e, p, i):
 def fix(e, reason):
     for a in list(atoms(e)):
         if not a.fixed:
-            a.fixed = reason
+            a.fixed, a.loose = reason, False
             for cases in a.cases.values():
                 for c in cases:
                     fix(c, reason)
+            release(a)
+
+
+def release(a):
+    """Makes a data atom, which is now fixed, an atom like others."""
+    units, axes, a.within, a.data = a.within, a.data, [], ()
+    for e in axes:
+        fix(e, DATA)
+    for p in [p for e, _ in units for p in atoms(e)]:
+        for d in list(p.dependents):
+            tie(d, p)
 
 
 def vary(a, p):
@@ -130,6 +153,8 @@ def tie(a, p):
         for b in list(atoms(a)):
             tie(b, p)
         return
+    if a.data and p in a.varies:
+        fix(a, DATA)
     a.varies.pop(p, None)
     p.dependents.pop(a, None)
     for q, cases in list(a.cases.items()):
@@ -147,15 +172,31 @@ def outer(a):
 def like(a, size):
     """A new atom that varies as a does."""
     new = Atom(size, a.fixed)
+    new.loose = a.loose
     for p in a.varies:
         vary(new, p)
     for p in a.cases:
         new.cases[p] = [Atom(size, a.fixed) for _ in range(p.size)]
         for i, c in enumerate(new.cases[p]):
+            c.loose = a.loose
             for q in a.varies:
                 vary(c, q)
         p.dependents[new] = None
     return new
+
+
+def renew(e, copies):
+    """The axis e with a copy of each loose atom. copies: {atom: its copy}, to which it adds."""
+    e = find(e)
+    if not isinstance(e, Atom):
+        return type(e)([renew(p, copies) for p in e.parts])
+    if e.loose and e not in copies:
+        copies[e] = new = like(e, e.size)
+        for p in [p for p in new.varies if p.loose]:
+            new.varies.pop(p)
+            p.dependents.pop(new)
+            vary(new, renew(p, copies))
+    return copies.get(e, e)
 
 
 def unroll(p, reason):
@@ -180,21 +221,31 @@ def unroll(p, reason):
     p.unrolled = True
 
 
+def _follows(a, p):
+    """True if a may have the order of an atom that varies with p: if it is loose, and p does not vary with it in turn."""
+    return a.loose and p is not a and all(_follows(a, q) for q in outer(p))
+
+
 def _merge(a, b):
     """Lets a replace b."""
     if a is b:
         return
+    if a.data and not b.loose or b.data and not a.loose:
+        fix(a, DATA)
+        fix(b, DATA)
     for x, y in ((a, b), (b, a)):
         if y in outer(x):
             tie(x, y)
     a, b = find(a), find(b)
     if a is b:
         return
+    if a.loose and not b.loose:
+        a, b = b, a
     if a.unrolled or b.unrolled:
         unroll(a, b.fixed)
         unroll(b, a.fixed)
     for x, y in ((a, b), (b, a)):
-        for p in [p for p in outer(x) if p not in outer(y)]:
+        for p in [p for p in outer(x) if p not in outer(y) and not (y is b and _follows(b, p))]:
             tie(x, p)
     a, b = find(a), find(b)
     if a is b or not (isinstance(a, Atom) and isinstance(b, Atom)):
@@ -222,11 +273,15 @@ def _merge(a, b):
 def _assign(a, e):
     """Replaces atom a by the expression e."""
     inner = list(atoms(e))
+    for x in [x for x in inner if x.data and not a.loose] + [a] * bool(a.data):
+        fix(x, DATA)
+    for x in inner:
+        x.loose = x.loose and a.loose
     if a.fixed:
         fix(e, a.fixed)
     for x in inner:
         for p in list(outer(x)):
-            if p not in a.varies and p not in a.cases and p not in inner:
+            if p not in a.varies and p not in a.cases and p not in inner and not _follows(a, p):
                 tie(x, p)
     e = normal(e)
     inner = list(atoms(e))
@@ -261,7 +316,7 @@ def unify(e, f, reason="its axis is cut in incompatible ways"):
     """Requires that the entries of two axes of equal size have the same order. If their structures are incompatible, both
     are fixed for this reason."""
     e, f = normal(e), normal(f)
-    if e is f or e.size == f.size == 1:
+    if e is f or e.size == f.size < 2:
         return
     if e.size != f.size:
         raise AssertionError("axes of sizes %d and %d" % (e.size, f.size))
@@ -313,6 +368,8 @@ def split(a, size):
     """Cuts an atom into a product of an atom of this size and a rest, which varies with it. Returns them, or None."""
     if a.size % size or a.unrolled:
         return None
+    if a.data:
+        fix(a, DATA)
     first, rest = like(a, size), like(a, a.size // size)
     vary(rest, first)
     for p in rest.cases:
@@ -325,6 +382,8 @@ def split(a, size):
 def cut(e, size, reason):
     """Cuts an axis into its first `size` entries and the rest. Returns both, or None if that is impossible."""
     e = normal(e)
+    if size in (0, e.size):
+        return (e, EMPTY) if size else (EMPTY, e)
     if isinstance(e, Sum):
         parts, first = list(e.parts), []
         while size and parts[0].size <= size:
@@ -352,6 +411,8 @@ def cut(e, size, reason):
         return cut(e, size, reason)
     if e.unrolled:
         return fixed(size, reason), fixed(e.size - size, reason)
+    if e.data:
+        fix(e, DATA)
     if any(e in outer(d) for d in e.dependents):
         if e.size > UNROLLED:
             for d in list(e.dependents):
@@ -378,19 +439,35 @@ def unrolled(e, reason):
     return entries
 
 
-def confine(axes):
-    """Ties each atom of a tensor that varies with an atom that the tensor lacks."""
+def confine(axes, inputs=()):
+    """Ties each atom of a tensor that varies with an atom that the tensor lacks. inputs: the axes of the tensors that it
+    was computed from, unless the operation itself takes each entry of a data atom from its unit."""
     while True:
         own = dict.fromkeys(a for e in axes for a in atoms(e))
-        missing = [(a, p) for a in own for p in outer(a) if p not in own]
+        missing = [(a, p) for a in own for p in outer(a) if p not in own and not _known(a, p, own, inputs)]
         if not missing:
             return
         for a, p in missing:
             tie(a, p)
 
 
+def _known(a, p, own, inputs):
+    """True if a data atom of a tensor with the atoms `own` shows the units of p in which a has its orders, as it did in the
+    inputs."""
+    for y in own:
+        for e, rows in y.within:
+            if p in set(atoms(e)) and all(x in own for r in rows for x in atoms(r)) and all(
+                    y in found for found in ({x for f in v for x in atoms(f)} for v in inputs) if a in found):
+                return True
+    return False
+
+
 def regroup(axes, sizes, reason):
     """The axes after a reshape from `axes` to these sizes."""
+    if prod(sizes) != prod(e.size for e in axes):  # other numbers: a view as another type
+        for e in axes:
+            fix(e, reason)
+        return [fixed(n, reason) for n in sizes]
     rest, out = [p for e in axes for p in elements(e)], []
     for size in sizes:
         own, need = [], size
