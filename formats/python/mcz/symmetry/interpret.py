@@ -24,7 +24,9 @@ def _arguments(node):
 
 def _has_blocks(node):
     """True for an operation in which the order on axis 1 of a weight may vary with axis 0."""
-    return _operation(node) in ("matmul", "bmm", "baddbmm", "einsum") or _arguments(node).get("groups", 1) != 1
+    if _operation(node) in MOVES:
+        return all(map(_has_blocks, node.users))
+    return _operation(node) in PRODUCTS or _arguments(node).get("groups", 1) != 1
 
 
 def _draws(node):
@@ -35,6 +37,10 @@ def _draws(node):
         return p > 0 and own.get("train", own.get("training", True))
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and (
         _operation(node) != "scaled_dot_product_attention")
+
+
+MOVES = "transpose", "permute", "mT", "to", "_to_copy"
+PRODUCTS = "matmul", "bmm", "baddbmm", "einsum", "_grouped_mm", "grouped_mm_fallback"
 
 
 class Interpretation:
@@ -64,12 +70,12 @@ class Interpretation:
     def _output(self, spec, value):
         """Ties what a call writes to a buffer to that buffer, and fixes all other outputs."""
         buffer = self._axes(spec.target) if spec.kind.name == "BUFFER_MUTATION" and spec.target in self.owners else None
+        reason = "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target
         for v in self._flat(value):
-            for k, e in enumerate(v.axes):
-                if buffer:
-                    unify(buffer[k], e, "buffer " + spec.target)
-                else:
-                    fix(e, "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target)
+            for e, f in zip(v.axes, buffer) if buffer else ():
+                unify(f, e, reason)
+            for e in v.references if buffer else [*v.axes, *v.references]:
+                fix(e, reason)
 
     @staticmethod
     def _flat(v):
@@ -184,7 +190,7 @@ class Interpretation:
         if not str(n.target).startswith("wrap_with"):
             for a in args:
                 for v in self._flat(a):
-                    for e in v.axes:
+                    for e in [*v.axes, *v.references]:
                         fix(e, str(n.target))
             sizes = self._sizes(n.meta["val"], other.meta["val"])
             return [Value(n.name, [fixed(k, str(n.target)) for k in s]) for s in sizes]
