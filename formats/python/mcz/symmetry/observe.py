@@ -5,29 +5,57 @@ import torch
 
 from ..errors import need
 from . import capture
-from .axes import Product, at, atoms, elements, terms
+from .axes import Product, at, atoms, elements, outer, terms
 
 TAPS = 8  # values per group, spread evenly over the network's depth
 
 
+class Tap:
+    """A value in which a group's units are seen. index: its number among the outputs of its node. axes: its axes, in the
+    unit given by `unit` of an unrolled atom, {atom: number}."""
+
+    def __init__(self, node, index, axes, unit):
+        self.node, self.index, self.axes, self.unit = node, index, axes, unit
+
+    def __str__(self):
+        return self.node
+
+
 def taps(groups):
-    """{group: [Value...]}: the values that layers read in which a group's units are seen. Groups that enclose others and
-    groups in another unit than the first have none."""
-    seen = {}
-    for v in groups.run.observed:
-        for a in {a for e in v.axes for a in atoms(e) if not a.fixed}:
-            own = seen.setdefault(a, [])
-            if all(w.node != v.node for w in own):
-                own.append(v)
+    """{group: [Tap...]}: the values that layers read in which a group's units are seen, or if there are none, others. Groups
+    that enclose others and groups in another unit than the first have none."""
+    top = {v: (node, i) for node, own in groups.run.values.items() for i, v in enumerate(groups.run._flat(own))
+           if v.node == node}
+    read, all_values = (_shown(values, top) for values in (
+        dict.fromkeys(v.origin for v in groups.run.observed), groups.run.activations()))
     found, enclosing = {}, {q for (_, unit), name in groups.names.items() if name in groups.sizes
-                           for q, _ in unit if not q.fixed}
+                            for q, _ in unit if not q.fixed}
     for (atom, unit), name in groups.names.items():
         if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
             continue
-        own = seen.get(atom) or [v for v in groups.run.activations() if any(atom in set(atoms(e)) for e in v.axes)]
-        own = [v for v in own if not _foreign(v, atom)] or own
+        own = read.get(atom) or all_values.get(atom) or _in_units(all_values, atom)
+        own = [t for t in own if not _foreign(t, atom)] or own
         found[name] = [own[i * len(own) // min(TAPS, len(own))] for i in range(min(TAPS, len(own)))]
     return found
+
+
+def _shown(values, top):
+    """{atom: [Tap...]} of the atoms that values show: with each atom that they vary with, and with all inputs apart."""
+    shown = {}
+    for v in dict.fromkeys(v for v in values if v in top):
+        if any(p.size >= capture.BATCH and not all(a.fixed for a in atoms(p)) for e in v.axes for p in elements(e)):
+            continue
+        own, tap = dict.fromkeys(a for e in v.axes for a in atoms(e)), Tap(*top[v], v.axes, {})
+        for a in own:
+            if a.unrolled or not a.fixed and all(q in own for q in outer(a)):
+                shown.setdefault(a, []).append(tap)
+    return shown
+
+
+def _in_units(shown, atom):
+    """The taps that show an atom only in one unit of an unrolled atom, such as the last state of one of several layers."""
+    return [Tap(t.node, t.index, axes, {p: i}) for p, own in shown.items() if p.unrolled for t in own for i in range(p.size)
+            for axes in [[at(e, p, i) for e in t.axes]] if any(atom in set(atoms(e)) for e in axes)]
 
 
 def _foreign(v, atom):
@@ -56,7 +84,7 @@ def _grid(e, atom, n):
         return np.array(offset), []
     p, rest = parts[0], Product(parts[1:])
     step = capture.size_at(rest.size, n)
-    if p.unrolled:
+    if p.unrolled and p is not atom:
         i = next((i for i in range(p.size) if atom in set(atoms(at(rest, p, i)))), 0) if atom not in set(atoms(rest)) else None
         if i is not None:
             inside, labels = _grid(at(rest, p, i), atom, n)
@@ -66,27 +94,32 @@ def _grid(e, atom, n):
     return offset + np.arange(size).reshape(-1, *[1] * inside.ndim) * step + inside, [p, *labels]
 
 
-def units(x, value, atom, unit):
+def units(x, tap, atom, unit):
     """The activations x of a value as (samples, units) in float64. unit: {outer atom: index}; if the outer atom is free, the
-    units are those of all its units, one after another."""
-    n = next((s * capture.BATCH // e.size for s, e in zip(x.shape, value.axes) if e.size >= capture.BATCH), 1)
-    labels = []
-    for e in value.axes:
+    units are those of all its units, one after another.
+
+    Units of other groups are not samples, because their order may differ between two networks: the mean over them is."""
+    n = next((s * capture.BATCH // e.size for s, e in zip(x.shape, tap.axes) if e.size >= capture.BATCH), 1)
+    labels, unit = [], {**unit, **tap.unit}
+    for e in tap.axes:
         k, inside = len(labels), set(atoms(e))
         outers = [q for q in unit if q in inside]
-        if atom not in inside and not outers:  # all entries are samples
-            labels.append(None)
+        if atom not in inside and not outers:
+            parts = elements(e)
+            x = x.unflatten(k, [capture.size_at(p.size, n) for p in parts] or (1,))
+            labels += [None if all(a.fixed for a in atoms(p)) else p for p in parts] or [None]
             continue
         grid, own = _grid(e, atom if atom in inside else outers[0], n)
         x = x.index_select(k, torch.from_numpy(grid.reshape(-1)).to(x.device)).unflatten(k, grid.shape or (1,))
-        labels += own or [None]
+        labels += [None if q.fixed and q not in unit else q for q in own] or [None]
     for q, i in unit.items():
         if q.fixed and q in labels:
             k = labels.index(q)
             x, labels = x.select(k, i), labels[:k] + labels[k + 1:]
-    last = [labels.index(q) for q in unit if not q.fixed and q in labels] + [labels.index(atom)]
-    x = x.permute(*[k for k in range(x.dim()) if k not in last], *last).flatten(x.dim() - len(last))
-    return x.reshape(-1, x.shape[-1]).double()
+    last = [labels.index(q) for q in [*(q for q in unit if not q.fixed and q in labels), atom]]
+    x = x.permute(*[k for k in range(x.dim()) if k not in last], *last).flatten(x.dim() - len(last)).double()
+    foreign = [k for k, q in enumerate(q for k, q in enumerate(labels) if k not in last) if q is not None]
+    return (x.mean(foreign) if foreign else x).reshape(-1, x.shape[-1])
 
 
 def _advice(example, batch):
@@ -126,5 +159,4 @@ class Recorder:
     def units(self, group, tap):
         atom, unit = self.atoms[group]
         value = self.values[tap.node]
-        # a norm returns its statistics too
-        return units(value[0] if isinstance(value, tuple) else value, tap, atom, dict(unit))
+        return units(value[tap.index] if isinstance(value, (tuple, list)) else value, tap, atom, dict(unit))
