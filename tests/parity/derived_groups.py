@@ -57,7 +57,7 @@ def randomize(net, seed):
             if v.is_floating_point() or v.is_complex():
                 fresh = torch.randn(v.shape, generator=generator, dtype=v.dtype)
                 positive = name.endswith(("var", "weight")) and v.dim() == 1
-                fan = max(1, v[0].numel()) if v.dim() > 1 else 4
+                fan = max(1, v.numel() // max(1, len(v))) if v.dim() > 1 else 4
                 v.copy_(.5 + fresh.abs() if positive else fresh * 1.3 / fan ** .5)
     return net.eval()
 

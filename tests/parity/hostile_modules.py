@@ -188,6 +188,12 @@ def lrn():
     return case(lambda m, x: F.local_response_norm(x, 3), flat(6))
 
 
+@module("batch norm in training")
+def batch_training():
+    return case(lambda m, x: F.batch_norm(x, None, None, m.weight, m.bias, True), flat(8, 6), weight=parameter(8),
+                bias=parameter(8))
+
+
 @module("instance norm")
 def instance_norm():
     return case(lambda m, x: m.norm(x), flat(8, 6), norm=nn.InstanceNorm2d(8, affine=True))
@@ -213,6 +219,37 @@ def maximum():
 @module("index of the maximum over channels", "exact", flat(6))
 def argmax():
     return case(lambda m, x: x.argmax(1, keepdim=True).to(x.dtype), flat(6), after=1)
+
+
+@module("largest outputs alone")
+def sparse():
+    # the places of the largest three channels move with the channels
+    def forward(m, x):
+        values, places = m.a(x).topk(3, 1)
+        return torch.zeros_like(x).scatter(1, places, values)
+    return case(forward, flat(8, 8, 6), a=conv(8, 8))
+
+
+@module("channels of another layer by the places of the largest")
+def gathered():
+    # the outputs of a and b have one order, the last layer reads the chosen ones by rank
+    return case(lambda m, x: m.a(x).gather(1, m.b(x).topk(3, 1).indices), flat(8, 8, 6), a=conv(8, 8), b=conv(8, 8), after=3)
+
+
+@module("channels by the places of the largest activations", least=flat(8, 6))
+def gathered_ties():
+    # several activations are 0: which of them are chosen depends on their order
+    return case(lambda m, x: m.a(x).gather(1, m.b(x).relu().topk(3, 1).indices), flat(8, 6), a=conv(8, 8), b=conv(8, 8),
+                after=3)
+
+
+@module("sorted channels and the inverse order")
+def sorted_inverse():
+    # the outputs of a are sorted; the inverse of the order restores the places
+    def forward(m, x):
+        values, order = m.a(x).mean((2, 3)).sort(1)
+        return m.a(x) + values.cumsum(1).gather(1, order.argsort(1))[..., None, None]
+    return case(forward, flat(8, 8, 6), a=conv(8, 8))
 
 
 @module("sort over channels", "smaller", flat(6))
@@ -286,6 +323,12 @@ def where():
 def fourier():
     return case(lambda m, x: torch.fft.irfft2(torch.fft.rfft2(x) * m.factor, s=x.shape[-2:]), flat(8, 6),
                 factor=nn.Parameter(torch.randn(8, 1, 1, dtype=torch.cfloat)))
+
+
+@module("Fourier transform over positions")
+def fourier_real():
+    return case(lambda m, x: torch.fft.irfft2(torch.fft.rfft2(x) * m.factor, s=x.shape[-2:]), flat(8, 6),
+                factor=parameter(8, 1, 1))
 
 
 @module("Fourier transform over channels", "smaller refused", flat(6))
@@ -449,6 +492,23 @@ def transposed():
     return case(lambda m, x: m.up(x), flat(8, 4, 6), up=nn.ConvTranspose2d(8, 4, 2, 2), after=4)
 
 
+@module("convolution of 1 x 1 with stride and padding")
+def padded_stride():
+    # an image of 2 x 2 positions, which are parameters: the output has the same size, but other positions
+    return Apply(lambda m, x: m.fc(F.relu(m.c(m.a(x)[..., None, None] * m.places)).amax((2, 3))), a=nn.Linear(7, 4),
+                 places=parameter(1, 4, 2, 2), c=nn.Conv2d(4, 6, 1, stride=2, padding=1), fc=nn.Linear(6, 5)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(4, 6)
+
+
+@module("empty slices and parameters")
+def empty_slice():
+    def forward(m, x):
+        y = m.a(x)
+        return m.last(F.relu(m.b(torch.cat([m.prompt, torch.cat([y[..., :8].tanh(), y[..., 8:]], -1)]))))
+    return Apply(forward, prompt=parameter(0, 8), a=nn.Linear(7, 8), b=nn.Linear(8, 6), last=nn.Linear(6, 5)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(8, 6)
+
+
 @module("transposed convolution with groups", "smaller", flat(6))
 def transposed_grouped():
     return case(lambda m, x: m.up(x),
@@ -535,6 +595,23 @@ def heads_of(**settings):
     return nn.MultiheadAttention(24, 3, **settings)
 
 
+@module("einsum with an ellipsis, a diagonal and no output")
+def einsum_forms():
+    # the weight's diagonal: inputs and outputs have one order
+    def forward(m, x):
+        y = torch.einsum("...i,ji->...j", torch.tanh(m.a(x)), m.w)
+        return m.last(torch.einsum("bi,ij", y, m.v) * torch.einsum("ii->i", m.d))
+    return Apply(forward, a=nn.Linear(7, 8), w=parameter(6, 8), v=parameter(6, 9), d=parameter(9, 9),
+                 last=nn.Linear(9, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(8, 6, 9)
+
+
+@module("an identity added to a weight")
+def identity():
+    return Apply(lambda m, x: m.last(F.relu(F.linear(F.relu(m.first(x)), m.weight + torch.eye(8, dtype=x.dtype)))),
+                 first=nn.Linear(7, 8), weight=parameter(8, 8), last=nn.Linear(8, 5)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(8)
+
+
 @module("MultiheadAttention")
 def multihead():
     return surrounded(lambda m, x: m.attn(x, x, x, need_weights=False)[0], attn=heads_of(batch_first=True)), \
@@ -619,16 +696,30 @@ def one_head():
     return Attention(heads=1, norm=False).eval(), sequences(5, 7), flat(24, 24, 24)
 
 
-@module("LSTM of two layers", "smaller refused")
+@module("LSTM of two layers")
 def lstm():
     return Apply(lambda m, x: m.fc(m.rnn(x)[0][:, -1]), rnn=nn.LSTM(7, 8, 2, batch_first=True),
                  fc=nn.Linear(8, 5)).eval(), sequences(4, 7), flat(8, 8)
 
 
-@module("GRU", "smaller refused")
+@module("GRU")
 def gru():
     return Apply(lambda m, x: m.fc(m.rnn(x)[1][0]), rnn=nn.GRU(7, 8, batch_first=True), fc=nn.Linear(8, 5)).eval(), \
         sequences(4, 7), flat(8)
+
+
+@module("LSTM in both directions, with projections and states")
+def lstm_projected():
+    # each of 2 x 2 layers has 8 cells, and 3 units of state that its projection writes
+    return Apply(lambda m, x: (lambda y, s: m.fc(y[:, -1]) + m.states(s[0].transpose(0, 1).flatten(1)))(*m.rnn(x)),
+                 rnn=nn.LSTM(7, 8, 2, batch_first=True, bidirectional=True, proj_size=3), fc=nn.Linear(6, 5),
+                 states=nn.Linear(12, 5)).eval(), sequences(4, 7), flat(*[8] * 4, *[3] * 4)
+
+
+@module("recurrent cells")
+def cells():
+    return Apply(lambda m, x: m.fc(m.b(m.a(x)[0])), a=nn.LSTMCell(7, 8), b=nn.GRUCell(8, 6), fc=nn.Linear(6, 5)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(8, 6)
 
 
 @module("recurrent cell in a loop")

@@ -24,7 +24,7 @@ class Tap:
 def taps(groups):
     """{group: [Tap...]}: the values that layers read in which a group's units are seen, or if there are none, others. Groups
     that enclose others and groups in another unit than the first have none."""
-    top = {v: (node, i) for node, own in groups.run.values.items() for i, v in enumerate(groups.run._flat(own))
+    top = {v: (node, i) for node, own in groups.run.values[0].items() for i, v in enumerate(groups.run._flat(own))
            if v.node == node}
     read, all_values = (_shown(values, top) for values in (
         dict.fromkeys(v.origin for v in groups.run.observed), groups.run.activations()))
