@@ -225,7 +225,7 @@ def derive(net, example, counts, options=frozenset(["exact"]), least=Counter()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             state = {k: v.clone() for k, v in net.state_dict().items()}
-            g = mcz.torch.groups(net, example(2))
+            g = mcz.torch.groups(net, example(2), unused="keep")
     except mcz.Error as e:
         line = str(e)
         wrong = ["message of %d lines" % len(line.splitlines())] * ("\n" in line)
@@ -287,7 +287,7 @@ def table(cases):
 def programs(name, case):
     """The largest difference of outputs after mc-convert and mc-permute, with the file that groups writes."""
     net, example = case()[:2]
-    g = mcz.torch.groups(net, example(2))
+    g = mcz.torch.groups(net, example(2), unused="keep")
     net = randomize(net, 5).float().double()  # float32 numbers, computed in float64
     x, state = wide(example(3)), tensors_of(net)
     g.write("groups.tsv")
@@ -433,7 +433,7 @@ def surveyed(made, graph):
     net, example = made
     start = time.process_time()
     try:
-        g = mcz.torch.groups(net, example(3))
+        g = mcz.torch.groups(net, example(3), unused="keep")
     except mcz.Error as e:
         return [graph, "refused", "", " ".join(str(e).split()), "", "", "%.1f" % (time.process_time() - start)], True
     seconds = time.process_time() - start

@@ -129,7 +129,7 @@ heads = Net(second, lambda net: setattr(net, "other", nn.Linear(UNITS, UNITS)))
 refused("second branch", "2 tensors are not used by this example: other.weight, other.bias", heads)
 g = kept("second branch left", heads, UNITS, unused="keep")
 assert {e[4] for e in g.fixed if e[0].startswith("other")} == {"not used by these examples"}, g.fixed
-kept("both branches", heads, 2 * UNITS, (x, (x, True)), ((x,), (x, True)))
+kept("both branches", heads, UNITS, (x, (x, True)), ((x,), (x, True)))
 
 
 branches = Net(lambda net, h: h.cumsum(-1) if h.shape[1] == 3 else h, inputs=2)

@@ -49,10 +49,10 @@ net, other = Net(), Net()
 g = mcz.torch.groups(net, x[:1])
 # the head's input does not move, and the report says so
 assert set(g.sizes.values()) == {8} and not any(r.tensor.startswith("aux") for r in g)
-assert ("aux.weight", 1, 0, 8, "not used in evaluation") in g.fixed
+assert ("aux.weight", 1, 0, 8, "not used by these examples") in g.fixed
 lines = g.report().splitlines()
 assert lines[:2] == ["groups  units  first group", "     2  8      a"], lines
-assert any("not used in evaluation" in line and "aux.weight" in line for line in lines), lines
+assert any("not used by these examples" in line and "aux.weight" in line for line in lines), lines
 # a smaller last batch; the network's own buffers that the state_dict lacks; another device than the example's
 whole, parts = (moments(net, other, batches, g) for batches in ([x], [x[:4], x[4:8], x[8:]]))
 assert len(whole.tensors) and all(np.allclose(v, parts.tensors[k]) for k, v in whole.tensors.items())

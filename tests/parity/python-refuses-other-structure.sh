@@ -32,7 +32,7 @@ class Net(nn.Module):
         x = x + self.out(F.scaled_dot_product_attention(q, k, v).transpose(1, 2).flatten(2))
         h = self.activation(self.up[0](x)) + self.gain * (self.up[1](x) if self.adapter == 0 else torch.tanh(self.up[1](x)))
         h = h + getattr(self, "shift", 0) if not hasattr(self, "scale") else h * self.scale
-        return self.down(h)
+        return self.down(h if self.more is None else h * self.more[1])
 
 
 def refused(words, call):
@@ -53,10 +53,10 @@ for words, a, b, static in (
         ("ties", Net(), Net(tie=True), True),
         ("ties", Net(tie=True), Net(), True),
         ("buffers (gain)", Net(), Net(buffer=True), True),
-        ("differ (shift)", Net(shift=shift), Net(shift=shift + 1), True),
-        ("differ (shift)", Net(shift=shift), Net(), True),
+        ("differ (shift)", Net(shift=shift), Net(shift=shift + 1), False),
+        ("they run", Net(shift=shift), Net(), False),
         ("differ (scale)", Net(scale=shift), Net(scale=2 * shift), True),
-        ("differ (more[1])", Net(more=[1, shift]), Net(more=[1, -shift]), True),
+        ("outside the state_dict differ", Net(more=[1, shift]), Net(more=[1, -shift]), False),
         ("view", Net(heads=2), Net(heads=4), False),
         ("relu and gelu", Net(), Net(activation=F.gelu), False),
         ("tanh", Net(), Net(adapter=1), False)):

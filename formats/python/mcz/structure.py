@@ -5,29 +5,31 @@ A permutation of b's units, a mean or a curve is right only if a and b are one a
 constants outside the state_dict, and the same operations. Equal names and shapes do not show that."""
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Optional
 
 import torch
 from torch import nn
 
-from .errors import Error, inside, need
+from .errors import Error, inside, need, warn
 from .state import listed, owners, tensors_of
 from .unchanged import OWN
 
 
-def constants(net: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (path, tensor) for each tensor of a network that its state_dict lacks: plain attributes, also in lists and
-    dictionaries, and buffers with persistent=False."""
+def attributes(net: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields (path, tensor) for each tensor that a network has as a plain attribute, also in lists and dictionaries."""
     own = {id(v) for v in [*net.parameters(), *net.buffers()]}
     for path, m in net.named_modules():
-        attributes = {k: v for k, v in vars(m).items() if k not in OWN}
-        hidden = {k: v for k, v in m._buffers.items() if k in m._non_persistent_buffers_set}
-        for name, value in {**attributes, **hidden}.items():
-            if isinstance(value, (torch.Tensor, list, tuple, dict)):
+        for name, value in vars(m).items():
+            if name not in OWN and isinstance(value, (torch.Tensor, list, tuple, dict)):
                 for i, v in enumerate(torch.utils._pytree.tree_leaves(value)):
-                    if isinstance(v, torch.Tensor) and (name in hidden or id(v) not in own):
+                    if isinstance(v, torch.Tensor) and id(v) not in own:
                         yield "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else ""), v
+
+
+def unequal(x: Mapping[str, torch.Tensor], y: Mapping[str, torch.Tensor]) -> list[str]:
+    """The names of the tensors that differ, or that only one has."""
+    return [k for k in {**x, **y} if not _equal(x.get(k), y.get(k))]
 
 
 def _equal(x: Optional[torch.Tensor], y: Optional[torch.Tensor]) -> bool:
@@ -43,8 +45,9 @@ def _equal(x: Optional[torch.Tensor], y: Optional[torch.Tensor]) -> bool:
 def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, str] = ("a", "b"), dtypes: bool = False) -> None:
     """Raises Error with the first difference in structure between two networks. names: theirs, for the message.
 
-    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations of the networks are compared on
-            its examples too.
+    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on its examples are compared,
+            and the constants that they read. If not, buffers with persistent=False are compared. Plain attributes may be results
+            that forward keeps, so a difference is a warning.
     dtypes  whether tensors must have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
     other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
@@ -59,12 +62,16 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
     need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other)))
-    fixed, own = dict(constants(a)), dict(constants(b))
-    other = [k for k in {**fixed, **own} if not _equal(fixed.get(k), own.get(k))]
-    need(not other, different + "tensors outside the state_dict differ (%s)" % listed(other))
-    if hasattr(groups, "operations"):
+    if hasattr(groups, "differences"):
         for net, name in ((a, names[0]), (b, names[1])):
             if net is not groups.net:
                 with inside(name):
-                    found = groups.operations(net)
-                need(not found, different + "they run %s" % found)
+                    found = groups.differences(net)
+                need(not found, different + found)
+        return
+    other = unequal(*({k: v for k, v in n.named_buffers() if k not in s} for n, s in ((a, a.state_dict()), (b, b.state_dict()))))
+    need(not other, different + "buffers outside the state_dict differ (%s)" % listed(other))
+    other = unequal(dict(attributes(a)), dict(attributes(b)))
+    if other:
+        warn("plain attributes of %s and %s differ (%s). If they are not results that forward keeps, the networks are different" % (
+            *names, listed(other)))

@@ -167,8 +167,8 @@ def record(net, example):
 def separate(program, state):
     """Raises Error if a constant shares memory with a tensor of the state_dict, because an order would move it too."""
     own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
-    for k, v in program.constants.items():
-        shared = isinstance(v, torch.Tensor) and k not in state and v.numel() and own.get(v.untyped_storage().data_ptr())
+    for k, v in constants(program, state).items():
+        shared = v.numel() and own.get(v.untyped_storage().data_ptr())
         need(not shared, "the attribute \"%s\" shares the memory of \"%s\" (clone it)" % (k, shared))
 
 
@@ -199,20 +199,20 @@ def _hint(net, example, args, kwargs, e):
     return ""
 
 
-def constant(program, target):
-    """A tensor that the program reads and the state_dict lacks."""
-    return program.constants.get(target, program.state_dict.get(target))
+def constants(program, state):
+    """{attribute: tensor} of the tensors that a program reads and the state_dict lacks."""
+    targets = {s.target for s in program.graph_signature.input_specs if s.kind.name != "USER_INPUT"} - set(state)
+    found = {k: program.constants.get(k, program.state_dict.get(k)) for k in targets}
+    return {k: v for k, v in sorted(found.items()) if isinstance(v, torch.Tensor)}
 
 
 def inputs(program, state, example, n, device=None):
     """The arguments of the program's graph on a device, by default that of `state`: the tensors of `state` if it has them,
     constants, and the example's n inputs."""
     device = device or device_of(state)
-    own, out = iter(torch.utils._pytree.tree_leaves(resized(example, n, device))), []
-    for spec in program.graph_signature.input_specs:
-        out.append(next(own) if spec.kind.name == "USER_INPUT" else state[spec.target] if spec.target in state else
-                   constant(program, spec.target).to(device))
-    return out
+    own, fixed = iter(torch.utils._pytree.tree_leaves(resized(example, n, device))), constants(program, state)
+    return [next(own) if s.kind.name == "USER_INPUT" else state[s.target] if s.target in state else fixed[s.target].to(device)
+            for s in program.graph_signature.input_specs]
 
 
 class Lazy:

@@ -11,6 +11,8 @@ from torch import nn
 from ..errors import need
 from ..files import Path
 from ..groups import Row, gather, nesting, write
+from ..state import listed
+from ..structure import unequal
 from . import capture, observe
 from .axes import ONE, Product, Sum, at, atoms, elements, outer, terms, tie
 from .interpret import Interpretation
@@ -104,8 +106,7 @@ class Groups:
                 self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
         need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave them "
-             "in place with unused=\"keep\")" % (len(idle), "these examples" if len(examples) > 1 else "this example", ", ".join(
-                 idle[:3] + ["..."] * (len(idle) > 3))))
+             "in place with unused=\"keep\")" % (len(idle), "these examples" if len(examples) > 1 else "this example", listed(idle)))
         for tensor, axes in tensors.items():
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
@@ -158,16 +159,21 @@ class Groups:
             self._programs[n] = program
         return self._programs[n]
 
-    def operations(self, net: nn.Module) -> str:
-        """The first operation in which a network differs from the one that the groups were derived of, on the examples, or ""."""
+    def differences(self, net: nn.Module) -> str:
+        """What distinguishes another network from that of the groups, on the examples: its first other operation, or constants
+        that it reads from attributes and buffers outside the state_dict; or ""."""
         kinds = {v.dtype for v in net.parameters() if v.is_floating_point()}
         for example, programs in zip(self.examples, self.run.programs):
             if len(kinds) == 1:  # a network in bfloat16 reads bfloat16
                 example = torch.utils._pytree.tree_map(
                     lambda v: v.to(*kinds) if isinstance(v, torch.Tensor) and v.is_floating_point() else v, example)
-            other = capture.different(programs[0], capture.export(net, example, capture.SIZES[0]))
+            program = capture.export(net, example, capture.SIZES[0])
+            other = capture.different(programs[0], program)
             if other:
-                return other
+                return "they run " + other
+            others = unequal(*(capture.constants(p, self.run.owners) for p in (programs[0], program)))
+            if others:
+                return "tensors outside the state_dict differ (%s)" % listed(others)
         return ""
 
     def write(self, path: Path) -> None:
