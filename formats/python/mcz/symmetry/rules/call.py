@@ -168,7 +168,8 @@ def unknown(c):
 
 
 # operations whose outputs are apart: always, if the first input is, if one input is, if all are
-ALWAYS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "convolution", "conv1d", "conv2d", "conv3d")
+ALWAYS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "tensordot", "bilinear", "convolution", "conv1d",
+          "conv2d", "conv3d")
 IF_FIRST = ("softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "tanh", "exp", "log", "neg", "softplus", "sum",
             "mean", "topk", "sort", "to", "_to_copy")
 IF_ONE, IF_ALL = ("add", "sub"), ("mul", "div")
