@@ -108,8 +108,8 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     net       an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
     examples  inputs: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
               batch. The groups hold for all examples. Give one for each way in which you call the network: other
-              arguments, or the other side of a branch. Batches for moments have the arguments and shapes of the first
-              example, with any number of inputs.
+              arguments, or the other side of a branch. Batches for moments have the arguments of the first example, with any
+              number and shape of inputs.
     unused    "refuse", or "keep": tensors that no example uses, such as auxiliary heads, stay in place, so calls that use
               them change. report() lists them as "not used by these examples".
     progress  show a progress bar if tqdm is installed.

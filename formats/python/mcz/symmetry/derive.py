@@ -97,6 +97,7 @@ class Groups:
         self.rows: list[Row] = []
         self.fixed: list[tuple[str, int, int, int, str]] = []
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
+        self._shapes = {capture.form(self.example): self}
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
         while any([_settle(axes) for axes in tensors.values()]):
             pass
@@ -150,6 +151,17 @@ class Groups:
         rows = [Row("", 0, offset, count, block, self.names[atom, frozenset(unit.items())])
                 for offset, count, block, atom, unit in places(e, {}) if (atom, frozenset(unit.items())) in self.names]
         return gather(e.size, rows, permutation)
+
+    def for_shapes_of(self, batch: Any) -> Groups:
+        """These groups with the taps for inputs of a batch's shapes. Raises Error if the network has other groups there."""
+        form = capture.form(batch)
+        if form not in self._shapes:
+            other = Groups(self.net, [batch, *self.examples], "keep")
+            need(other.rows == self.rows and all([t.node for t in own] == [t.node for t in other.taps[g]]
+                                                 for g, own in self.taps.items()),
+                 "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)" % form)
+            self._shapes[form] = other
+        return self._shapes[form]
 
     def _program(self, n):
         """The exported program for a batch of n, with the same nodes as that of the example."""

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from ..errors import need
+from ..state import tensors_of
 from . import capture
 from .axes import Product, at, atoms, elements, outer, terms
 
@@ -131,24 +132,31 @@ def _advice(example, batch):
         " (give the example as a dictionary)" if isinstance(batch, dict) and not isinstance(example, dict) else "")
 
 
+def _names(example):
+    """The number of positional arguments of an input, and the names of the others."""
+    args, kwargs = capture.arguments(example)
+    return len(args), list(kwargs)
+
+
 class Recorder:
     """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch.
 
-    A batch of one input runs as two copies, because PyTorch may record other operations for one input."""
+    A batch of one input runs as two copies, because PyTorch may record other operations for one input. Batches may have other
+    shapes than the example, such as other lengths: the network is recorded once for each."""
 
     def __init__(self, net, groups, taps):
-        self.groups, self.taps = groups, taps
-        self.state = {k: v.detach() for k, v in [*net.named_buffers(remove_duplicate=False), *net.state_dict().items()]}
-        self.atoms = {name: key for key, name in groups.names.items()}
+        self.groups, self.now, self.taps = groups, groups, taps  # now: for the shapes of the last batch
+        self.state = {k: v.detach() for k, v in [*net.named_buffers(remove_duplicate=False), *tensors_of(net).items()]}
 
     def run(self, batch):
         form, expected = capture.form(batch), capture.form(self.groups.example)
-        need(form == expected, "batches of %s expected, as in the example of the groups, got %s%s" % (
+        need(_names(batch) == _names(self.groups.example), "batches of %s expected, as in the example of the groups, got %s%s" % (
             expected, form, _advice(self.groups.example, batch)))
         x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
         self.copies = 2 if len(x) == 1 else 1
         n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
-        program = self.groups._program(n)
+        self.now = self.groups.for_shapes_of(batch)
+        program = self.now._program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
         runner.run(*capture.inputs(program, self.state, batch, n))
         self.values = runner.values
@@ -157,6 +165,7 @@ class Recorder:
         self.values = {}
 
     def units(self, group, tap):
-        atom, unit = self.atoms[group]
+        tap = self.now.taps[group][self.taps[group].index(tap)]
+        atom, unit = next(key for key, name in self.now.names.items() if name == group)
         value = self.values[tap.node]
         return units(value[tap.index] if isinstance(value, (tuple, list)) else value, tap, atom, dict(unit))
