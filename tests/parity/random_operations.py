@@ -968,6 +968,53 @@ def routed_experts(d):
 
 
 @operation
+def chosen(d):
+    """Rows of a parameter, by the place of the largest score."""
+    c, n = d.size(-1), d.pick([3, 4])
+    scores, rows, i = d.local(), d.parameter(n, d.width()), d.local()
+    d.do("%s = %s @ %s", scores, d.pick(["h", "F.relu(h)", "h.mean(1, keepdim=True).expand(h.shape)"]), d.parameter(c, n))
+    d.do(d.pick(["%s = %s.argmax(-1)", "%s = %s.max(-1)[1]", "%s = %s.topk(1, -1)[1].squeeze(-1)",
+                 "%s = %s.argsort(-1, descending=True)[..., 0]", "%s = %s.softmax(-1).argmin(-1)"]), i, scores)
+    d.do(d.pick(["h = {rows}[{i}]", "h = F.embedding({i}, {rows})", "h = (F.one_hot({i}, {n}) * 1.) @ {rows}",
+                 "h = (({i}[..., None] == torch.arange({n})) * 1.) @ {rows}",
+                 "h = {rows}.index_select(0, {i}.flatten()).reshape(*{i}.shape, -1)"]).format(n=n, i=i, rows=rows))
+
+
+@operation
+def kept_largest(d):
+    """Entries other than the largest become zero."""
+    k = d.axis(static=False, least=3)
+    i = d.local()
+    d.do("%s = h.topk(2, %d)[1]" if d.chance(.6) else "%s = h.relu().topk(2, %d)[1]", i, k)
+    d.do(d.pick(["h = torch.zeros_like(h).scatter(%d, %s, h.gather(%d, %s))", "h = h.scatter_add(%d, %s, h.gather(%d, %s))",
+                 "h = h.scatter(%d, %s, 0. * h.gather(%d, %s))"]), k, i, k, i)
+
+
+@operation
+def sorted_rows(d):
+    """Rows in the order of a score, and back."""
+    need(d.rank == 3)
+    i, c = d.local(), d.size(-1)
+    d.do("%s = (h @ %s).argsort(1)", i, d.parameter(c, 1))
+    d.do("h = " + d.pick(["h.gather(1, {i}.expand(h.shape))", "h.gather(1, {i}.expand(h.shape)).cumsum(1)",
+                          "h.take_along_dim({i}, 1).tanh().gather(1, {i}.argsort(1).expand(h.shape))",
+                          "h + {i}.argsort(1) * .1"]).format(i=i))
+
+
+@operation
+def sorted_experts(d):
+    """Rows sorted by expert, as fast implementations of mixtures compute them."""
+    c, n = d.size(-1), 3
+    i, order, y = d.local(), d.local(), d.local()
+    rows, gate = d.parameter(n, c, c), d.parameter(c, n)
+    d.do("%s = (h @ %s).flatten(0, -2).argmax(-1)", i, gate)
+    d.do("%s = %s.argsort(stable=True)", order, i)
+    d.do("%s = h.flatten(0, -2)[%s]", y, order)
+    d.do("%s = (%s[:, None] @ %s[%s[%s]])[:, 0]", y, y, rows, i, order)
+    d.do("h = torch.zeros_like(%s).%s(0, %s, %s).reshape(h.shape)", y, d.pick(["index_add", "index_copy"]), order, y)
+
+
+@operation
 def squeeze_and_excitation(d):
     c, n = d.channels(), d.rank - 2
     d.do("h = h * torch.sigmoid(%s(F.relu(%s(h.mean(%s)))))[(...,) + (None,) * %d]", d.own("nn.Linear(4, %d)" % c),
