@@ -7,7 +7,7 @@
 # For PyTorch users. Two networks from different seeds learn the same task with their hidden units in different orders. This
 # notebook aligns one with the other, draws the loss between them, and merges them. It runs in a minute on a CPU.
 #
-# mc's programs must be on `PATH`, and `mcz`, PyTorch 2.4 and matplotlib must be installed
+# mc's programs must be on `PATH`, and `mcz`, a recent PyTorch (tested with 2.15) and matplotlib must be installed
 # ([installation](../guides/wheel.md)). First, a small synthetic data set, which replaces yours:
 
 # %%

@@ -2,7 +2,7 @@
 # mcz.torch.moments observes the units of derived groups at all positions, such as a class token and all patches, so align
 # restores a permuted network bit for bit. A last batch of one input counts once. A group that no activation shows keeps its
 # order. The groups are the same in every run.
-need_torch 2.4
+need_torch 2.15
 export OMP_NUM_THREADS=1 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
 $python - 2>errors <<'END' || die "$(tail -n 4 errors)"
 import copy

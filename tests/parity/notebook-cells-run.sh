@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The cells of docs/notebooks/align.ipynb run in plain Python, and alignment helps there. Without matplotlib nothing is drawn.
-need_torch 2.4
+need_torch 2.15
 export OMP_NUM_THREADS=1 MPLBACKEND=agg
 $python - "$MC_ROOT/docs/notebooks/align.ipynb" <<'END'
 import importlib.util, json, re, sys

@@ -44,7 +44,7 @@ mkdir empty
 without() { PATH=$PWD/empty $python -m mcz "$@"; }
 rc=0
 without good.mcz missing.mcz >out 2>err || rc=$?
-expect_equal "$rc $(cat err)" "1 mcz: contents are not checked: mc-info is not on PATH (add the folder of mc's programs to PATH)"
+expect_equal "$rc $(cat err)" "1 mcz: contents are not checked: mc-info is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its programs)"
 expect_equal "$(grep -c ': read, kind weights, id ' out)" 2
 rc=0
 without cut.mcz >out 2>err || rc=$?

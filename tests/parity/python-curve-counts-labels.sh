@@ -76,5 +76,6 @@ expect_error(["no labels but -100"], lambda: mcz.torch.Curve(net, net).train(NON
 for bad in [{"ids": x} for x, _ in data], [(*b, 0) for b in data]:
     expect_error(["batches (x, y) of inputs and labels expected", "or dictionaries"], lambda: line.evaluate(bad, points=2))
 text = lambda o, h: "text"
-expect_error(["logits expected, got str (your own loss="], lambda: mcz.torch.Curve(Tagger(form=text), Tagger(form=text)).train(data, epochs=1))
+expect_error(["logits expected, got str (your own loss="], lambda: mcz.torch.Curve(
+    Tagger(form=text), Tagger(form=text)).train(data, epochs=1))
 END

@@ -2,7 +2,7 @@
 # A vision transformer without a graph: with derived groups, mcz.torch.align finds a planted permutation from activations
 # and from weights, merge and Curve apply it, training lowers the loss between the ends, equal seeds train equal curves, and the streams are mc's own:
 # mc-info, mc-permute, mc-bezier and mc-plot accept them. Tied weights stay tied, and batches may be dictionaries.
-need_torch 2.4
+need_torch 2.15
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 $python - <<'END'
 import copy

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align_many finds planted orders of a vision transformer from activations and from weights, and with merge_many
 # equals mc-hungarian --joint, mc-permute and mc-merge on the streams. Wrong arguments get one clear message.
-need_torch 2.4
+need_torch 2.15
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/pipelines/modules:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, io, subprocess

@@ -40,7 +40,8 @@ for value, expected in ((1 + 2 ** -8 + 2 ** -40, 1 + 2 ** -7), (1 + 2 ** -8, 1),
                         (-1 - 2 ** -8 - 2 ** -40, -1 - 2 ** -7), (float("inf"), float("inf")), (0, 0), (1e39, float("inf"))):
     assert mcz.merging._rounded(torch.tensor([value], dtype=torch.float64), torch.bfloat16).item() == expected, value
 a, b = net(1), net(2)
-assert all(torch.equal(u, v) for t, n in ((0., a), (1., b)) for u, v in zip(mcz.torch.merge(a, b, t=t).parameters(), n.parameters()))
+for t, end in (0., a), (1., b):
+    assert all(map(torch.equal, mcz.torch.merge(a, b, t=t).parameters(), end.parameters()))
 assert mcz.torch.merge(copy.deepcopy(a).double(), copy.deepcopy(b).double())[0].weight.dtype == torch.float64
 p = {"hidden": [2, 0, 1, 3, 5, 4]}
 moved = mcz.torch.permute(copy.deepcopy(b), p, GROUPS)
@@ -80,7 +81,8 @@ for name, call in calls.items():
     assert warned(lambda: call(a, b)) == [], name
     assert warned(lambda: call(a, nets[2])) == ["the permutation was computed for other networks (not this b)"], name
     if name != "permute":
-        assert warned(lambda: call(nets[2], moved)) == ["the permutation was computed for other networks (not this a and b)"], name
+        assert warned(lambda: call(nets[2], moved)) == [
+            "the permutation was computed for other networks (not this a and b)"], name
 merged = mcz.torch.merge(a, b, q)
 assert all(torch.allclose(m, (u + v) / 2) for m, u, v in zip(merged.parameters(), a.parameters(), moved.parameters()))
 mcz.torch.Curve(a, b, q).save("curve.mcz")
@@ -95,7 +97,8 @@ from torch import nn
 
 N, dtype = 1500, getattr(torch, sys.argv[2])
 nets = [nn.Sequential(*(nn.Linear(N, N, dtype=dtype) for _ in range(12))) for _ in range(2)]
-groups = [(t, k, 0, N, 1, "g%d" % i) for i in range(11) for t, k in (("%d.weight" % i, 0), ("%d.bias" % i, 0), ("%d.weight" % (i + 1), 1))]
+groups = [(t, k, 0, N, 1, "g%d" % i) for i in range(11)
+          for t, k in (("%d.weight" % i, 0), ("%d.bias" % i, 0), ("%d.weight" % (i + 1), 1))]
 order = {"g%d" % i: np.random.default_rng(i).permutation(N) for i in range(11)}
 
 

@@ -2,7 +2,7 @@
 # docs/reference/modules.md names every module of torch.nn. Its column "in graphs" agrees with the functions that export
 # supports, and with what export does with each module. Its column "by groups" agrees with mcz.torch.groups, for every module
 # between 2-D convolutions that it does not call derived, and for a few others.
-need_torch 2.4
+need_torch 2.15
 OMP_NUM_THREADS=1 $python - "$MC_ROOT/docs/reference/modules.md" <<'END_OF_PYTHON'
 import re, sys
 import torch

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The tutorial and the guide to any module, pasted block by block without the venv, print what they claim.
-need_torch 2.4
+need_torch 2.15
 mkdir bin && printf '#!/bin/sh\nexec %s "$@"\n' "$python" >bin/python && chmod +x bin/python
 PATH=$PWD/bin:$PATH OMP_NUM_THREADS=1
 export PATH OMP_NUM_THREADS PYTHONPATH=$MC_ROOT/formats/python

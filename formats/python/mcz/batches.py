@@ -14,7 +14,7 @@ import math
 import os
 import warnings
 from collections.abc import Mapping
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Optional
+from typing import Any, Callable, Iterable, Iterator, NamedTuple
 
 import torch
 from torch import nn
@@ -124,9 +124,10 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
 
     The default loss is cross entropy of the logits, or the loss in the output if the network got the labels. It knows best how
     labels are shifted, so then only labels (N) have an accuracy. Raises Error if the labels do not fit the default loss."""
-    logits, theirs = next(iter(outputs(output)), None), None
+    logits: Any = next(iter(outputs(output)), None)
+    theirs: Any = None
     classes, default = _are_classes(logits, y), loss is F.cross_entropy
-    if default and isinstance(x, Mapping) and x.get("labels") is y:
+    if default and isinstance(x, Mapping) and "labels" in x and x["labels"] is y:
         theirs = _own(output)
         classes = classes and (theirs is None or y.dim() == 1)
     if default and theirs is None and not classes:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk with the stages of pipelines/modules, which compute networks without a graph with PyTorch, makes the tables,
 # pictures and report that it makes of mc's own networks. Permuting does not change the end of a line.
-need_torch 2.4
+need_torch 2.15
 export OMP_NUM_THREADS=1
 stages="$python $MC_ROOT/pipelines/modules/stages.py"
 connect() {
