@@ -319,7 +319,8 @@ for at, words in (({"heads": "0", "in0": "1"}, "unexpected \"at\" of \"heads\": 
     expect_error([words], lambda: mt.moments(seq.net(1), seq.net(2), [x], rows, "no.mcz", at=at))
 expect_error(["\"in0\" is not within the same unit"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], rows + [("3.bias", 0, 0, 4, 1, "in0")], "no.mcz", at={"in0": "1"}))
-deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"), ("0.bias", 0, 0, 2, 1, "i0")]
+deep = [("0.bias", 0, 0, 2, 4, "o"), ("0.bias", 0, 0, 2, 2, "m0"), ("0.bias", 0, 4, 2, 2, "m1"),
+        *(("0.bias", 0, 2 * i, 2, 1, "i%d" % i) for i in range(4))]
 expect_error(["group \"i0\": groups can be nested one level deep only"], lambda: mt.moments(
     seq.net(1), seq.net(2), [x], deep, "no.mcz", at={"i0": "1"}))
 mt.moments(seq.net(1), seq.net(2), [x], rows, "in.mcz", at={"in0": "1"})

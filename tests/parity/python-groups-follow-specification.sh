@@ -68,7 +68,7 @@ def written(name, extra="", kind="weights"):
 for kind in "weights", "curve":
     written("n" * 95, kind=kind)
     expect_error(["a name must have at most 95 bytes"], lambda: written("n" * 96, kind=kind))
-    expect_error(["\"symmetry\" is not a text of at most 2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
+    expect_error(["\"symmetry\" is longer than 2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
 expect_error(["more than 2147483648 parameters"], lambda: mcz.stream._check_declared("", {"a": [1 << 31], "b": [1]}))
 mcz.stream._check_declared("", {"a": [(1 << 31) - 16], "b": [1]})
 # axis 1 of parts, as rows and in files

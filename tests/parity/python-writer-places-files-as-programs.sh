@@ -58,7 +58,7 @@ t           ln -s u .t.$$.mcz-tmp
 l           mkdir d; ln -s d/t l; touch .l.99999.mcz-tmp .t.99999.mcz-tmp d/.t.99999.mcz-tmp
 t.[*]       touch '.t.[*].99999.mcz-tmp' .t.x.99999.mcz-tmp
 END
-digits=$(printf %0255d) letters=$(printf 'é%.0s' {1..127})
+digits=$(printf %0255d 0) letters=$(printf 'é%.0s' {1..127})
 printf '%s :\n' "$digits" "${digits}0" "a$letters" >>situations # the temporary name of the last one ends inside a letter
 printf '%s touch .%s.99999.mcz-tmp\n' "$digits" "${digits:0:200}" "$digits" "${digits:0:199}" >>situations
 

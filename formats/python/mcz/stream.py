@@ -376,7 +376,7 @@ def _records(order, announced, arrays):
 
 def _check_declared(rows, shapes):
     """Checks the limits of a network with rows of groups (formats/exchange/groups.md). shapes: {tensor: shape}."""
-    need(isinstance(rows, str) and len(rows.encode()) <= MAX_TEXT, "\"symmetry\" is not a text of at most %d bytes" % MAX_TEXT)
+    need(len(str(rows).encode()) <= MAX_TEXT, "\"symmetry\" is longer than %d bytes" % MAX_TEXT)
     for name in shapes:
         need(len(name.encode()) <= DECLARED_NAME_MAX,
              "tensor \"%s\": a name must have at most %d bytes" % (name, DECLARED_NAME_MAX))
