@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # align, permute, merge, merge_many and Curve refuse a network whose tensors have the names and shapes of the other's, but which
-# computes something else: other ties, buffers in place of parameters, constants outside the state_dict, heads, activations or
+# computes something else: other ties, buffers instead of parameters, constants outside the state_dict, heads, activations or
 # active adapters. The message names the difference. Equal structure passes, also in another dtype. Tied tensors need equal rows.
 need_torch 2.4
 OMP_NUM_THREADS=1 $python -W ignore - <<'END'

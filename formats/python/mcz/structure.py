@@ -62,11 +62,11 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
     need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other)))
-    if hasattr(groups, "differences"):
+    if hasattr(groups, "_differences"):
         for net, name in ((a, names[0]), (b, names[1])):
             if net is not groups.net:
                 with inside(name):
-                    found = groups.differences(net)
+                    found = groups._differences(net)
                 need(not found, different + found)
         return
     other = unequal(*({k: v for k, v in n.named_buffers() if k not in s} for n, s in ((a, a.state_dict()), (b, b.state_dict()))))

@@ -29,7 +29,7 @@ def _equal(x: Any, y: Any) -> bool:
 
 
 class Snapshot:
-    """What running networks may change: the mode and attributes of each module, the entries of its lists, dictionaries and
+    """The state that running networks may change: the mode and attributes of each module, the entries of its lists, dictionaries and
     sets, and the numbers of buffers and other tensors that are not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:

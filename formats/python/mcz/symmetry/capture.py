@@ -111,7 +111,7 @@ def _left(before):
 
 
 def _keep(left):
-    """Sets attributes to these values, with zeros in place of the tensors of torch.export. Returns {address: attribute}."""
+    """Sets attributes to these values, with zeros instead of the tensors of torch.export. Returns {address: attribute}."""
     found = {}
     for (m, k), value in left.items():
         def one(v, k=k):

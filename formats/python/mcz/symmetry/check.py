@@ -17,7 +17,7 @@ TOLERANCE = 1e-9  # relative to the largest output
 
 
 def _random(t, seed):
-    """Distinct random numbers in place of a floating-point tensor, in float64; vectors, such as variances, are positive."""
+    """Distinct random numbers instead of those of a floating-point tensor, in float64; vectors, such as variances, are positive."""
     if not t.is_floating_point():
         return t.detach()
     x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)

@@ -152,7 +152,7 @@ class Groups:
                 for offset, count, block, atom, unit in places(e, {}) if (atom, frozenset(unit.items())) in self.names]
         return gather(e.size, rows, permutation)
 
-    def for_shapes_of(self, batch: Any) -> Groups:
+    def _for_shapes_of(self, batch: Any) -> Groups:
         """These groups with the taps for inputs of a batch's shapes. Raises Error if the network has other groups there."""
         form = capture.form(batch)
         if form not in self._shapes:
@@ -171,8 +171,8 @@ class Groups:
             self._programs[n] = program
         return self._programs[n]
 
-    def differences(self, net: nn.Module) -> str:
-        """What distinguishes another network from that of the groups, on the examples: its first other operation, or constants
+    def _differences(self, net: nn.Module) -> str:
+        """A difference between another network and that of the groups, on the examples: its first other operation, or constants
         that it reads from attributes and buffers outside the state_dict; or ""."""
         kinds = {v.dtype for v in net.parameters() if v.is_floating_point()}
         for example, programs in zip(self.examples, self.run.programs):

@@ -155,7 +155,7 @@ class Recorder:
         x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
         self.copies = 2 if len(x) == 1 else 1
         n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
-        self.now = self.groups.for_shapes_of(batch)
+        self.now = self.groups._for_shapes_of(batch)
         program = self.now._program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
         runner.run(*capture.inputs(program, self.state, batch, n))
