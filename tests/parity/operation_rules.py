@@ -96,7 +96,7 @@ def found(expression):
 
     def example(n, seed=0):
         return torch.rand(n, 7, generator=torch.Generator().manual_seed(seed))
-    g = mcz.torch.groups(net, example(2))
+    g = mcz.torch.groups(net, example(2), unused="keep")
     units = {r.count * (r.block if r.axis < 3 else 1) for r in g.rows if r.tensor == "first"}
     net = derived_groups.randomize(net, 5)
     return units, derived_groups.outputs_kept(net, example, g.rows, g.sizes) if g.sizes else 0.

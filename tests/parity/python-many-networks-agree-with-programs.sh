@@ -68,7 +68,7 @@ for why, call in (
         ("a loader of batches expected, got None", lambda: mcz.torch.align_many(nets, None, groups)),
         ("both networks are", lambda: mcz.torch.align_many([nets[0], nets[0]], data, groups)),
         ("the same network as", lambda: mcz.torch.align_many([nets[0], nets[0]], None, groups, by="weights")),
-        ("a and b are different networks", lambda: mcz.torch.merge_many([a, nets[0]])),
+        ("network 1 and network 2 are different networks", lambda: mcz.torch.merge_many([a, nets[0]])),
         ("a joint set expected", lambda: mcz.torch.merge_many(nets, mcz.member(joint, 2), groups=groups)),
         ("the groups of the joint set are missing", lambda: mcz.torch.merge_many(nets, "joint.mcz")),
         ("computed for other networks (not network 2)", lambda: mcz.torch.merge_many([nets[0], vits.net(9, 16, 1)], joint)),

@@ -30,7 +30,7 @@ from .files import Path, replacing
 from .merging import _door, duplicate, expect_same, permutation_of, rows_of, warn_other
 from .norms import STATISTICS, norms, statistics
 from .programs import find, pipe
-from .state import first_names, tensors_of
+from .state import first_names, listed, tensors_of
 from .stream import Stream
 from .structure import compare
 from .table import Points
@@ -49,8 +49,10 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
         mcz.torch.save(a, "a.mcz", groups)
 
     It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as float32. Returns the
-    content id, or raises mcz.Error if groups do not fit the network."""
+    content id, or raises mcz.Error if groups do not fit the network, or numbers are not finite."""
     meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows_of(net, groups))}
+    wrong = [k for k, v in tensors_of(net).items() if v.is_floating_point() and not bool(v.isfinite().all())]
+    need(not wrong, "streams hold finite numbers only (not %s)" % listed(wrong))
     tensors, dtypes = _door()._arrays(net)
     return mcz.write(path, "weights", meta, tensors, dtypes=dtypes)
 

@@ -52,8 +52,8 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     x, y = tensors_of(a), tensors_of(b)
     other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
     different = "%s and %s are different networks: " % names
-    need(not other, different + "%d tensors of another name or shape%s (%s)" % (
-        len(other), " or dtype" * dtypes, listed(other)))
+    need(not other, different + "%d tensors of another name%s (%s)" % (
+        len(other), ", shape or dtype" if dtypes else " or shape", listed(other)))
     ties, tied = owners(x), owners(y)
     other = [k for k in ties if ties[k] != tied[k]]
     for k in other[:1]:
