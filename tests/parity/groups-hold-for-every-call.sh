@@ -130,6 +130,21 @@ refused("second branch", "2 tensors are not used by this example: other.weight, 
 g = kept("second branch left", heads, UNITS, unused="keep")
 assert {e[4] for e in g.fixed if e[0].startswith("other")} == {"not used by these examples"}, g.fixed
 kept("both branches", heads, UNITS, (x, (x, True)), ((x,), (x, True)))
+scaled = Net(lambda net, h, more=1: h * net.scale * more, lambda net: setattr(net, "scale", nn.Parameter(torch.ones(()))))
+kept("a number in two examples", scaled, UNITS, (x, (x, 2.)), ((x,), (x, 2.)))
+
+
+# a call that runs forward twice
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.net = Net(logged, lambda net: setattr(net, "log", []))
+
+    def forward(self, x, deep=True):
+        return self(self.net(x)[:, [0, 1, 2, 0, 1]], False) if deep else self.net(x)
+
+
+kept("recursion", Twice(), UNITS)
 
 
 branches = Net(lambda net, h: h.cumsum(-1) if h.shape[1] == 3 else h, inputs=2)

@@ -135,7 +135,7 @@ class Curve:
     control_points  the number of points between the ends, 0 (a straight line) to 62.
     groups   the groups of p; default: p.groups. save() writes them too.
 
-    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires PyTorch 2.0. Raises
+    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires PyTorch 2.2. Raises
     mcz.Error if networks or permutation do not fit."""
 
     def __init__(self, a: nn.Module, b: nn.Module, p: Any = None, kind: str = "bezier", control_points: int = 1,

@@ -88,7 +88,10 @@ def export(net, example, n, twice=False):
     try:
         with _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
             left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
-            with net.register_forward_hook(lambda m, x, y: left or left.update(_left(before))):
+
+            def keep(m, x, y):
+                left.update(_left(before))
+            with net.register_forward_hook(keep):
                 program = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
             if twice and left:
                 kept = _keep(left)

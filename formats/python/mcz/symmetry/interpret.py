@@ -112,7 +112,7 @@ class Interpretation:
         self.parameters[node.name] = name = self.owners[spec.target]
         new, axes = name not in self.axes, self._axes(name)
         blocks = self.state[name].is_floating_point() and all(map(_has_blocks, node.users))
-        if blocks == new:  # allow an order per block, or withdraw what an earlier example allowed
+        if axes and blocks == new:  # allow an order per block, or withdraw what an earlier example allowed
             for lead in list(atoms(axes[0])):
                 for a in [a for e in axes[1:] for a in atoms(e)]:
                     (vary if new else tie)(a, lead)
