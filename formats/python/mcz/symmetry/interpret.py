@@ -8,7 +8,7 @@ from ..errors import Error, need
 from ..state import owners, tensors_of
 from . import capture
 from .axes import atoms, confine, fix, fixed, free, tie, unify, vary
-from .rules import Call, Value, apply
+from .rules import ROWS, Axes, Call, Value, apply
 
 
 def _operation(node):
@@ -104,9 +104,9 @@ class Interpretation:
             return None
         sizes = self._sizes(value, other.meta["val"])
         if spec.kind.name == "USER_INPUT":
-            return Value(node.name, [fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes])
+            return Value(node.name, Axes([fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes], zeros=ROWS))
         if spec.target not in self.owners:  # another network, or a later call, may have other numbers here
-            return Value(node.name, [fixed(n, "constant") for n in sizes])
+            return Value(node.name, Axes([fixed(n, "constant") for n in sizes], zeros=ROWS))
         if not node.users:
             return None
         self.parameters[node.name] = name = self.owners[spec.target]

@@ -5,6 +5,7 @@ import torch
 from ..axes import atoms, confine, fix, fixed, free, outer, renew, unify, vary
 from ..capture import BATCH
 
+ROWS, DIFFERENCE = 1, 2  # Axes.zeros
 RULES: dict = {}  # {operation: (function, labels)}
 CARRY, READ = "carry", "read"  # the outputs have the label of the first input; the rule itself reads labels
 
@@ -32,11 +33,12 @@ class Label:
 
 class Axes(list):
     """The axes of a tensor, with its label, if its numbers are labels. counts: the data atom whose entries it counts. apart:
-    True if no two of its numbers are equal, for almost all parameters."""
+    True if no two of its numbers are equal, for almost all parameters. zeros: ROWS if all its numbers for an input may be 0,
+    DIFFERENCE if it may cancel another tensor, else 0."""
 
-    def __init__(self, axes, label=None, counts=None, apart=False):
+    def __init__(self, axes, label=None, counts=None, apart=False, zeros=0):
         super().__init__(axes)
-        self.label, self.counts, self.apart = label, counts, apart
+        self.label, self.counts, self.apart, self.zeros = label, counts, apart, zeros
 
 
 class Value:
@@ -54,7 +56,7 @@ class Value:
         if label:
             label = Label(renew(label.axis, copies), label.ends, label.data, label.ordered,
                           label.distinct and renew(label.distinct, copies))
-        return Value(self.node, Axes(axes, label, getattr(self.axes, "counts", None), self.apart), self.origin)
+        return Value(self.node, Axes(axes, label, getattr(self.axes, "counts", None), self.apart, self.zeros), self.origin)
 
     @property
     def label(self):
@@ -63,6 +65,10 @@ class Value:
     @property
     def apart(self):
         return getattr(self.axes, "apart", False)
+
+    @property
+    def zeros(self):
+        return getattr(self.axes, "zeros", 0)
 
     @property
     def references(self):
@@ -172,22 +178,45 @@ ALWAYS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "tensor
           "conv2d", "conv3d")
 IF_FIRST = ("softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "tanh", "exp", "log", "neg", "softplus", "sum",
             "mean", "topk", "sort", "to", "_to_copy")
-IF_ONE, IF_ALL = ("add", "sub"), ("mul", "div")
+IF_ONE, IF_ALL = ("add",), ("mul", "div")
+# further operations whose outputs are 0 for an input only if the inputs are
+DENSE = ("gelu", "silu", "mish", "elu", "leaky_relu", "pow", "square", "sqrt", "rsqrt", "reciprocal", "layer_norm",
+         "native_layer_norm", "rms_norm", "_fused_rms_norm", "embedding", "scaled_dot_product_attention", "view", "reshape",
+         "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "permute", "transpose", "t", "expand", "clone", "alias",
+         "contiguous", "detach", "dropout", "cat", "stack", "slice", "select", "split", "split_with_sizes", "chunk", "unbind")
 
 
-def _marked(axes, label):
-    """Axes whose numbers have this label, or the label that they have, or are apart."""
+def _marked(axes, label, apart, zeros):
+    """Axes whose numbers have this label, or the label that they have, or are apart. zeros: as in Axes."""
     label = label or getattr(axes, "label", None)
-    return Axes(axes, label, getattr(axes, "counts", None), not label)
+    return Axes(axes, label, getattr(axes, "counts", None), apart and not label, zeros)
 
 
-def _apart(c, inputs, labels):
+def _zeros(c, inputs):
+    """Whether all numbers of the output for an input may be 0, as in Axes: after ReLU or for an input of zeros, they may. A
+    bias prevents it."""
+    bias = c.bias if isinstance(c.bias, Value) else c.self if c.name in ("addmm", "baddbmm") else None
+    if bias is not None and not bias.zeros:
+        return 0
+    worst = max((v.zeros for v in inputs), default=ROWS)
+    if c.name == "sub" and len(inputs) > 1:
+        return DIFFERENCE
+    if c.name == "add" and worst < DIFFERENCE:
+        return min(v.zeros for v in inputs)
+    if c.name == "embedding":
+        return c.weight.zeros if c.padding_idx in (None, -1) else ROWS
+    if c.name in ALWAYS:
+        return min(worst, ROWS)
+    return worst if c.name in DENSE + IF_FIRST + IF_ONE + IF_ALL else max(worst, ROWS)
+
+
+def _apart(c, inputs, labels, zeros):
     """True if no two numbers of the output are equal, for almost all parameters. Activations such as ReLU are 0 in many
-    places. Masks of -inf are left aside, since no network chooses what it masks."""
+    places, and so is their product without a bias. Masks of -inf are left aside, since no network chooses what it masks."""
     first = bool(inputs) and inputs[0].apart
-    return (c.name in ALWAYS or first and (labels == CARRY or c.name in IF_FIRST or c.name == "masked_fill" and
+    return (c.name in ALWAYS and not zeros or first and (labels == CARRY or c.name in IF_FIRST or c.name == "masked_fill" and
                                            c.value == -float("inf")) or
-            c.name in IF_ONE and any(v.apart for v in inputs) or c.name in IF_ALL and all(v.apart for v in inputs))
+            c.name in IF_ONE and zeros < DIFFERENCE and any(v.apart for v in inputs) or c.name in IF_ALL and all(v.apart for v in inputs))
 
 
 def apply(c, op):
@@ -208,8 +237,10 @@ def apply(c, op):
     out = function(c)
     out = [uniform(s) if 0 in s else axes for axes, s in zip(out, c.sizes)] if several else out
     label = next((v.label for v in inputs), None) if labels == CARRY else None
-    if label or _apart(c, inputs, labels):
-        out = [_marked(e, label) for e in out] if several else _marked(out, label)
+    zeros = _zeros(c, inputs)
+    marks = label, bool(label) or _apart(c, inputs, labels, zeros), zeros
+    if any(marks) or any(v.zeros for v in inputs):
+        out = [_marked(e, *marks) for e in out] if several else _marked(out, *marks)
     for axes in out if several else [out]:
         confine(axes, [] if c.units else [axes for _, axes in given])
     return out

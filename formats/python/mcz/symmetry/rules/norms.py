@@ -26,7 +26,7 @@ def reduce(c):
 
 def places_of(c, axes, reduced, used, **more):
     """The axes of numbers of places on the axes `reduced`. Which of several equal numbers is taken depends on their order."""
-    if used and not c.self.apart:
+    if used and (not c.self.apart or any(a.loose for e in reduced for a in atoms(e))):
         c.fix(*reduced)
     return Axes(axes, Label(Product(reduced), **more))
 

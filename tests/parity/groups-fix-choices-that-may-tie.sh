@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+# argmax and topk choose by position among equal numbers. So mcz.torch.groups frees the axis only if numbers are different for
+# almost all parameters: after a bias, or for inputs that are not all 0. After ReLU, for an input of zeros, in a difference
+# and on copies the axis stays. Permuted networks return the same outputs, also where scores tie.
+need_torch 2.4
+OMP_NUM_THREADS=1 $python -W ignore - <<'END'
+import copy
+import mcz.torch, numpy as np, torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+torch.set_default_dtype(torch.float64)
+x = 2 * torch.randn(64, 5)
+x[::4] = 0
+
+
+class Net(nn.Module):
+    """Rows of a table that are chosen by the scores of hidden(x)."""
+
+    def __init__(self, hidden, bias):
+        super().__init__()
+        self.first, self.scores, self.hidden = nn.Linear(5, 4), nn.Linear(4, 6, bias=bias), hidden
+        self.table = nn.Parameter(torch.randn(6, 3))
+
+    def forward(self, x):
+        return self.table[self.hidden(self, x)].reshape(len(x), -1, 3).sum(1)
+
+
+def straight(net, x):
+    h = net.scores(net.first(x)).softmax(-1)
+    return (F.one_hot(h.argmax(-1), 6) - h.detach() + h).topk(2, -1)[1]
+
+
+for name, free, hidden, bias in (
+        ("bias", True, lambda net, x: net.scores(F.relu(net.first(x))).argmax(-1), True),
+        ("GELU", True, lambda net, x: net.scores(F.gelu(net.first(x))).argmax(-1), False),
+        ("softmax", True, lambda net, x: net.scores(net.first(x)).softmax(-1).topk(2, -1)[1], False),
+        ("sum", True, lambda net, x: net.scores(net.first(x) + F.relu(net.first(x))).topk(2, -1)[1], False),
+        ("ReLU", False, lambda net, x: net.scores(F.relu(net.first(x))).argmax(-1), False),
+        ("ReLU and norm", False, lambda net, x: net.scores(F.layer_norm(F.relu(net.first(x)), (4,))).argmax(-1), False),
+        ("zeros", False, lambda net, x: (x @ net.first.weight.T @ net.scores.weight.T).argmax(-1) + 0 * int(
+            net.first.bias.shape[0]), False),
+        ("difference", False, lambda net, x: (lambda h: (h - h).argmax(-1))(net.scores(net.first(x))), False),
+        ("straight through", False, straight, True)):
+    net = Net(hidden, bias)
+    g = mcz.torch.groups(net, torch.randn(3, 5), unused="keep", progress=False)
+    assert (6 in g.sizes.values()) == free, "%s: %s" % (name, g.sizes)
+    for seed in range(4):
+        order = {k: np.random.default_rng(seed).permutation(n) for k, n in g.sizes.items()}
+        b = mcz.torch.permute(copy.deepcopy(net), order, g.rows) if order else net
+        assert torch.allclose(net(x), b(x), atol=1e-9), name
+END
