@@ -28,6 +28,8 @@ CASES = {
     "F.pad(x, (0, 0, 1, 1))": {4, 3, 6}, "F.pad(x, (1, 1, 0, 0), mode='replicate')": {4, 6}, "F.pad(x, (0, 0, -1, 0))": {4, 3},
     "torch.diagonal(x @ s, 0, -2, -1)": {3}, "torch.diag_embed(x)": ALL,
     "torch.stack([x, y], -1)": ALL, "x.mT.contiguous().view(len(x), 4, 18)": ALL, "F.pixel_shuffle(x, 2)": NONE,
+    "F.channel_shuffle(x, 2)": {2, 4, 6, 3}, "F.channel_shuffle(x.flatten(2), 2)": {2, 4, 6, 3},
+    "F.channel_shuffle(x[..., None], 2)": {2, 4, 6, 3},
     # constants
     "x + torch.zeros(3, dtype=x.dtype)": ALL, "x * torch.ones(6, 1, dtype=x.dtype).tril()": {4, 3},
     "x @ (s + torch.eye(3, dtype=x.dtype))": ALL, "x * torch.arange(3, dtype=x.dtype)": {4, 6},
@@ -74,7 +76,7 @@ class Around(nn.Module):
         super().__init__()
         self.function = eval("lambda x, y, p, s, g, k11, k31: " + expression, {"torch": torch, "F": F})
         shapes = {"first": (7, 4, 6, 3), "second": (7, 4, 6, 3), "p": (4, 6, 3), "s": (3, 3), "g": (1, 2, 5, 2),
-                  "k11": (4, 4, 1, 1), "k31": (4, 4, 3, 1)}
+                  "k11": (4, 4, 1, 1), "k31": (4, 4, 3, 1), "a": (72,), "b": (72,)}
         for name, shape in shapes.items():
             setattr(self, name, nn.Parameter(torch.randn(shape)))
         with torch.no_grad():
@@ -82,7 +84,8 @@ class Around(nn.Module):
         self.mask, self.last = nn.Parameter(torch.randn(out.shape[1:])), nn.Parameter(torch.randn(*out.shape[1:], 5))
 
     def operation(self, x):
-        x, y = (torch.tensordot(x, w, 1) for w in (self.first, self.second))
+        x, y = (F.linear(x, w.flatten(1).T, b).unflatten(-1, (4, 6, 3))
+                for w, b in ((self.first, self.a), (self.second, self.b)))
         return self.function(x, y, self.p, self.s, self.g, self.k11, self.k31)
 
     def forward(self, x):

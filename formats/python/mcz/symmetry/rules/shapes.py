@@ -200,17 +200,23 @@ def pad(c):
     return axes
 
 
-@rule("pixel_shuffle", "pixel_unshuffle", "channel_shuffle", "native_channel_shuffle")
-def shuffle(c):
+@rule("channel_shuffle", "native_channel_shuffle")
+def channel_shuffle(c):
+    """The channels, on axis 1, are blocks of units; afterwards units of blocks."""
+    axes = list(c.self.axes)
+    blocks = Product([free(c.groups), free(axes[1].size // c.groups)])
+    for a in atoms(blocks.parts[1]):
+        for b in atoms(blocks.parts[0]):
+            vary(a, b)
+    c.unify((axes[1], blocks))
+    axes[1] = Product(blocks.parts[::-1])
+    return axes
+
+
+@rule("pixel_shuffle", "pixel_unshuffle")
+def pixel_shuffle(c):
     """A unit of few channels has the entries of several channels at one place."""
     axes, (channels, h, w) = c.self.axes, c.sizes[-3:]
-    if "pixel" not in c.name:
-        blocks = Product([free(c.groups), free(channels // c.groups)])
-        for a in atoms(blocks.parts[1]):
-            for b in atoms(blocks.parts[0]):
-                vary(a, b)
-        c.unify((axes[-3], blocks))
-        return axes[:-3] + [Product(blocks.parts[::-1])] + axes[-2:]
     c.fix(*axes[-2:])
     squares = Product([fixed(max(axes[-3].size, channels) // min(axes[-3].size, channels), c.reason)])
     if c.name == "pixel_shuffle":
