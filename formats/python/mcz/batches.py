@@ -41,18 +41,21 @@ def loader_of(loader: Any) -> Batches:
     return loader
 
 
-def read(loader: Batches, text: str = "") -> Iterator[Any]:
-    """The batches of a loader, which must have one. If `text`, shows progress with tqdm, if it is installed."""
-    batch = None
-    loader = loader_of(loader)
+def shown(items: Iterable[Any], text: str) -> Iterable[Any]:
+    """The items, with a progress bar of tqdm if `text` and if it is installed."""
     try:
         with warnings.catch_warnings():  # in a notebook without ipywidgets
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
-        loader = tqdm(loader, desc=text, leave=False, disable=None) if text else loader  # type: ignore[call-overload]
+        return tqdm(items, desc=text, leave=False, disable=None) if text else items  # type: ignore[call-overload]
     except ImportError:
-        pass
-    for batch in loader:
+        return items
+
+
+def read(loader: Batches, text: str = "") -> Iterator[Any]:
+    """The batches of a loader, which must have one. If `text`, shows progress."""
+    batch = None
+    for batch in shown(loader_of(loader), text):
         yield batch
     need(batch is not None, "the loader yields no images")
 

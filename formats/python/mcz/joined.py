@@ -101,7 +101,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
         images: Iterator[Any] = iter(() if loader is None else read(loader, "align" if progress else ""))
         if groups is None:
             first = next(images)
-            groups, images = _door().groups(a, input_of(first)), itertools.chain([first], images)
+            groups, images = _door().groups(a, input_of(first), progress=progress), itertools.chain([first], images)
         if by == "activations":
             sums = io.BytesIO()
             _door().moments(a, b, images, groups, sums, **moments)

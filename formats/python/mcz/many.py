@@ -48,7 +48,7 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
          "a loader that can be read again expected, got an iterator (list(loader))")
     with evaluating(), tempfile.TemporaryDirectory() as folder:
         if groups is None:
-            groups = _door().groups(nets[0], input_of(next(read(loader))))  # type: ignore[arg-type]
+            groups = _door().groups(nets[0], input_of(next(read(loader))), progress=progress)  # type: ignore[arg-type]
         text = "align %d and %d" if progress else ""
         names = list(_inputs(nets, loader, groups, by, folder, text, moments))
         program = ["mc-match", "--no-progress"] if by == "weights" else ["mc-hungarian"]

@@ -136,8 +136,8 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     def permuted(name, tensor, permutation, rows):
         return _moved(tensor, _axes({name: tensor}, rows)[name], permutation)
     with _EXPORTS:
-        found = Groups(net, examples, unused)
-        found.difference = check.difference(found, permuted) if found.sizes else 0.
+        found = Groups(net, examples, unused, "groups: record" if progress else "")
+        found.difference = check.difference(found, permuted, "groups: check" if progress else "") if found.sizes else 0.
     return found
 
 

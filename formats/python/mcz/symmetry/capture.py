@@ -16,6 +16,7 @@ import torch
 
 import mcz
 
+from ..batches import shown
 from ..errors import Error, need
 from ..evaluate import arguments, fit
 from ..state import tensors_of
@@ -162,9 +163,9 @@ def _shown(node):
     return "%s%s%s" % (getattr(node.target, "_opname", node.name), " (%s)" % ", ".join(own)[:60] if own else "", at)
 
 
-def record(net, example):
-    """The programs of a network at both batch sizes."""
-    return tuple(export(net, example, n, twice=n == SIZES[0]) for n in SIZES)
+def record(net, example, progress=""):
+    """The programs of a network at both batch sizes. progress: the text of a progress bar, if any."""
+    return tuple(export(net, example, n, twice=n == SIZES[0]) for n in shown(SIZES, progress))
 
 
 def separate(program, state):

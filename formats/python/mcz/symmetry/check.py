@@ -7,6 +7,7 @@ import functools
 import numpy as np
 import torch
 
+from ..batches import shown
 from ..errors import Error, need
 from . import capture
 from .axes import atoms, outer
@@ -101,13 +102,14 @@ def _apart(x, y):
     return apart if apart == apart else float("inf")
 
 
-def difference(groups, permute):
+def difference(groups, permute, progress=""):
     """The largest relative difference of the outputs of permuted networks, for each example. Raises Error with the first
-    module that differs. permute(name, tensor, permutation, rows) returns a permuted tensor."""
+    module that differs. permute(name, tensor, permutation, rows) returns a permuted tensor. progress: the text of a progress
+    bar, if any."""
     worst = 0.
     for example, programs in zip(groups.examples, groups.run.programs):
         few = _numbers(groups.run.state, programs[0]) <= FEW
-        for seed in range(SEEDS if few else 1):
+        for seed in shown(range(SEEDS if few else 1), progress):
             trial, wide = _Trial(groups, permute, seed), _wide(example, seed)
             for program, n in list(zip(programs, capture.SIZES))[:None if few else 1]:
                 worst = max(worst, trial.difference(program, wide, n))

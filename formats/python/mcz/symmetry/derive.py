@@ -88,9 +88,9 @@ class Groups:
 
     It refers to the network, whose graph it records again for other numbers of inputs."""
 
-    def __init__(self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse") -> None:
+    def __init__(self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = "") -> None:
         self.examples = [dict(e) if isinstance(e, Mapping) else e for e in examples]
-        self.run, self.net, self.example = Interpretation(net, self.examples), net, self.examples[0]
+        self.run, self.net, self.example = Interpretation(net, self.examples, progress), net, self.examples[0]
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: Optional[float] = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}

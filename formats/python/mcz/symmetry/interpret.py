@@ -51,10 +51,10 @@ class Interpretation:
     values    [{node: Value or list}], for each example
     observed  values of the first example that layers contract, in order"""
 
-    def __init__(self, net, examples):
+    def __init__(self, net, examples, progress=""):
         self.state = tensors_of(net)
         self.owners, self.device = owners(self.state), capture.device_of(self.state)
-        self.programs = [capture.record(net, example) for example in examples]
+        self.programs = [capture.record(net, example, progress) for example in examples]
         self.axes, self.read, self.written = {}, set(), set()  # the sets contain (parameter, axis)
         self.recorded = []
         for programs in self.programs:
