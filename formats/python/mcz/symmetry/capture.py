@@ -226,6 +226,15 @@ class Lazy:
         self.make = make
 
 
+def doubled(x):
+    """A tensor of real or complex numbers in double precision, or the dtype of it. Anything else is unchanged."""
+    dtype = x.dtype if isinstance(x, torch.Tensor) else x
+    if not isinstance(dtype, torch.dtype) or not (dtype.is_floating_point or dtype.is_complex):
+        return x
+    wide = torch.promote_types(dtype, torch.float64)
+    return x.to(wide) if isinstance(x, torch.Tensor) else wide
+
+
 class Runner(torch.fx.Interpreter):
     """Runs a program. Its inputs may be Lazy. keep(name): whether to keep the value of a node in `values`. double: compute in
     float64 what the network computes in float32. device: where operations create tensors; default: where they did when it was
@@ -238,7 +247,7 @@ class Runner(torch.fx.Interpreter):
     def _own(self, v):
         if isinstance(v, torch.device):
             return self.device or v
-        return torch.float64 if self.double and isinstance(v, torch.dtype) and v in FLOATS else v
+        return doubled(v) if self.double else v  # operations may create tensors of the default dtype
 
     def map_nodes_to_values(self, args, n):
         return torch.utils._pytree.tree_map(lambda v: v.make() if isinstance(v, Lazy) else v, super().map_nodes_to_values(args, n))
@@ -254,9 +263,6 @@ class Runner(torch.fx.Interpreter):
         if self.keep(n.name):
             self.values[n.name] = value
         return value
-
-
-FLOATS = torch.float32, torch.float16, torch.bfloat16
 
 
 def place(node):

@@ -30,12 +30,6 @@ def _random_order(size, rng):
     return p if (p != np.arange(size)).any() else np.roll(p, 1)
 
 
-def _double(x):
-    """A tensor of floating-point or complex numbers in double precision; anything else unchanged."""
-    return x.to(torch.promote_types(x.dtype, torch.float64)) if isinstance(x, torch.Tensor) and (
-        x.is_floating_point() or x.is_complex()) else x
-
-
 def _wide(example, seed):
     """The example in float64; random numbers for tensors that hold one number only."""
     generator = torch.Generator().manual_seed(seed)
@@ -43,7 +37,7 @@ def _wide(example, seed):
     def one(x):
         if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() and bool((x == x.flatten()[0]).all()):
             x = torch.randn(x.shape, generator=generator).to(x.device)
-        return _double(x)
+        return capture.doubled(x)
     return torch.utils._pytree.tree_map(one, example)
 
 
@@ -66,7 +60,7 @@ class _Trial:
                          for order in ((), (moved,))]
 
     def inputs(self, program, state, example, n):
-        return map(_double, capture.inputs(program, state, example, n, self.run.device))
+        return map(capture.doubled, capture.inputs(program, state, example, n, self.run.device))
 
     def calls(self, program, state, example, n):
         """The outputs {place: tensor} of a call, and of a second one if the first writes buffers, which are outputs too.
