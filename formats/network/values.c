@@ -71,10 +71,11 @@ size_t mc_values_bytes(const struct mc_values *v, size_t i)
 static int append(void *tensor, const struct mc_record *r, struct mc_error *err)
 {
     const size_t have = r->row * mc_tensor_row_elems(r->tensor) * mc_dtype_size(r->tensor->dtype);
-    char *data = NULL;
+    char *old = NULL;
 
-    memcpy(&data, tensor, sizeof data);
-    if (!(data = realloc(data, have + r->bytes)))
+    memcpy(&old, tensor, sizeof old);
+    char *data = realloc(old, have + r->bytes);
+    if (!data)
         return mc_no_memory(err);
     memcpy(tensor, &data, sizeof data);
     memcpy(data + have, r->data, r->bytes);

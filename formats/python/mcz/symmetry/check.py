@@ -21,7 +21,7 @@ def _random(t, seed):
     """Distinct random numbers instead of those of a floating-point tensor, in float64; vectors, such as variances, are positive."""
     if not t.is_floating_point():
         return t.detach()
-    x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed), dtype=torch.float64)
+    x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed)).double()
     return (x.add_(.5) if t.dim() < 2 else x.sub_(.5).mul_(3.5 / max(1, t.numel() // max(1, len(t))) ** .5)).to(t.device)
 
 
