@@ -14,7 +14,7 @@ from ..groups import Row, gather, nesting, write
 from ..state import listed
 from ..structure import unequal
 from . import capture, observe
-from .axes import ONE, Product, Sum, at, atoms, elements, outer, terms, tie
+from .axes import ONE, Product, Sum, at, atoms, elements, fix, outer, terms, tie
 from .interpret import Interpretation
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
@@ -32,6 +32,9 @@ def _settle(axes):
         for i, p in enumerate(parts):
             if isinstance(p, Sum):
                 return check(Product(parts[i:]), k, enclosing)
+            if p in enclosing and not p.fixed:
+                fix(p, "one axis counts its units twice")
+                return True
             wrong = [q for q in outer(p) if q not in enclosing and not (k == 1 and q is lead)]
             free_outer = [q for q in p.varies if not q.fixed]
             wrong += [q for q in free_outer if any(not r.fixed for r in q.varies)] + free_outer[1:]
@@ -108,7 +111,7 @@ class Groups:
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
         need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave them "
              "in place with unused=\"keep\")" % (len(idle), "these examples" if len(examples) > 1 else "this example", listed(idle)))
-        for tensor, axes in tensors.items():
+        for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
                 self.rows += [Row(name, axis, offset, count, block, group, parts) for name in self.aliases[tensor]]
