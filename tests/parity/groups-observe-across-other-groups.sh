@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align finds planted orders from activations if every value that shows a group's units also has units of another
 # group: norms that all heads share, an MLP over positions, dense mixtures of experts, Mamba2. Lists of outputs (unbind,
-# split, chunk) and states of recurrent layers are observed too.
-# Needs PyTorch >= 2.4 and transformers (PYTHON: a Python that has them); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch, transformers; assert [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4]' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+# split, chunk) and states of recurrent layers are observed too. Batches may have several lengths.
+need_torch 2.4 transformers
 export OMP_NUM_THREADS=1 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity
 $python - 2>errors <<'END' || die "$(tail -n 4 errors)"
 import copy
@@ -47,7 +44,7 @@ def sequences(n, *shape):
 
 torch.manual_seed(0)
 NETS = {
-    "norms of queries and keys": (Attention(), sequences(64, 5, 7)),
+    "norms of queries and keys": (Attention(), *(sequences(32, n, 7) for n in (5, 3, 8))),
     "MLP over positions": (Apply(tokens_mixed, stem=nn.Linear(7, 12), norm=nn.LayerNorm(12), a=nn.Linear(6, 9),
                                  b=nn.Linear(9, 6), head=nn.Linear(12, 3)), sequences(64, 6, 7)),
     "mixture of experts": (Apply(mixture, gate=nn.Linear(7, 4), up=parameter(4, 6, 7), down=parameter(4, 6, 5)),
@@ -60,15 +57,15 @@ NETS = {
                            state_size=6, n_groups=2, num_hidden_layers=2, expand=2, chunk_size=4, use_cache=False),
                torch.randint(VOCAB, (32, 9))),
 }
-for name, (a, x) in NETS.items():
+for name, (a, *batches) in NETS.items():
     with torch.no_grad():
         for v in a.eval().parameters():
             v.add_(torch.randn(v.shape) * .3)
-    g = mcz.torch.groups(a, x)
+    g = mcz.torch.groups(a, batches[0])
     rng = np.random.default_rng(0)
     b = mcz.torch.permute(copy.deepcopy(a), {k: rng.permutation(n) for k, n in g.sizes.items()}, g)
     moved = [k for k, v in a.state_dict().items() if not torch.equal(v, b.state_dict()[k])]
-    found = mcz.torch.permute(b, mcz.torch.align(a, b, [x], g), g).state_dict()
+    found = mcz.torch.permute(b, mcz.torch.align(a, b, batches, g), g).state_dict()
     different = [k for k, v in a.state_dict().items() if not torch.equal(v, found[k])]
     print(name, g.sizes, len(moved), different, flush=True)
     assert moved and not different, (name, different)

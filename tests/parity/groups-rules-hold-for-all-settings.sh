@@ -1,9 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.groups permutes the axes that an operation allows, and no others, for settings that decide this: strides, padding,
 # negative and empty axes, ties, masks. tests/parity/operation_rules.py compares outputs in float64 independently of it.
-# Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; assert [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4]' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4
 export OMP_NUM_THREADS=1
 "$python" "$MC_ROOT/tests/parity/operation_rules.py" >table.tsv 2>errors || die "$(grep WRONG table.tsv; tail -n 3 errors)"

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align and align_many turn the programs' notes into Python warnings at the user's line, and print only the lines of
 # -v. A missing program is reported before the loader is read.
-# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; torch.func' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.0
 export OMP_NUM_THREADS=1
 cat >warn.py <<'END'
 import os, sys, warnings

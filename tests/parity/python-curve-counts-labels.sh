@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.Curve counts the labels that are not -100: the loss is their mean over batches of any size and length, and so is the
 # accuracy. A loss of the user's own gets the whole output, and its mean weighs the inputs. Batches are pairs or dictionaries.
-# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; torch.func' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.2
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import json

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # GPT-2 and a BERT classifier of transformers work unmodified on their own batches: dictionaries with labels, padded to
 # different lengths for Curve and merge. The loss is the model's own. align finds a planted permutation.
-# Needs PyTorch 2.4 and transformers (PYTHON: a Python that has them); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch, transformers; assert torch.__version__ >= "2.4"' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.4 transformers
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy

@@ -1,10 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.permute(optimizer=) permutes the optimizer's state too, so training continues as without the permutation. State of
 # another shape is refused by name, and another network's optimizer too; then nothing changes.
-# Needs PyTorch 2 (PYTHON: a Python that has it); skipped without.
-python=${PYTHON:-/usr/bin/python3}
-$python -c 'import torch; torch.func' 2>/dev/null || exit 77
-[ "${MC_UNDER:-}" != valgrind ] || exit 77
+need_torch 2.0
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy
