@@ -9,14 +9,12 @@
     derived_groups.py kinds|torchvision|timm|more [WORD...]
                                               networks of network_kinds and more_networks, whose groups are not known beforehand
     derived_groups.py survey TABLE SET...     append what mcz.torch.groups finds in kinds, timm and more (an hour), with checks of
-                                              other batches and a longer input; exit status 1 if a group is wrong
-    derived_groups.py page TABLE              print docs/reference/derived-groups.md
-    derived_groups.py --all OUT.md [SET...]   append Markdown tables of everything (hours)
+                                              other batches and a longer input; exit status 1 if a group is wrong.
+                                              derived_page.py prints docs/reference/derived-groups.md from the table
 
 Prints one line per network. Exit status 1 if one is not as expected. The outputs of permuted networks are compared here
 independently of mcz.torch.groups: in float64, with random numbers in every tensor, for batches of 2 and 7."""
 import copy
-import json
 import subprocess
 import sys
 import time
@@ -341,70 +339,22 @@ def sets():
 
 
 def as_graph(net, example):
-    """The result of mcz.torch.export for a network of images, in a few words."""
+    """Whether mcz.torch.export accepts a network of images with one vector of logits: "yes" or "no"."""
     x = example(1)
-    if not isinstance(x, torch.Tensor) or x.dim() != 4:
-        return "no: not images"
     with torch.no_grad():
         y = net(x)
-    if not isinstance(y, torch.Tensor) or y.dim() != 2:
-        return "no: not one vector of logits"
+    if not isinstance(x, torch.Tensor) or x.dim() != 4 or not isinstance(y, torch.Tensor) or y.dim() != 2:
+        return "no"
     try:
-        nodes = mcz.torch.export(net, tuple(x.shape[1:]), y.shape[1])[0]["nodes"]
-        return "yes: %d nodes" % len(nodes)
-    except mcz.Error as e:
-        lines = [line.strip() for line in str(e).splitlines()]
-        return "no: " + "; ".join(lines[1:] or lines)[:120]
-    except Exception as e:
-        return "FAILED: %s: %s" % (type(e).__name__, str(e)[:100])
-
-
-def one(group, name):
-    """Prints the columns of one case of a set, as JSON."""
-    case = sets()[group][name]
-    torch.manual_seed(0)
-    made = case()
-    graph = [as_graph(*made[:2])] if group == "kinds" else []
-    columns, wrong = derive(*made)
-    print(json.dumps({"columns": graph + columns, "wrong": wrong}))
-
-
-def write_tables(path, *chosen):
-    """Writes a Markdown table per set. Each case runs in its own process, for at most ten minutes."""
-    with open(path, "a") as out:
-        for group in chosen or ("networks", "hostile", "kinds", "torchvision", "timm"):
-            header = HEADER[:1] + ["as a graph"] * (group == "kinds") + HEADER[1:]
-            print("\n## %s\n\n| %s |\n|%s" % (group, " | ".join(header), " --- |" * len(header)), file=out, flush=True)
-            for name in sets()[group]:
-                try:
-                    done = subprocess.run([sys.executable, __file__, "one", group, name],
-                                          capture_output=True,
-                                          text=True,
-                                          timeout=600)
-                    lines = done.stdout.strip().splitlines()
-                    result = json.loads(lines[-1]) if done.returncode == 0 and lines else {
-                        "columns": [],
-                        "wrong": ["status %d: %s" % (done.returncode, done.stderr.strip().splitlines()[-1:])]
-                    }
-                except subprocess.TimeoutExpired:
-                    result = {"columns": [], "wrong": ["not finished in ten minutes"]}
-                cells = [name] + result["columns"] + [""] * (len(header) - 2 - len(result["columns"]))
-                cells.append("**WRONG**: " + "; ".join(result["wrong"]) if result["wrong"] else "ok")
-                print("| %s |" % " | ".join(" ".join(str(c).split()).replace("|", "\\|") for c in cells),
-                      file=out,
-                      flush=True)
+        mcz.torch.export(net, tuple(x.shape[1:]), y.shape[1])
+    except mcz.Error:
+        return "no"
+    return "yes"
 
 
 # ---- the survey ------------------------------------------------------------------------------------------------------
 
 COLUMNS = ["set", "network", "graph", "groups", "units", "fixed", "difference", "other size", "seconds"]
-SETS = {  # set: title and first paragraph
-    "kinds": ("Kinds of networks", "Networks that public reports name. `graph` says whether `mcz.torch.export` can export them "
-              "[as a graph](modules.md) too."),
-    "timm": ("Models of timm", "The images have the size of each model's default configuration."),
-    "more": ("Further models", "Segmentation, detection and video of torchvision, further models of transformers, adapters of "
-             "peft, models of diffusers, graph networks and recurrent networks.")}
-
 
 def longer(x):
     """An input whose second axis (tokens, samples) or last axis (images) is longer."""
@@ -464,56 +414,13 @@ def survey(path, *chosen):
                 torch.manual_seed(0)
                 try:
                     made = networks[group][name]()[:2]
-                    columns, right = surveyed(made, as_graph(*made).split(":")[0] if group == "kinds" else "")
+                    columns, right = surveyed(made, as_graph(*made) if group == "kinds" else "")
                 except Exception as e:  # not a refusal
                     columns = ["", "raises", "", "%s: %s" % (type(e).__name__, " ".join(str(e).split())), "", "", ""]
                     right = False
                 wrong += [] if right else [name]
                 print(group, name, *columns, sep="\t", file=out, flush=True)
     return wrong
-
-
-def page(path):
-    """Prints the page of derived groups from a table of the survey."""
-    with open(path) as f:
-        versions, header, *lines = f.read().splitlines()
-    rows = [dict(zip(header.split("\t"), line.split("\t"))) for line in lines]
-    refused = [r for r in rows if r["groups"] == "refused"]
-    empty = [r for r in rows if r["groups"] == "none"]
-    right = [r for r in rows if r not in refused and r not in empty]
-    assert not [r for r in rows if r["groups"] == "raises"], "a network of the table failed"
-    seconds = sorted(float(r["seconds"]) for r in rows)
-    worst = max(float(r[k]) for r in right for k in ("difference", "other size") if r[k])
-    print("""# Derived groups of %d networks
-
-`mcz.torch.groups` was run on %d kinds of networks that public reports name, on %d models of timm and on %d further models. It
-returned groups for %d. It found none in %d, whose operations leave no order free, and it refused %d, with the reasons below.
-No group changed a network: after random permutations in float64, the largest relative difference of the outputs was %.1e, for
-batches of 2 and 7. %d networks also accept longer or wider inputs, with the same result. `groups` needed less than 10 seconds for
-%d networks; the median was %.1f seconds, the longest time %.0f seconds.
-
-```sh
-PYTHONPATH=formats/python python tests/parity/derived_groups.py survey table.tsv kinds timm more
-PYTHONPATH=formats/python python tests/parity/derived_groups.py page table.tsv > docs/reference/derived-groups.md
-```
-
-%s, on one core of a shared machine. `2 x 64` means two groups of 64 units. `12 x 8 in 3` means 12 groups of 8 units, each nested
-in a unit of a group of 3, such as a head. The `fixed` column counts the axes of parameters that stay in place, by the operation
-that fixes them. `difference` is the largest relative difference of outputs, with that of a longer or wider input after it.
-`seconds` is the processor time of derivation and check. Networks of `transformers` have small random configurations, and
-images are 32 or 64 pixels wide unless the architecture requires more.""" % (
-        len(rows), *(sum(r["set"] == s for r in rows) for s in SETS), len(right), len(empty), len(refused), worst,
-        sum(r["other size"] != "" for r in right), sum(s < 10 for s in seconds), seconds[len(seconds) // 2], seconds[-1],
-        versions[2:]))
-    for name, (title, text) in SETS.items():
-        columns = ["network"] + ["graph"] * (name == "kinds") + ["groups", "units", "fixed", "difference", "seconds"]
-        print("\n## %s\n\n%s\n\n| %s |\n|%s" % (title, text, " | ".join(columns), " --- |" * len(columns)))
-        for r in [r for r in rows if r["set"] == name and r not in refused]:
-            r = {**r, "difference": ", ".join(filter(None, (r["difference"], r["other size"])))}
-            print("| %s |" % " | ".join(r[k].replace("|", "\\|") for k in columns))
-    print("\n## Refused\n\n| network | reason |\n| --- | --- |")
-    for r in refused:
-        print("| %s | %s |" % (r["network"], r["fixed"].replace("|", "\\|")))
 
 
 # ---- tests of this file ----------------------------------------------------------------------------------------------
@@ -565,15 +472,9 @@ def main(what, *words):
     elif what == "programs":
         for name in words or sorted(expected_groups.FAST):
             print("%s\t%.1e" % (name, programs(name, expected_groups.NETS[name])), flush=True)
-    elif what == "one":
-        one(*words)
     elif what == "survey":
         wrong = survey(*words)
         sys.exit("wrong: " + ", ".join(wrong) if wrong else 0)
-    elif what == "page":
-        page(*words)
-    elif what == "--all":
-        write_tables(*words)
     else:
         cases = sets()[what]
         chosen = {k: f for k, f in cases.items() if any(w.lower() in k.lower() for w in words)} if words else {
