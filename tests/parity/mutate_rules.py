@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Measures which wrong rules of mcz/symmetry the checks detect. By hand (an hour):
 
-    mutate_rules.py [--seeds N] [WORD...]    all mutations, or those whose name contains a WORD; N random modules (default 30)
+    mutate_rules.py [--each N] [WORD...]    all mutations, or those whose name contains a WORD; random modules until each
+                                            operation occurs N times (default 2)
 
 A mutation replaces a piece of source, so that an axis is free that must be fixed, or two orders are independent that must be
 equal. The groups of three sets of networks are derived with it: random modules (random_modules.py), the networks of
@@ -9,11 +10,11 @@ equal. The groups of three sets of networks are derived with it: random modules 
 many of them the check inside mcz.torch.groups finds it, and how many random modules and known networks the independent
 tests find wrong. A failed assertion of the rules counts as found by all. Exit status 1 if a mutation escapes every test or
 its source has changed."""
-import copy
 import inspect
+import itertools
 import sys
-import traceback
 import warnings
+from collections import Counter
 
 import torch
 
@@ -136,7 +137,10 @@ MUTATIONS = [  # name, file, source, replacement
     ("labels: outputs of the network", "interpret",
      "for e in v.references if buffer else [*v.axes, *v.references]:",
      "for e in [] if buffer else v.axes:"),
-    ("labels: equal numbers have an order", "norms", "    if used and not c.self.apart:\n", "    if False:\n"),
+    ("labels: equal numbers have an order", "norms",
+     "    if used and (not c.self.apart or any(a.loose for e in reduced for a in atoms(e))):\n", "    if False:\n"),
+    ("labels: equal weights have an order", "norms", "    if used and (not c.self.apart or any(", "    if used and (False or any("),
+    ("labels: numbers that may all be 0 have an order", "call", "c.name in ALWAYS and not zeros or", "c.name in ALWAYS or"),
     ("labels: eq of other axes", "elementwise",
      "            x.label.axis.size == y.label.axis.size):\n        c.unify((x.label.axis, y.label.axis))\n",
      "            x.label.axis.size == y.label.axis.size):\n        pass\n"),
@@ -192,13 +196,13 @@ MUTATIONS = [  # name, file, source, replacement
      "    broadcast(c, [axes[:k] + list(numbers.axes) + axes[k + 1:], new.axes])\n",
      ""),
     ("copy: does not tie the source", "elementwise", "    return spread(c.src.axes, c.sizes)\n", "    return c.self.axes\n"),
-    ("channel_shuffle: keeps the order", "shapes", "[Product(blocks.parts[::-1])]", "[Product(blocks.parts)]"),
+    ("channel_shuffle: keeps the order", "shapes", "Product(blocks.parts[::-1])", "Product(blocks.parts)"),
     ("pixel_shuffle: frees the squares", "shapes",
      "    squares = Product([fixed(max(axes[-3].size, channels) // min(axes[-3].size, channels), c.reason)])",
      "    squares = free(max(axes[-3].size, channels) // min(axes[-3].size, channels))"),
     # sums and norms
     ("argmax: frees the axis", "norms",
-     "    if used and not c.self.apart:\n        c.fix(*reduced)\n"
+     "    if used and (not c.self.apart or any(a.loose for e in reduced for a in atoms(e))):\n        c.fix(*reduced)\n"
      "    return Axes(axes, Label(Product(reduced), **more))",
      "    return Axes(axes)"),
     ("max: frees the axis of used indices", "norms",
@@ -411,9 +415,15 @@ class Case:
         return symmetry.Groups(self.net, [self.example], "keep")
 
 
-def cases(seeds):
-    for seed in range(seeds):
-        attempt, kind, text, _ = random_modules.steady_module(seed)
+def cases(least):
+    seen: Counter = Counter()
+    for seed in itertools.count():
+        if all(seen[name] >= least for name in random_modules.OPERATIONS):
+            break
+        attempt, kind, text, used = random_modules.steady_module(seed)
+        if all(seen[name] >= least for name in used):
+            continue
+        seen.update(used)
         net = random_modules.build(text, seed)
         yield Case("seed %d" % seed, False, net, random_modules.made_input(kind, 0), lambda g, net=net, kind=kind, seed=seed: all(
             d <= random_modules.TOLERANCE for d, _ in random_modules.differences(net, kind, seed, g)))
@@ -455,12 +465,12 @@ def outcome(case):
 def main(*words):
     torch.set_num_threads(1)
     warnings.simplefilter("ignore")
-    seeds = 30
-    if words[:1] == ("--seeds",):
-        seeds, words = int(words[1]), words[2:]
+    least = 2
+    if words[:1] == ("--each",):
+        least, words = int(words[1]), words[2:]
     remember_exports()
     usable = []
-    for case in cases(seeds):
+    for case in cases(least):
         try:
             g = case.groups()
             case.rows = shape(g)

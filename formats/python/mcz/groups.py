@@ -161,7 +161,7 @@ def rows(groups, shapes):
     Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not fit.
     """
     problems, sizes, counted = [], {}, {}
-    need(not isinstance(groups, str) or "\n" not in groups, "the path of a group file expected, got its text (write it to a file)")
+    need(not isinstance(groups, str) or "\n" not in groups, "a path expected, got the text of a group file (write it to a file)")
     wrong = ["%s: %s expected, got %s" % (k, v, tuple(shapes[k])) for k, v in getattr(groups, "shapes", {}).items()
              if k in shapes and tuple(shapes[k]) != v]
     need(not wrong, "the groups are of a network with other shapes (%s)" % "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3)))

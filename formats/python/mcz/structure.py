@@ -73,5 +73,5 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     need(not other, different + "buffers outside the state_dict differ (%s)" % listed(other))
     other = unequal(dict(attributes(a)), dict(attributes(b)))
     if other:
-        warn("plain attributes of %s and %s differ (%s). If they are not results that forward keeps, the networks are different" % (
-            *names, listed(other)))
+        warn("plain attributes of %s and %s differ (%s). If they are not results that forward keeps, the networks are "
+             "different" % (*names, listed(other)))

@@ -29,8 +29,8 @@ def _equal(x: Any, y: Any) -> bool:
 
 
 class Snapshot:
-    """The state that running networks may change: the mode and attributes of each module, the entries of its lists, dictionaries and
-    sets, and the numbers of buffers and other tensors that are not parameters."""
+    """The state that running networks may change: the mode and attributes of each module, the entries of its lists,
+    dictionaries and sets, and the numbers of buffers and other tensors that are not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:
         self.modules = [(m, m.training, dict(vars(m))) for m in {id(m): m for n in nets for m in n.modules()}.values()]

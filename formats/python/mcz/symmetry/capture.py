@@ -136,7 +136,8 @@ def _same_call(first, second, kept):
     """Raises Error if the second of two calls reads what the first left in attributes, or runs other operations. kept:
     {address of a tensor: attribute}"""
     read = [kept[v.data_ptr()] for v in second.constants.values() if isinstance(v, torch.Tensor) and v.data_ptr() in kept]
-    need(not read, "forward keeps a tensor for the next call in the attribute \"%s\" (register it as a buffer)" % "".join(read[:1]))
+    need(not read, "forward keeps a tensor for the next call in the attribute \"%s\" (register it as a buffer)" %
+         "".join(read[:1]))
     other = different(first, second)
     need(not other, "the second call runs other operations than the first: %s" % other)
 
@@ -254,7 +255,8 @@ class Runner(torch.fx.Interpreter):
         return doubled(v) if self.double else v  # operations may create tensors of the default dtype
 
     def map_nodes_to_values(self, args, n):
-        return torch.utils._pytree.tree_map(lambda v: v.make() if isinstance(v, Lazy) else v, super().map_nodes_to_values(args, n))
+        values = super().map_nodes_to_values(args, n)
+        return torch.utils._pytree.tree_map(lambda v: v.make() if isinstance(v, Lazy) else v, values)
 
     def call_function(self, target, args, kwargs):
         args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))

@@ -18,7 +18,7 @@ TOLERANCE = 1e-9  # relative to the largest output
 
 
 def _random(t, seed):
-    """Distinct random numbers instead of those of a floating-point tensor, in float64; vectors, such as variances, are positive."""
+    """Random numbers instead of those of a floating-point tensor, in float64. Vectors, such as variances, are positive."""
     if not t.is_floating_point():
         return t.detach()
     x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed)).double()

@@ -6,4 +6,5 @@ fixes all axes of its inputs. Each rule may only say what is true of the operati
 from . import elementwise, indexing, layers, norms, recurrent, shapes
 from .call import ROWS, Axes, Call, Value, apply, uniform
 
-__all__ = ["ROWS", "Axes", "Call", "Value", "apply", "elementwise", "indexing", "layers", "norms", "recurrent", "shapes", "uniform"]
+__all__ = ["ROWS", "Axes", "Call", "Value", "apply", "elementwise", "indexing", "layers", "norms", "recurrent", "shapes",
+           "uniform"]

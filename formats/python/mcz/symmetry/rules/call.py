@@ -214,9 +214,10 @@ def _apart(c, inputs, labels, zeros):
     """True if no two numbers of the output are equal, for almost all parameters. Activations such as ReLU are 0 in many
     places, and so is their product without a bias. Masks of -inf are left aside, since no network chooses what it masks."""
     first = bool(inputs) and inputs[0].apart
-    return (c.name in ALWAYS and not zeros or first and (labels == CARRY or c.name in IF_FIRST or c.name == "masked_fill" and
-                                           c.value == -float("inf")) or
-            c.name in IF_ONE and zeros < DIFFERENCE and any(v.apart for v in inputs) or c.name in IF_ALL and all(v.apart for v in inputs))
+    masked = c.name == "masked_fill" and c.value == -float("inf")
+    return (c.name in ALWAYS and not zeros or first and (labels == CARRY or c.name in IF_FIRST or masked) or
+            c.name in IF_ONE and zeros < DIFFERENCE and any(v.apart for v in inputs) or
+            c.name in IF_ALL and all(v.apart for v in inputs))
 
 
 def apply(c, op):
