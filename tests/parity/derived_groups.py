@@ -339,7 +339,7 @@ def sets():
 
 
 def as_graph(net, example):
-    """Whether mcz.torch.export accepts a network of images with one vector of logits: "yes" or "no"."""
+    """The text "yes" if mcz.torch.export accepts a network of images with one vector of logits, else "no"."""
     x = example(1)
     with torch.no_grad():
         y = net(x)

@@ -74,7 +74,7 @@ expect(["p must be a permutation stream (got dict)"], lambda: mcz.torch.Curve(a,
 expect(["unknown tensor \"2.weight\""], lambda: mcz.torch.save(a, "w.mcz", [("2.weight", 0, 0, 6, 1, "g")]))
 assert all(torch.equal(u, v) for u, v in zip(mcz.torch.merge(a, b, p.tensors, groups=GROUPS).parameters(),
                                             mcz.torch.merge(a, b, p).parameters()))
-expect(["the path of a group file expected, got its text"], lambda: mcz.torch.align(a, b, data, "tensor\taxis\n"))
+expect(["a path expected, got the text of a group file"], lambda: mcz.torch.align(a, b, data, "tensor\taxis\n"))
 # a permutation of other networks
 moved = mcz.torch.permute(net(2), p, GROUPS)
 with warnings.catch_warnings(record=True) as found:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# docs/reference/derived-groups.md is printed from the table beside it, which has 100 networks or more, none of them wrong.
+# docs/reference/derived-groups.md is printed from the table next to it, which has 100 networks or more, none of them wrong.
 reference=$MC_ROOT/docs/reference/derived-groups
 python3 "$MC_ROOT/tests/parity/derived_page.py" "$reference.tsv" >page.md || die 'derived_page.py fails'
 diff "$reference.md" page.md || die 'docs/reference/derived-groups.md is not the page of its table'
