@@ -44,12 +44,12 @@ for pair, name in (((a, bad), "b"), ((bad, a), "a")):
     expect([name + ": activations of group \"", "are not finite"], lambda: mcz.torch.align(*pair, data, GROUPS, path="p.mcz"))
 # loaders
 for empty in [], iter([]):
-    expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
+    expect(["the loader yields no batches"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
     expect(["a loader of batches expected, got None"], lambda: mcz.torch.align(a, b, None, GROUPS, path="p.mcz"))
-    expect(["the loader yields no images"], lambda: c.train(empty, epochs=1))
-    expect(["the loader yields no images"], lambda: c.point(.5, empty))
-    expect(["test: the loader yields no images"], lambda: c.evaluate({"test": empty}, bn=data))
-expect(["the loader yields no images"], lambda: mcz.torch.align(a, b, []))
+    expect(["the loader yields no batches"], lambda: c.train(empty, epochs=1))
+    expect(["the loader yields no batches"], lambda: c.point(.5, empty))
+    expect(["test: the loader yields no batches"], lambda: c.evaluate({"test": empty}, bn=data))
+expect(["the loader yields no batches"], lambda: mcz.torch.align(a, b, []))
 for images in x.split(10), [(x,)], [(x, None)]:
     expect(["batches (x, y) of inputs and labels expected"], lambda: c.train(images, epochs=1))
     expect(["test: batches (x, y) of inputs and labels expected"], lambda: c.evaluate({"test": images}))
@@ -105,10 +105,10 @@ for swapped in GROUPS, "p.mcz":
 expect(["a loader of batches expected, got a tensor (one batch x: [x])"], lambda: mcz.torch.align(a, b, x, GROUPS))
 expect(["by must be \"activations\" or \"weights\" (got 'data')"], lambda: mcz.torch.align(a, b, data, GROUPS, by="data"))
 expect(["kind must be"], lambda: mcz.torch.Curve(a, b, kind="spline"))
-expect(["control_points must be from 0 to 62 (got 63)"], lambda: mcz.torch.Curve(a, b, control_points=63))
+expect(["control_points must be an integer from 0 to 62 (got 63)"], lambda: mcz.torch.Curve(a, b, control_points=63))
 expect(["t must be from 0 to 1 (got 1.5)"], lambda: c.point(1.5))
-expect(["points must be at least 2 (got 1)"], lambda: c.evaluate({"test": data}, points=1))
-expect(["epochs must be at least 1 (got 0)"], lambda: c.train(data, epochs=0))
+expect(["points must be an integer of at least 2 (got 1)"], lambda: c.evaluate({"test": data}, points=1))
+expect(["epochs must be an integer of at least 1 (got 0)"], lambda: c.train(data, epochs=0))
 expect(["a straight line has no control points to train"], lambda: mcz.torch.Curve(a, b, control_points=0).train(data))
 # files
 for call in lambda: mcz.torch.Curve.load("c.mcz", nn.Identity), lambda: mcz.torch.load(nn.Identity, "w.mcz"):

@@ -63,7 +63,7 @@ for why, call in (
         ("two or more networks expected (got 0)", lambda: mcz.torch.merge_many([])),
         ("by must be", lambda: mcz.torch.align_many(nets, data, groups, by="x")),
         ("a loader that can be read again expected, got an iterator", lambda: mcz.torch.align_many(nets, iter(data), groups)),
-        ("the loader yields no images", lambda: mcz.torch.align_many(nets, [])),
+        ("the loader yields no batches", lambda: mcz.torch.align_many(nets, [])),
         ("a loader of batches expected, got Groups", lambda: mcz.torch.align_many(nets, groups, data)),
         ("a loader of batches expected, got None", lambda: mcz.torch.align_many(nets, None, groups)),
         ("both networks are", lambda: mcz.torch.align_many([nets[0], nets[0]], data, groups)),

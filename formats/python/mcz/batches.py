@@ -38,6 +38,8 @@ def loader_of(loader: Any) -> Batches:
     need(not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
          "a loader of batches expected, got %s %s" % (type(loader).__name__, order))
     need(not isinstance(loader, torch.Tensor), "a loader of batches expected, got a tensor (one batch x: [x])")
+    need(hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"), "a loader of batches expected, got %s" %
+         type(loader).__name__)
     return loader
 
 
@@ -57,7 +59,8 @@ def read(loader: Batches, text: str = "") -> Iterator[Any]:
     batch = None
     for batch in shown(loader_of(loader), text):
         yield batch
-    need(batch is not None, "the loader yields no images")
+    need(batch is not None, "the loader yields no batches" + " (an iterator can be read only once: give a DataLoader, or a list)" *
+         hasattr(loader, "__next__"))
 
 
 def to(batch: Any, device: torch.device) -> Any:
@@ -113,7 +116,7 @@ class Measured(NamedTuple):
 
 def _are_classes(logits: Any, y: Any) -> bool:
     """True if y are labels (N, ...), integers, of logits (N, K, ...)."""
-    return isinstance(logits, torch.Tensor) and isinstance(y, torch.Tensor) and logits.dim() > 1 and (
+    return isinstance(logits, torch.Tensor) and isinstance(y, torch.Tensor) and logits.dim() > 1 < logits.shape[1] and (
         y.shape == logits.shape[:1] + logits.shape[2:] and not y.is_floating_point() and not y.is_complex())
 
 
@@ -134,13 +137,18 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         theirs = _own(output)
         classes = classes and (theirs is None or y.dim() == 1)
     if default and theirs is None and not classes:
-        need(isinstance(logits, torch.Tensor), "logits expected, got %s (your own loss= reads any output)" % type(
-            logits).__name__)
+        need(isinstance(logits, torch.Tensor), "logits expected, got %s (your own loss= reads any output)" % (
+            "a dictionary of %s" % ", ".join(map(str, output)) if isinstance(output, Mapping) else type(logits).__name__))
         need(False, "labels %s of integers expected, got %s of %s (other labels need your own loss=)" % (
             tuple(logits.shape[:1] + logits.shape[2:]), tuple(y.shape), str(y.dtype)[len("torch."):]))
     n = int((y != IGNORED).sum()) if classes or default else 0
     if not default:
         value, weight = loss(output, y), len(first_tensor((y, x)))
+        need(isinstance(value, torch.Tensor) and value.numel() == 1, "loss must return a tensor of one number (got %s)" % (
+            "shape %s" % (tuple(value.shape),) if isinstance(value, torch.Tensor) else type(value).__name__))
     else:  # the mean over no labels is not a number
-        value, weight = (logits.sum() * 0 if not n else F.cross_entropy(logits, y) if theirs is None else theirs), n
+        if theirs is None:
+            wrong = y[(y != IGNORED) & ((y < 0) | (y >= logits.shape[1]))]
+            need(not len(wrong), "labels from 0 to %d expected, or -100 (got %s)" % (logits.shape[1] - 1, wrong[:1].tolist()))
+        value, weight = (logits.sum() * 0 if not n else F.cross_entropy(logits, y.long()) if theirs is None else theirs), n
     return Measured(value, weight, int((logits.argmax(1) == y).sum()) if classes else math.nan, n)

@@ -34,6 +34,12 @@ def need(ok, message):
         raise Error(message)
 
 
+def whole(name, value, least, most=None):
+    """Raises Error unless an argument is an integer in a range."""
+    need(isinstance(value, int) and least <= value <= (value if most is None else most), "%s must be an integer %s (got %r)" % (
+        name, "of at least %d" % least if most is None else "from %d to %d" % (least, most), value))
+
+
 @contextmanager
 def inside(place):
     """Prefixes the message of an Error with the place: "PLACE: message"."""

@@ -15,11 +15,11 @@ from .torch_functions import LOG_SOFTMAX
 
 def outputs(out):
     """The tensors in a network's output, which is a tensor, a tuple, a dictionary or an object with `logits`: the logits
-    first, then the rest of a tuple."""
+    first, then the rest of a tuple. None of a dictionary's if it has several and no "logits"."""
     if isinstance(out, (tuple, list)):
         return [o for o in out if o is not None]
     if isinstance(out, Mapping):
-        return [out["logits"]] if "logits" in out else list(out.values())[:1]
+        return [out["logits"]] if "logits" in out else list(out.values()) * (len(out) == 1)
     return [out.logits if hasattr(out, "logits") and not isinstance(out, torch.Tensor) else out]
 
 
@@ -34,7 +34,7 @@ def arguments(x):
 def _signature(net):
     """The signature of a network's forward, or None if it is unknown."""
     try:
-        return inspect.signature(net.forward)
+        return inspect.signature(getattr(net, "forward", None))
     except (TypeError, ValueError):
         return None
 
@@ -62,6 +62,32 @@ def fit(net, args, kwargs):
 def window(n):
     """Stride and padding of a node, as arguments of PyTorch's functions."""
     return {"stride": n["stride"], "padding": n["pad"]}
+
+
+def form(x):
+    """The arguments of a network's input as text: names, and shapes with N for the batch."""
+    args, kwargs = arguments(x)
+    return ", ".join((k + " (%s)" % ", ".join(map(str, ["N", *v.shape[1:]])) if isinstance(v, torch.Tensor) else
+                      "%s %s" % (k, v)).strip() for k, v in [*zip([""] * len(args), args), *kwargs.items()])
+
+
+def brief(e):
+    """An exception's type and first line, shortened."""
+    text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
+    return "%s: %s" % (type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200])
+
+
+def call(net, x, run=None, hint=""):
+    """The network's output for an input. run: a function that runs it. Raises Error with the exception of the network's code,
+    and the hint."""
+    args, kwargs = arguments(x)
+    fit(net, args, kwargs)
+    try:
+        return (run or net)(*args, **kwargs)
+    except Error:
+        raise
+    except Exception as e:
+        raise Error("the network does not run on inputs %s: %s%s" % (form(x), brief(e), hint)) from e
 
 
 # {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by name}. Other ops are the

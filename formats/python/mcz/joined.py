@@ -24,8 +24,8 @@ import mcz
 from . import groups as _groups
 from . import state as _state
 from .batches import Batches, Loss, Measured, first_tensor, input_of, labelled, loader_of, measure, read, to
-from .errors import inside, need
-from .evaluate import arguments, fit
+from .errors import inside, need, whole
+from .evaluate import call
 from .files import Path, replacing
 from .merging import _door, duplicate, expect_same, permutation_of, rows_of, warn_other
 from .norms import STATISTICS, norms, statistics
@@ -34,7 +34,7 @@ from .state import first_names, listed, tensors_of
 from .stream import Stream
 from .structure import compare
 from .table import Points
-from .unchanged import evaluating
+from .unchanged import evaluating, random_numbers_kept
 
 Tensors = dict[str, torch.Tensor]
 NO_LABELS = "no labels but -100, which do not count"
@@ -51,6 +51,7 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
     It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as float32. Returns the
     content id, or raises mcz.Error if groups do not fit the network, or numbers are not finite."""
     meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows_of(net, groups))}
+    need(not any(v.is_complex() for v in tensors_of(net).values()), "streams hold no complex numbers")
     wrong = [k for k, v in tensors_of(net).items() if v.is_floating_point() and not bool(v.isfinite().all())]
     need(not wrong, "streams hold finite numbers only (not %s)" % listed(wrong))
     tensors, dtypes = _door()._arrays(net)
@@ -67,9 +68,11 @@ def keep(found: bytes, path: Optional[Path], groups: Any) -> Stream:
     return p
 
 
-def check_arguments(loader: Optional[Batches], groups: Any, by: str) -> None:
+def check_arguments(loader: Optional[Batches], groups: Any, by: str, options: Sequence[str]) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
     need(by in PROGRAMS, "by must be \"activations\" or \"weights\" (got %r)" % (by,))
+    need(not isinstance(options, str) and all(isinstance(v, str) for v in options),
+         "options must be a list of texts, such as [\"--seed\", \"2\"] (got %r)" % (options,))
     need(loader is not None or by == "weights" and groups is not None,
          "a loader of batches expected, got None (groups suffice with by=\"weights\")")
     if loader is not None:
@@ -96,8 +99,8 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
 
     Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings become Python's. Raises mcz.Error
     if networks or groups do not fit or the loader is empty, and OSError, before it reads the loader, if a program is missing."""
-    check_arguments(loader, groups, by)
-    with evaluating():
+    check_arguments(loader, groups, by, options)
+    with random_numbers_kept():
         images: Iterator[Any] = iter(() if loader is None else read(loader, "align" if progress else ""))
         if groups is None:
             first = next(images)
@@ -115,6 +118,11 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
 
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
+
+def _modes(net: nn.Module) -> list[bool]:
+    """The modes of a network's modules after train(), which may be overridden."""
+    return [m.training for m in duplicate(net).train().modules()]
+
 
 def step(epoch: int) -> float:
     """mc-bezier's default schedule: the factor of the learning rate in an epoch, counted from 0."""
@@ -141,7 +149,7 @@ class Curve:
     def __init__(self, a: nn.Module, b: nn.Module, p: Any = None, kind: str = "bezier", control_points: int = 1,
                  groups: Any = None) -> None:
         need(kind in ("bezier", "chain"), "kind must be \"bezier\" or \"chain\" (got %r)" % (kind,))
-        need(0 <= control_points <= 62, "control_points must be from 0 to 62 (got %r)" % (control_points,))
+        whole("control_points", control_points, 0, 62)
         p, groups = permutation_of(p, groups)
         expect_same(a, b, groups)
         self.kind, self.permutation, self.training = kind, p, {}  # type: str, Any, dict[str, Any]
@@ -154,9 +162,9 @@ class Curve:
         self.net = duplicate(a)
         state = tensors_of(self.net)  # a tied tensor has one entry, under its first name
         self.owners = first_names({k: v for k, v in state.items() if v.is_floating_point()})
-        trained = {k for k, _ in self.net.named_parameters(remove_duplicate=False)}
+        self.trained = {k: p.requires_grad for k, p in self.net.named_parameters(remove_duplicate=False)}
         own = dict.fromkeys(self.owners.values())
-        self.names, self.buffers = ([k for k in own if (k in trained) == ok] for ok in (True, False))
+        self.names, self.buffers = ([k for k in own if (k in self.trained) == ok] for ok in (True, False))
         self.device = next(iter(state.values())).device
         estimated = {k + s for k in norms(self.net) for s in STATISTICS}
         self.others = [k for k in self.buffers if k not in estimated]
@@ -182,7 +190,7 @@ class Curve:
             mcz.torch.Curve(a, b, kind="chain").coefficients(.25)                # [.5, .5, 0]
 
         Raises mcz.Error for another t."""
-        need(0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
+        need(isinstance(t, (int, float)) and 0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
         n = len(self.points) - 1
         if self.kind == "chain":
             return [max(0., 1 - abs(t * n - i)) for i in range(n + 1)]
@@ -198,9 +206,7 @@ class Curve:
         """The network's output for an input with these tensors, cast to its dtypes."""
         state = {**dict(self.net.named_parameters()), **dict(self.net.named_buffers())}
         tensors = {k: v.to(state[k].dtype) for k, v in tensors.items()}
-        args, kwargs = arguments(x)
-        fit(self.net, args, kwargs)
-        return torch.func.functional_call(self.net, tensors, args, kwargs)
+        return call(self.net, x, lambda *args, **kwargs: torch.func.functional_call(self.net, tensors, args, kwargs))
 
     def _batches(self, loader: Batches, text: str, loss: Loss) -> Iterator[tuple[Any, Any]]:
         """The inputs and labels of a loader's batches, on the curve's device."""
@@ -216,8 +222,8 @@ class Curve:
         return found._replace(loss=found.loss.detach()), {k: v.detach() for k, v in point.items()}, {
             k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(point.items(), gradient)}
 
-    def train(self, loader: Batches, epochs: int = 250, lr: float = .01, momentum: float = .9, decay: float = 5e-4,
-              schedule: Callable[[int], float] = step, optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None,
+    def train(self, loader: Batches, epochs: int = 250, lr: float = .01, momentum: float = .9,
+              decay: Optional[float] = None,              schedule: Callable[[int], float] = step, optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None,
               loss: Loss = F.cross_entropy, seed: int = 1, log: Optional[Path] = None, progress: bool = True) -> Curve:
         """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the curve.
 
@@ -225,7 +231,8 @@ class Curve:
             c.train(loader, epochs=5, optimizer=lambda p: torch.optim.AdamW(p, 1e-3, weight_decay=0))
 
         loader     batches (x, y), or dictionaries with "labels", as for evaluate().
-        lr, momentum, decay  of SGD with Nesterov's momentum. decay multiplies half the squared norm of the point at t.
+        lr, momentum  of SGD with Nesterov's momentum.
+        decay      multiplies half the squared norm of the point at t; default: 5e-4, or 0 with your own optimizer.
         schedule   the factor of the learning rate in an epoch, counted from 0.
         optimizer  makes an optimizer of the control points, instead of SGD.
         loss       loss(output, y), as in evaluate(). The default ignores auxiliary outputs.
@@ -233,18 +240,27 @@ class Curve:
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
 
-        Raises mcz.Error, and leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
+        Parameters of a with requires_grad=False stay on the straight line. Modules that train() leaves in evaluation mode, such
+        as a frozen batch norm, stay in it. Raises mcz.Error, and leaves the curve unchanged, if the loss is not finite or the
+        loader does not fit."""
         need(len(self.points) > 2, "a straight line has no control points to train")
-        need(epochs >= 1, "epochs must be at least 1 (got %r)" % (epochs,))
+        whole("epochs", epochs, 1)
+        once = epochs > 1 and hasattr(loader, "__next__")
+        need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
+        need(optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
+             "optimizer must make an optimizer of the control points (lambda p: torch.optim.AdamW(p, 1e-3))")
+        names = [k for k in self.names if self.trained[k]]
+        need(names, "no parameter of a requires gradients")
+        decay = 0. if optimizer and decay is None else 5e-4 if decay is None else decay
         free = self.points[1:-1]
         before, flat = [dict(p) for p in free], []
         for p in free:
             p.update((k, p[k].clone()) for k in self.names)
-            flat += [p[k] for k in self.names]
+            flat += [p[k] for k in names]
         opt = optimizer(flat) if optimizer else torch.optim.SGD(flat, lr, momentum, nesterov=momentum > 0)
         rates, lines = [g["lr"] for g in opt.param_groups], ""
         try:
-            with torch.random.fork_rng(), evaluating(self.net, training=True):  # batch norm uses the batch; dropout is active
+            with torch.random.fork_rng(), evaluating(self.net, training=_modes(self.net)):
                 torch.manual_seed(seed)
                 draws = torch.Generator().manual_seed(seed)
                 for epoch in range(1, epochs + 1):
@@ -275,13 +291,13 @@ class Curve:
             t = float(torch.rand((), generator=draws))
             found, point, gradient = self._gradient(t, x, y, loss)
             for c, p in zip(self.coefficients(t)[1:-1], self.points[1:-1]):
-                for k in self.names:
+                for k in (k for k in self.names if self.trained[k]):
                     p[k].grad = c * (gradient[k] + decay * point[k])
             opt.step()
             images, steps = images + len(first_tensor((y, x))), steps + 1
             weight, labels = weight + found.weight, labels + found.labels
             total, correct = total + float(found.loss) * found.weight, correct + found.correct
-            norm += .5 * decay * float(sum((v * v).sum() for v in point.values()))
+            norm += .5 * decay * float(sum((v * v).sum() for k, v in point.items() if self.trained[k]))
             if not math.isfinite(total + norm):
                 break
         opt.zero_grad()
@@ -334,7 +350,7 @@ class Curve:
         classes of the logits, and for the network's own loss if an input has several labels: language models shift them.
 
         Returns the rows. Raises mcz.Error if a loss is not finite or a loader does not fit."""
-        need(points >= 2, "points must be at least 2 (got %r)" % (points,))
+        whole("points", points, 2)
         loaders = loaders if isinstance(loaders, Mapping) else {"data": loaders}
         need(loaders, "no loaders")
         ts = [i / (points - 1) for i in range(points)]
@@ -369,7 +385,8 @@ class Curve:
 
             c.save("curve.mcz")
 
-        Returns its content id. Raises OSError if it cannot be written."""
+        Numbers are float32. Integers and constants are not part of the stream. Returns its content id. Raises OSError if it
+        cannot be written."""
         meta = {"net": "groups", "dataset": "", "symmetry": self.symmetry, "curve": self.kind,
                 "points": len(self.points)}
         tensors = {"%d/%s" % (i, k): p[self.owners[k]].cpu().float().numpy() for i, p in enumerate(self.points)
@@ -383,7 +400,8 @@ class Curve:
 
     @classmethod
     def load(cls, path: Path, net: nn.Module) -> Curve:
-        """Reads a curve stream, also one of mc-bezier, for a network with the same tensors.
+        """Reads a curve stream, also one of mc-bezier, for a network with the same tensors. Its integers, such as indices, and
+        constants must be those of the curve's networks.
 
             c = mcz.torch.Curve.load("curve.mcz", Net())
 

@@ -19,7 +19,7 @@ from .merging import _door
 from .programs import pipe
 from .stream import Stream
 from .structure import compare
-from .unchanged import evaluating
+from .unchanged import random_numbers_kept
 
 
 def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, groups: Any = None, by: str = "activations",
@@ -41,12 +41,13 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
 
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the permutation of one network.
     Raises mcz.Error if networks or groups do not fit or the loader is empty, and OSError if a program is not on PATH."""
+    need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
-    check_arguments(loader, groups, by)
+    check_arguments(loader, groups, by, options)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
     need(not hasattr(loader, "__next__"),
          "a loader that can be read again expected, got an iterator (list(loader))")
-    with evaluating(), tempfile.TemporaryDirectory() as folder:
+    with random_numbers_kept(), tempfile.TemporaryDirectory() as folder:
         if groups is None:
             groups = _door().groups(nets[0], input_of(next(read(loader))), progress=progress)  # type: ignore[arg-type]
         text = "align %d and %d" if progress else ""

@@ -4,7 +4,7 @@ import os
 
 import numpy as np
 
-from .errors import need
+from .errors import need, whole
 from .stream import Stream, content_id, read
 
 
@@ -26,7 +26,7 @@ def member(source, which):
     if isinstance(which, str):
         need(which in ids, "none of the %d networks has the id %s" % (len(ids), which))
         which = ids.index(which) + 1
-    need(1 <= which <= len(ids), "the member must be from 1 to %d (got %d)" % (len(ids), which))
+    whole("the member", which, 1, len(ids))
     first, tensors = ({g["name"]: s.tensors["%d/%s" % (i, g["name"])] for g in s.meta["groups"]} for i in (1, which))
     meta = {"groups": s.meta["groups"]}
     own = {"groups": s.groups} if hasattr(s, "groups") else {}  # those of align_many

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any, Optional, Sequence
 
 import torch
@@ -16,10 +17,10 @@ import mcz
 from . import groups as _groups
 from .batches import Batches
 from .errors import need, warn
-from .evaluate import arguments, fit
+from .evaluate import call
 from .norms import norms, statistics
 from .state import first_names, listed, tensors_of
-from .structure import compare
+from .structure import compare, unequal
 
 CHUNK = 1 << 18  # numbers that are summed at once
 
@@ -33,13 +34,51 @@ def _door() -> Any:
 def expect_same(a: nn.Module, b: nn.Module, groups: Any = None, calls: tuple[str, str] = ("a", "b")) -> None:
     """Raises Error unless the networks have the same structure and dtypes. calls: their names in messages."""
     compare(a, b, groups, calls, dtypes=True)
-    need(not any(v.is_complex() for v in tensors_of(a).values()), "tensors of complex numbers are not supported")
+    x, y = ({k: v for k, v in tensors_of(n).items() if not v.is_floating_point()} for n in (a, b))
+    need(not any(v.is_complex() for v in x.values()), "tensors of complex numbers are not supported")
+    other = unequal(x, y)
+    need(all(x[k].numel() == 1 for k in other), "integers of %s and %s differ, and have no mean (%s)" % (*calls, listed(other)))
+    if other:  # such as counters
+        warn("integers of %s and %s differ; the result has those of %s (%s)" % (*calls, calls[0], listed(other)))
+    masks = unequal(*({k: v for k, v in tensors_of(n).items() if k.endswith("_mask") and k[:-5] + "_orig" in tensors_of(n)}
+                      for n in (a, b)))
+    need(not masks, "networks with different masks of torch.nn.utils.prune have no mean (%s)" % listed(masks))
+    scaled = [k for k, m in a.named_modules() if type(m).__name__ == "_SpectralNorm" or any(
+        type(f).__name__ == "SpectralNorm" for f in m._forward_pre_hooks.values())]
+    if scaled:
+        warn("the mean of weights with spectral norm has another norm; remove_spectral_norm first (%s)" % listed(scaled))
 
 
 def duplicate(net: nn.Module) -> nn.Module:
-    """A copy of a network. Results that its modules keep, which PyTorch does not copy, lose their history."""
+    """A copy of a network. Results that its modules keep, which PyTorch does not copy, lose their history. Raises Error if the
+    copy would run modules of the network itself."""
+    need(not torch.is_inference_mode_enabled(), "torch.inference_mode() makes tensors that cannot be trained (leave it first)")
+    parts = {id(v) for v in [*net.modules(), *net.parameters(), *net.buffers()]}
+    for path, m in net.named_modules():
+        for name, value in vars(m).items():
+            found = [f for f in torch.utils._pytree.tree_leaves(value) if not parts.isdisjoint(map(id, _captured(f)))]
+            need(not found, "cannot copy the network: a function in %s refers to a part of it (a method can be copied)" % (
+                ".".join(filter(None, (path, name)))))
     kept = torch.utils._pytree.tree_leaves([list(vars(m).values()) for m in net.modules()])
-    return copy.deepcopy(net, {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf})
+    result = copy.deepcopy(net, {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf})
+    own = {**dict(result.named_parameters(remove_duplicate=False)), **dict(result.named_buffers(remove_duplicate=False))}
+    for k, first in first_names(tensors_of(net)).items():  # two parameters of one memory are two after deepcopy
+        if k != first and k in own and first in own:
+            own[k].data = own[first].data
+    return result
+
+
+def _captured(f: Any) -> list[Any]:
+    """What a function refers to by its closure and its defaults, which deepcopy does not copy."""
+    if not isinstance(f, FunctionType):
+        return []
+    own: list[Any] = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+    for cell in f.__closure__ or ():
+        try:
+            own.append(cell.cell_contents)
+        except ValueError:  # not yet assigned
+            continue
+    return torch.utils._pytree.tree_leaves(own)
 
 
 def rows_of(net: nn.Module, groups: Any) -> list[Any]:
@@ -118,15 +157,12 @@ def combine(nets: Sequence[nn.Module], permutations: Sequence[Any], groups: Any,
 
 
 @torch.no_grad()
-def finished(net: nn.Module, loader: Optional[Batches]) -> nn.Module:
+def finished(net: nn.Module, loader: Optional[Batches], groups: Any) -> nn.Module:
     """A new network in evaluation mode, after its batch norms' statistics are re-estimated if there is a loader."""
     if loader is not None and norms(net):
-        def run(x: Any) -> None:
-            args, kwargs = arguments(x)
-            fit(net, args, kwargs)
-            net(*args, **kwargs)
-        state = tensors_of(net)
-        for k, v in statistics(net, [run], loader, next(iter(state.values())).device)[0].items():
+        state, example = tensors_of(net), getattr(groups, "example", None)
+        runs = [lambda x: call(net, x)]
+        for k, v in statistics(net, runs, loader, next(iter(state.values())).device, example=example)[0].items():
             state[k].copy_(v)
     return net.eval()
 
@@ -142,7 +178,7 @@ def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Opti
 
     Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if align computed the
     permutation for other networks, or if numbers are not finite. Raises mcz.Error if networks or permutation do not fit."""
-    need(0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
+    need(isinstance(t, (int, float)) and 0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
     if isinstance(p, Mapping):
         need(groups is not None, "the groups of the permutation are missing (groups=)")
     else:
@@ -150,7 +186,7 @@ def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Opti
     expect_same(a, b, groups)
     result = combine([a, b], [None, p], groups, [1 - t, t], 1, "ab")
     warn_other(p, groups, {"a": a, "b": b})
-    return finished(result, loader)
+    return finished(result, loader, groups)
 
 
 def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Batches] = None, groups: Any = None,
@@ -167,10 +203,11 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
 
     Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if numbers are not
     finite. Raises mcz.Error if the networks, the joint set or the weights do not fit."""
+    need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
     weights = [1.] * len(nets) if weights is None else list(weights)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
-    need(len(weights) == len(nets) and min(weights) >= 0 < sum(weights) < float("inf"),
+    need(len(weights) == len(nets) and all(isinstance(w, (int, float)) for w in weights) and min(weights) >= 0 < sum(weights) < float("inf"),
          "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
     weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
     joint = mcz.read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
@@ -179,7 +216,7 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
         expect_same(nets[0], net, groups, ("network 1", "network %d" % i))
     members = [None] * len(nets) if joint is None else _members(nets, joint, groups)
     calls = ["network %d" % (i + 1) for i in range(len(nets))]
-    return finished(combine(nets, members, groups, weights, sum(weights), calls), loader)
+    return finished(combine(nets, members, groups, weights, sum(weights), calls), loader, groups)
 
 
 def _members(nets: Sequence[nn.Module], joint: Any, groups: Any) -> list[Any]:

@@ -31,7 +31,7 @@ def _moments(x: torch.Tensor) -> Any:
 
 @torch.no_grad()
 def statistics(net: nn.Module, runs: Sequence[Callable[[Any], Any]], loader: Batches, device: torch.device,
-               progress: bool = False) -> list[dict[str, torch.Tensor]]:
+               progress: bool = False, example: Any = None) -> list[dict[str, torch.Tensor]]:
     """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input: mean and unbiased variance,
     pooled over all images, while each batch is normalised by its own. The network is unchanged."""
     found, sums, i = norms(net), [{} for _ in runs], 0  # type: Any, list[dict[str, Any]], int
@@ -42,9 +42,9 @@ def statistics(net: nn.Module, runs: Sequence[Callable[[Any], Any]], loader: Bat
     with evaluating(net):
         for k, m in found.items():
             m.training = True
-            m.register_forward_pre_hook(lambda m, x, k=k: add(k, x[0]))
+            m.register_forward_pre_hook(lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True)
         for batch in read(loader, "batch norm" if progress else ""):
-            x = to(input_of(batch), device)
+            x = to(input_of(batch, example), device)
             for i, run in enumerate(runs):
                 run(x)
     return [{k + s: v for k, (n, u, q) in own.items() for s, v in zip(STATISTICS, (

@@ -6,8 +6,10 @@ constants outside the state_dict, and the same operations. Equal names and shape
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Optional
+from types import FunctionType
+from typing import Any
 
+import numpy as np
 import torch
 from torch import nn
 
@@ -16,25 +18,37 @@ from .state import listed, owners, tensors_of
 from .unchanged import OWN
 
 
-def attributes(net: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yields (path, tensor) for each tensor that a network has as a plain attribute, also in lists and dictionaries."""
+def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute, also
+    in lists and dictionaries, and (path, text) for the settings of each module. Private numbers and texts are left out."""
     own = {id(v) for v in [*net.parameters(), *net.buffers()]}
     for path, m in net.named_modules():
+        yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
         for name, value in vars(m).items():
-            if name not in OWN and isinstance(value, (torch.Tensor, list, tuple, dict)):
-                for i, v in enumerate(torch.utils._pytree.tree_leaves(value)):
-                    if isinstance(v, torch.Tensor) and id(v) not in own:
-                        yield "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else ""), v
+            for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN else ():
+                kept = isinstance(v, (torch.Tensor, np.ndarray, FunctionType, type)) or not name.startswith("_") and isinstance(
+                    v, (bool, int, float, str, nn.Module))
+                if kept and id(v) not in own:
+                    yield "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else ""), v
 
 
-def unequal(x: Mapping[str, torch.Tensor], y: Mapping[str, torch.Tensor]) -> list[str]:
-    """The names of the tensors that differ, or that only one has."""
+def unequal(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[str]:
+    """The names of the tensors, or attributes(), that differ, or that only one has."""
     return [k for k in {**x, **y} if not _equal(x.get(k), y.get(k))]
 
 
-def _equal(x: Optional[torch.Tensor], y: Optional[torch.Tensor]) -> bool:
-    """True if two tensors have the same shape and numbers, after rounding to the narrower dtype; NaN equals NaN."""
-    if x is None or y is None or x.shape != y.shape or x.is_floating_point() != y.is_floating_point():
+def _equal(x: Any, y: Any) -> bool:
+    """True if two tensors have the same shape and numbers, after rounding to the narrower dtype, where NaN equals NaN; or two
+    arrays, functions, modules or other values are equal."""
+    if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
+        return np.array_equal(x, y)
+    if isinstance(x, FunctionType) and isinstance(y, FunctionType):
+        return x.__code__ == y.__code__
+    if isinstance(x, nn.Module) and isinstance(y, nn.Module):
+        return repr(x) == repr(y)
+    if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor):
+        return type(x) is type(y) and x == y
+    if x.shape != y.shape or x.is_floating_point() != y.is_floating_point():
         return False
     x, y = x.detach().cpu(), y.detach().cpu()
     narrow = min(x.dtype, y.dtype, key=lambda t: t.itemsize)
@@ -47,7 +61,7 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
 
     groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on its examples are compared,
             and the constants that they read. If not, buffers with persistent=False are compared. Plain attributes may be results
-            that forward keeps, so a difference is a warning.
+            that forward keeps, and settings may concern training only, so a difference is a warning.
     dtypes  whether tensors must have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
     other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
@@ -64,7 +78,7 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other)))
     if hasattr(groups, "_differences"):
         for net, name in ((a, names[0]), (b, names[1])):
-            if net is not groups.net:
+            if net is not groups.net or unequal(groups.made, dict(attributes(net))):
                 with inside(name):
                     found = groups._differences(net)
                 need(not found, different + found)
@@ -73,5 +87,5 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
     need(not other, different + "buffers outside the state_dict differ (%s)" % listed(other))
     other = unequal(dict(attributes(a)), dict(attributes(b)))
     if other:
-        warn("plain attributes of %s and %s differ (%s). If they are not results that forward keeps, the networks are "
-             "different" % (*names, listed(other)))
+        warn("modules or attributes of %s and %s differ (%s). If they change results, the networks are different" % (
+            *names, listed([k or "the network itself" for k in other])))

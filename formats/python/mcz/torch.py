@@ -28,7 +28,6 @@ import math
 import os
 import re
 import sys
-import threading
 import traceback
 from contextlib import ExitStack, closing, contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Mapping, Optional, Sequence, Union
@@ -49,8 +48,8 @@ from mcz import groups as _groups
 from mcz import keys, safetensors
 from mcz import state as _state
 from mcz.batches import first_tensor, input_of, loader_of, to
-from mcz.errors import Error, inside, need
-from mcz.evaluate import arguments, fit
+from mcz.errors import Error, inside, need, warn
+from mcz.evaluate import call
 from mcz.files import Path, replacing
 from mcz.graph import constant
 from mcz.joined import Curve, align, save
@@ -66,8 +65,9 @@ __all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", 
 if TYPE_CHECKING:
     from mcz.symmetry import Groups
 
+LIKE_PARAMETER = {"grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum", "square_avg", "grad_avg",
+                  "acc_delta", "prev", "step_size", "ax"}  # state of optimizers, one number for each of the parameter
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
-_EXPORTS = threading.RLock()  # torch.export, and what mcz switches off around it, are of the process
 
 
 # ---- networks with a graph -------------------------------------------------------------------------------------------
@@ -121,9 +121,10 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
 
     Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
     1e-9, also those of a second call if the first writes buffers. Raises mcz.Error with the first module that differs; if
-    torch.export cannot record the network; if calls depend on each other in another way than by buffers; if two tensors
-    share memory in different shapes; or with the tensors that no example uses."""
-    from mcz.symmetry import Groups, check
+    torch.export cannot record the network; if the second call differs from the first, unless by buffers; if two tensors
+    share memory in different shapes; or with the tensors that no example uses. What only a later call shows, and random
+    numbers that are not PyTorch's, are not noticed."""
+    from mcz.symmetry import Groups, capture, check
     need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
          "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
     need(examples, "an example of the network's input expected")
@@ -135,7 +136,7 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
 
     def permuted(name, tensor, permutation, rows):
         return _moved(tensor, _axes({name: tensor}, rows)[name], permutation)
-    with _EXPORTS:
+    with capture.LOCK:  # two threads must not run one network
         found = Groups(net, examples, unused, "groups: record" if progress else "")
         found.difference = check.difference(found, permuted, "groups: check" if progress else "") if found.sizes else 0.
     return found
@@ -181,11 +182,11 @@ class _Taps:
     """Records the activations at modules' outputs, or inputs (PATH:in), as {path: tensor} in `outputs`."""
 
     def __init__(self, net, paths):
-        modules, self.hooks, self.outputs = dict(net.named_modules()), [], {}
-        wrong = [p for p in paths if _path(p)[0] not in modules]
+        self.modules, self.hooks, self.outputs = dict(net.named_modules()), [], {}
+        wrong = [p for p in paths if _path(p)[0] not in self.modules]
         need(not wrong, "the network has no module %s" % ", ".join("\"%s\"" % p for p in wrong))
         for p in paths:
-            m = modules[_path(p)[0]]
+            m = self.modules[_path(p)[0]]
             keep = (lambda m, x, p=p: self._keep(p, x[0])) if p.endswith(":in") else (
                 lambda m, x, y, p=p: self._keep(p, y))
             self.hooks.append(m.register_forward_pre_hook(keep) if p.endswith(":in") else
@@ -203,8 +204,8 @@ class _Taps:
             h.remove()
 
 
-def _units(x, size, axis, path):
-    """The activations x (N, ...) at a path as (samples, units) in float64; the samples of an image are adjacent."""
+def _units(x, size, axis, path, module):
+    """The activations x (N, ...) at a path, of a module, as (samples, units) in float64; the samples of an image are adjacent."""
     selection = _path(path)[1]
     if selection:
         axis = -1 if axis is None else axis
@@ -214,6 +215,7 @@ def _units(x, size, axis, path):
     if axis is None:
         axes = range(1, x.dim())
         fits = [d for d in axes if x.shape[d] == size] or [d for d in axes if x.shape[d] % size == 0]
+        fits = fits[-1:] if isinstance(module, (nn.Linear, nn.LayerNorm, nn.Embedding)) else fits
         need(len(fits) == 1 or fits and x.dim() == 4 and 1 in fits, "at \"%s\", of shape %s: %s axis may hold %d units "
              "(set \"axis\")" % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size))
         axis = fits[0]
@@ -233,13 +235,12 @@ class _ModuleRecorder:
 
     def run(self, batch):
         self.hooks.outputs.clear()
-        args, kwargs = arguments(batch)
-        fit(self.net, args, kwargs)
-        self.net(*args, **kwargs)
+        call(self.net, batch)
 
     def units(self, group, path):
         need(path in self.hooks.outputs, "module \"%s\" does not run" % path)
-        return _units(self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path)
+        module = self.hooks.modules[_path(path)[0]]
+        return _units(self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path, module)
 
     def close(self):
         self.hooks.remove()
@@ -350,7 +351,7 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
     taps = [(g, p) for g in seen for p in seen[g] or [None]]  # None: no activation shows the group
     ids = _ids((a, b), rows, weights)
     sums, images, data = _sums((a, b), loader, getattr(groups, "example", None), recorder, taps, units)
-    need(images, "the loader yields no images")
+    need(images, "the loader yields no batches")
     taps = [(g, "unobserved" if p is None else str(p)) for g, p in taps]
     nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
     meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
@@ -417,8 +418,8 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
     optimizer    the network's optimizer, if training is to continue. Without it, gradients and the optimizer's state are not
                  permuted, and training continues differently.
 
-    In the optimizer's state, each tensor with its parameter's shape is permuted as the parameter: momentum, exp_avg, exp_avg_sq.
-    Numbers, such as step, stay. State of another shape, such as Adafactor's factors, is refused by name.
+    State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted as its parameter. Numbers,
+    such as step, stay. Other state, such as Adafactor's factors or that of LBFGS, is refused by name.
 
     Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state do not fit. Warns if align
     computed the permutation for another network, such as one that is permuted already."""
@@ -430,6 +431,8 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
     moving = [] if optimizer is None else _training_state(net, optimizer, axes)
     warn_other(p, groups, {"b": net})
     moving += [(v, axes[k]) for k, v in tensors_of(net).items() if k in axes]
+    need(not any(0 in v.stride() and v.numel() > 1 or v.is_inference() for v, _ in moving),
+         "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone it)")
     with torch.no_grad():
         for tensor, own in moving:
             tensor.copy_(_moved(tensor, own, orders))
@@ -440,8 +443,18 @@ def _orders(net, permutation, groups):
     """({group: array}, rows) of a permutation that fits the groups and the network."""
     need("members" not in getattr(permutation, "meta", {}),
          "one permutation expected, got a joint set (mcz.member selects one)")
-    permutation = {k: np.asarray(v) for k, v in getattr(permutation, "tensors", permutation).items()}
-    rows, sizes = _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})
+    permutation = getattr(permutation, "tensors", permutation)
+    need(isinstance(permutation, Mapping), "a permutation expected: a stream, or {group: integers} (got %s)" %
+         type(permutation).__name__)
+    permutation = {k: np.asarray(v) for k, v in permutation.items()}
+    need(groups is not None, "the groups of the permutation are missing (groups=)")
+    shapes = {k: v.shape for k, v in tensors_of(net).items()}
+    rows, sizes = _groups.rows(groups, shapes)
+    moved = {(r.tensor, r.axis) for r in rows}
+    left = [k for k, shape in shapes.items() if len(shape) == 1 and k.endswith(".bias") and (k, 0) not in moved and (
+        k[:-4] + "weight", 0) in moved and shapes[k[:-4] + "weight"][0] == shape[0]]
+    if left:
+        warn("the groups move the outputs of layers without their biases (%s)" % listed(left))
     wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
              for g in sorted(set(sizes) ^ set(permutation))]
     wrong += ["\"%s\": %d units expected, got %d" % (g, sizes[g], permutation[g].size)
@@ -467,14 +480,15 @@ def _reader(net, permutation, groups):
 def _training_state(net, optimizer, axes):
     """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the parameters."""
     own = {id(p) for g in optimizer.param_groups for p in g["params"]}
-    found, wrong, known = [], [], False
+    found, known, first = [], False, owners(tensors_of(net))
+    wrong = ["its attribute \"%s\"" % k for k, v in vars(optimizer).items() if isinstance(v, torch.optim.Optimizer)]
     for name, p in net.named_parameters():
         known = known or id(p) in own
-        for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items() if name in axes else ():
-            fits = isinstance(v, torch.Tensor) and v.shape == p.shape
-            found += [(v, axes[name])] * fits
-            wrong += ["\"%s\" of %s" % (k, name)] * (not fits and not isinstance(v, (int, float, type(None))) and not (
-                isinstance(v, torch.Tensor) and v.numel() == 1))
+        for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items():
+            number = isinstance(v, (int, float, type(None))) or isinstance(v, torch.Tensor) and v.numel() == 1
+            fits = k in LIKE_PARAMETER and isinstance(v, torch.Tensor) and v.shape == p.shape
+            found += [(v, axes.get(first[name], ()))] * fits
+            wrong += ["\"%s\" of %s" % (k, name)] * (not fits and not number)
     need(known, "the optimizer has none of the network's parameters")
     need(not wrong, "the optimizer's state cannot be permuted: %s" % listed(wrong))
     return found

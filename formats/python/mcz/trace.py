@@ -189,7 +189,8 @@ def trace(net, image, classes, mean, std, name):
     t = Traced.trace = Trace(net, image)
     x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
     x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
-    out = outputs(net(x))
+    result = net(x)
+    out = outputs(result) or [result]
     need(isinstance(out[0], torch.Tensor), "the network must return a tensor (got %s)" % type(out[0]).__name__)
     if not t.problems:
         heads = out if net.training else out[:1]

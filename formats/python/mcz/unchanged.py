@@ -6,21 +6,25 @@ A network's own code may change it: forward may write attributes and buffers, an
 So mcz sets the flags of the modules instead of calling eval() or train(), and restores everything that it saw before."""
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Iterator
+import copy
+from collections import OrderedDict, defaultdict, deque
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from types import ModuleType
+from typing import Any, Union
 
 import torch
 from torch import nn
 
 OWN = frozenset(vars(nn.Module()))  # the attributes of each module
+CONTAINERS = dict, list, set, OrderedDict, defaultdict, deque
+DEPTH = 4  # of containers and objects in attributes
 
 
 def _refill(container: Any, kept: Any) -> None:
     """Gives a container the entries of its copy `kept`."""
     container.clear()
-    (container.extend if isinstance(container, list) else container.update)(kept)
+    (container.extend if isinstance(container, (list, deque)) else container.update)(kept)
 
 
 def _equal(x: Any, y: Any) -> bool:
@@ -28,24 +32,46 @@ def _equal(x: Any, y: Any) -> bool:
     return x is y or type(x) is type(y) and isinstance(x, (bool, int, float, str)) and x == y
 
 
+def entries(value: Any) -> Any:
+    """The container in which a call may leave something: the value, or an object's attributes. None if there is none."""
+    if type(value) in CONTAINERS:
+        return value
+    own = getattr(value, "__dict__", None)
+    return own if type(own) is dict and not isinstance(value, (torch.Tensor, ModuleType)) else None
+
+
 class Snapshot:
-    """The state that running networks may change: the mode and attributes of each module, the entries of its lists,
-    dictionaries and sets, and the numbers of buffers and other tensors that are not parameters."""
+    """The state that running networks may change: the mode and attributes of each module, the entries of containers and
+    objects in them, and the numbers of buffers and other tensors that are not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:
         self.modules = [(m, m.training, dict(vars(m))) for m in {id(m): m for n in nets for m in n.modules()}.values()]
-        inside = [v for _, _, own in self.modules for v in own.values()]
-        self.containers = {id(v): (v, type(v)(v)) for v in inside if type(v) in (dict, list, set, OrderedDict)}
-        tensors = {id(v): v for v in [*inside, *(b for n in nets for b in n.buffers())]
-                   if isinstance(v, torch.Tensor) and not v.is_meta}.values()
-        self.tensors = [(v, v.detach().clone()) for v in tensors]
+        self.containers: dict[int, tuple[Any, Any]] = {}
+        tensors = {id(b): b for n in nets for b in n.buffers()}
+        for m, _, own in self.modules:
+            for k, v in own.items():
+                self._collect(v, tensors, DEPTH if k not in OWN else 1)
+        self.tensors = [(v, v.detach().clone()) for v in tensors.values() if not v.is_meta]
 
-    def _same(self, value: Any, old: Any) -> bool:
-        kept = self.containers.get(id(old), (old, None))[1]
-        if not _equal(value, old) or kept is None or isinstance(kept, set):
-            return _equal(value, old) and kept in (None, value)
-        pairs = zip(value, kept) if isinstance(kept, list) else ((v, kept.get(k)) for k, v in value.items())
-        return len(value) == len(kept) and all(_equal(x, y) for x, y in pairs)
+    def _collect(self, value: Any, tensors: dict[int, Any], depth: int) -> None:
+        own = entries(value)
+        if isinstance(value, torch.Tensor) and not isinstance(value, nn.Parameter):
+            tensors[id(value)] = value
+        elif own is not None and id(own) not in self.containers and depth:
+            self.containers[id(own)] = own, copy.copy(own)
+            for v in list(own.values() if isinstance(own, dict) else own):
+                self._collect(v, tensors, depth - 1)
+
+    def _same(self, value: Any, old: Any, depth: int = DEPTH) -> bool:
+        own = entries(value)
+        if not _equal(value, old) or own is None or id(own) not in self.containers or not depth:
+            return _equal(value, old)
+        kept = self.containers[id(own)][1]
+        if isinstance(own, set):
+            return own == kept
+        if isinstance(own, dict):
+            return own.keys() == kept.keys() and all(self._same(v, kept[k], depth - 1) for k, v in own.items())
+        return len(own) == len(kept) and all(self._same(x, y, depth - 1) for x, y in zip(own, kept))
 
     def changed(self) -> list[tuple[nn.Module, str]]:
         """The attributes that are other objects than before, or whose entries are."""
@@ -65,15 +91,21 @@ class Snapshot:
 
 
 @contextmanager
-def evaluating(*nets: nn.Module, training: bool = False) -> Iterator[Snapshot]:
-    """Puts networks into evaluation mode, or training mode. Afterwards restores what running them may change (Snapshot), and
-    PyTorch's random numbers."""
+def random_numbers_kept() -> Iterator[None]:
+    """Afterwards restores PyTorch's generators of random numbers."""
+    with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()):
+        yield
+
+
+@contextmanager
+def evaluating(*nets: nn.Module, training: Union[bool, Sequence[bool]] = False) -> Iterator[Snapshot]:
+    """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards restores what running them
+    may change (Snapshot), and PyTorch's random numbers."""
     before = Snapshot(*nets)
-    gpus = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-    with torch.random.fork_rng(gpus):
+    with random_numbers_kept():
         try:
-            for m, _, _ in before.modules:
-                m.training = training
+            for i, (m, _, _) in enumerate(before.modules):
+                m.training = training if isinstance(training, bool) else training[i]
             yield before
         finally:
             before.restore()

@@ -10,6 +10,7 @@ import itertools
 import logging
 import os
 import sys
+import threading
 import traceback
 
 import numpy as np
@@ -19,10 +20,11 @@ import mcz
 
 from ..batches import shown
 from ..errors import Error, need
-from ..evaluate import arguments, fit
+from ..evaluate import arguments, brief, call, form
 from ..state import tensors_of
-from ..unchanged import OWN, evaluating
+from ..unchanged import OWN, entries, evaluating
 
+LOCK = threading.RLock()  # torch.export, and what mcz switches off around it, are of the process
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
 
@@ -59,13 +61,6 @@ def device_of(state):
     return next((v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu"))
 
 
-def form(example):
-    """The arguments of an example as text: names, and shapes with N for the batch."""
-    args, kwargs = arguments(example)
-    return ", ".join((k + " (%s)" % ", ".join(map(str, ["N", *x.shape[1:]])) if isinstance(x, torch.Tensor) else
-                      "%s %s" % (k, x)).strip() for k, x in [*zip([""] * len(args), args), *kwargs.items()])
-
-
 @contextlib.contextmanager
 def _whole_operations(net):
     """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions. Yields a Snapshot
@@ -85,13 +80,18 @@ def _whole_operations(net):
 
 
 def export(net, example, n, twice=False):
-    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if torch.export fails. twice: raises Error
-    if a call changes attributes such that the next one differs."""
+    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if the module does not run or torch.export
+    fails. twice: raises Error if a call changes attributes such that the next one differs."""
     args, kwargs = resized(example, n, device_of(tensors_of(net)))
-    fit(net, args, kwargs)
+    fails = None
+    with evaluating(net), torch.no_grad():  # caches that mcz cannot see keep real tensors, not those of torch.export
+        try:
+            call(net, kwargs or args, hint=" (groups reads the first axis of each tensor as the batch)")
+        except Error as e:
+            fails = e
     printed = io.StringIO()
     try:
-        with _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
+        with LOCK, _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
             left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
 
             def keep(m, x, y):
@@ -108,7 +108,10 @@ def export(net, example, n, twice=False):
         if "DataDependent" in type(e).__name__:
             raise Error("torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand" %
                         _line(e)) from None
-        raise Error("torch.export cannot record the network: %s%s" % (brief(e), _hint(net, example, args, kwargs, e))) from None
+        if fails:
+            raise fails from None
+        hint = " (set net.config.use_cache = False)" * ("Cache'>" in str(e))
+        raise Error("torch.export cannot record the network: %s%s" % (brief(e), hint)) from None
     sys.stderr.write(printed.getvalue())
     return program
 
@@ -122,12 +125,15 @@ def _keep(left):
     """Sets attributes to these values, with zeros instead of the tensors of torch.export. Returns {address: attribute}."""
     found = {}
     for (m, k), value in left.items():
+        own = entries(value)
         def one(v, k=k):
             if not isinstance(v, torch.Tensor):
                 return v
             new = torch.zeros(v.shape, dtype=v.dtype, device=v.device)
             found[new.data_ptr()] = k
             return new
+        if own is not None and own is not value:  # an object
+            own.update(torch.utils._pytree.tree_map(one, own))
         vars(m)[k] = torch.utils._pytree.tree_map(one, value)
     return found
 
@@ -181,31 +187,12 @@ def separate(program, state):
         need(not shared, "the attribute \"%s\" shares the memory of \"%s\" (clone it)" % (k, shared))
 
 
-def brief(e):
-    """An exception's type and first line, shortened."""
-    text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
-    return "%s: %s" % (type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200])
-
-
 def _line(e):
     """" (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or ""."""
     libraries = tuple(os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (torch, mcz))
     own = [f for f in traceback.extract_tb(e.__traceback__)
            if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)]
     return " (%s:%d)" % (os.path.basename(own[-1].filename), own[-1].lineno) if own else ""
-
-
-def _hint(net, example, args, kwargs, e):
-    """The advice after torch.export failed, or ""."""
-    if "Cache'>" in str(e):
-        return " (set net.config.use_cache = False)"
-    try:
-        with _whole_operations(net):
-            net(*args, **kwargs)
-    except Exception:  # the network itself does not run
-        return " (groups reads the first axis of each tensor as the batch; the example has shapes %s)" % ", ".join(
-            str(tuple(x.shape)) for x in torch.utils._pytree.tree_leaves(arguments(example)) if isinstance(x, torch.Tensor))
-    return ""
 
 
 def constants(program, state):

@@ -9,6 +9,7 @@ import torch
 
 from ..batches import shown
 from ..errors import Error, need
+from ..evaluate import brief
 from . import capture
 from .axes import atoms, outer
 
@@ -71,7 +72,7 @@ class _Trial:
                 with torch.no_grad():
                     values = capture.Runner(program, double=True).run(*self.inputs(program, state, example, n))
             except (IndexError, RuntimeError, ValueError) as e:
-                raise Error("cannot check the groups: the network does not run on the example: %s" % capture.brief(e)) from None
+                raise Error("cannot check the groups: the network does not run on the example: %s" % brief(e)) from None
             out = {(s.kind.name, s.target or i): v for i, (s, v) in enumerate(zip(specs, values)) if isinstance(v, torch.Tensor)}
             state.update({k: v for (kind, k), v in out.items() if kind == "BUFFER_MUTATION"})
             found.append({k: v for k, v in out.items() if v.numel()})

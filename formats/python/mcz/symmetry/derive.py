@@ -9,10 +9,11 @@ import torch
 from torch import nn
 
 from ..errors import need
+from ..evaluate import form
 from ..files import Path
 from ..groups import Row, gather, nesting, write
 from ..state import listed
-from ..structure import unequal
+from ..structure import attributes, unequal
 from . import capture, observe
 from .axes import ONE, Product, Sum, at, atoms, elements, fix, outer, terms, tie
 from .interpret import Interpretation
@@ -94,13 +95,14 @@ class Groups:
     def __init__(self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = "") -> None:
         self.examples = [dict(e) if isinstance(e, Mapping) else e for e in examples]
         self.run, self.net, self.example = Interpretation(net, self.examples, progress), net, self.examples[0]
+        self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: Optional[float] = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
         self.rows: list[Row] = []
         self.fixed: list[tuple[str, int, int, int, str]] = []
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
-        self._shapes = {capture.form(self.example): self}
+        self._shapes = {form(self.example): self}
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
         while any([_settle(axes) for axes in tensors.values()]):
             pass
@@ -157,14 +159,14 @@ class Groups:
 
     def _for_shapes_of(self, batch: Any) -> Groups:
         """These groups with the taps for inputs of a batch's shapes. Raises Error if the network has other groups there."""
-        form = capture.form(batch)
-        if form not in self._shapes:
+        shapes = form(batch)
+        if shapes not in self._shapes:
             other = Groups(self.net, [batch, *self.examples], "keep")
             need(other.rows == self.rows and all([t.node for t in own] == [t.node for t in other.taps[g]]
                                                  for g, own in self.taps.items()),
-                 "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)" % form)
-            self._shapes[form] = other
-        return self._shapes[form]
+                 "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)" % shapes)
+            self._shapes[shapes] = other
+        return self._shapes[shapes]
 
     def _program(self, n):
         """The exported program for a batch of n, with the same nodes as that of the example."""

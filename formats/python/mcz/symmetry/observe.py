@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from ..errors import need
+from ..evaluate import arguments, call, form
 from ..state import tensors_of
 from . import capture
 from .axes import Product, at, atoms, elements, outer, terms
@@ -125,16 +126,17 @@ def units(x, tap, atom, unit):
 
 def _advice(example, batch):
     """How to write batches like the example of the groups, if the batch has another form, or ""."""
-    several = isinstance(example, (tuple, list)) and len(example) > 1
-    return (" (give batches as a dictionary, or (dictionary, labels))" if isinstance(example, dict) and not isinstance(
-        batch, dict) else " (give batches as the example, or ((%s), labels))" % ", ".join("x" * len(example))
-        if several and not isinstance(batch, dict) and len(capture.arguments(batch)[0]) != len(example) else
-        " (give the example as a dictionary)" if isinstance(batch, dict) and not isinstance(example, dict) else "")
+    if isinstance(batch, dict):
+        return "" if isinstance(example, dict) else " (give the example as a dictionary)"
+    if isinstance(example, dict):
+        return " (give batches as a dictionary, or (dictionary, labels))"
+    several = isinstance(example, (tuple, list)) and len(example) > 1 and len(arguments(batch)[0]) != len(example)
+    return " (give batches as the example, or ((%s), labels))" % ", ".join("x" * len(example)) if several else ""
 
 
 def _names(example):
     """The number of positional arguments of an input, and the names of the others."""
-    args, kwargs = capture.arguments(example)
+    args, kwargs = arguments(example)
     return len(args), list(kwargs)
 
 
@@ -149,16 +151,15 @@ class Recorder:
         self.state = {k: v.detach() for k, v in [*net.named_buffers(remove_duplicate=False), *tensors_of(net).items()]}
 
     def run(self, batch):
-        form, expected = capture.form(batch), capture.form(self.groups.example)
         need(_names(batch) == _names(self.groups.example), "batches of %s expected, as in the example of the groups, got %s%s" % (
-            expected, form, _advice(self.groups.example, batch)))
-        x = next(v for v in torch.utils._pytree.tree_leaves(capture.arguments(batch)) if isinstance(v, torch.Tensor))
+            form(self.groups.example), form(batch), _advice(self.groups.example, batch)))
+        x = next(v for v in torch.utils._pytree.tree_leaves(arguments(batch)) if isinstance(v, torch.Tensor))
         self.copies = 2 if len(x) == 1 else 1
         n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
         self.now = self.groups._for_shapes_of(batch)
         program = self.now._program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
-        runner.run(*capture.inputs(program, self.state, batch, n))
+        call(program, batch, lambda *args, **kwargs: runner.run(*capture.inputs(program, self.state, batch, n)))
         self.values = runner.values
 
     def close(self):
