@@ -249,6 +249,7 @@ class Curve:
         need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
         need(optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
              "optimizer must make an optimizer of the control points (lambda p: torch.optim.AdamW(p, 1e-3))")
+        need(callable(schedule), "schedule must be a function of the epoch (got %r)" % (schedule,))
         names = [k for k in self.names if self.trained[k]]
         need(names, "no parameter of a requires gradients")
         decay = 0. if optimizer and decay is None else 5e-4 if decay is None else decay

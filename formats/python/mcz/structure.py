@@ -6,7 +6,7 @@ constants outside the state_dict, and the same operations. Equal names and shape
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import FunctionType
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -21,15 +21,18 @@ from .unchanged import OWN
 def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
     """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute, also
     in lists and dictionaries, and (path, text) for the settings of each module. Private numbers and texts are left out."""
-    own = {id(v) for v in [*net.parameters(), *net.buffers()]}
+    own = {id(v) for v in [*net.parameters(), *net.buffers(), *net.modules()]}
     for path, m in net.named_modules():
         yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
         for name, value in vars(m).items():
             for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN else ():
-                kept = isinstance(v, (torch.Tensor, np.ndarray, FunctionType, type)) or not name.startswith("_") and isinstance(
+                kept = isinstance(v, (torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type)) or not name.startswith("_") and isinstance(
                     v, (bool, int, float, str, nn.Module))
+                at = "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else "")
                 if kept and id(v) not in own:
-                    yield "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else ""), v
+                    yield at, v
+                    if isinstance(v, nn.Module):  # not registered
+                        yield from ((at + "." + k, x) for k, x in v.state_dict().items())
 
 
 def unequal(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[str]:

@@ -58,7 +58,7 @@ from mcz.merging import merge, merge_many, warn_other
 from mcz.state import listed, load, owners, tensors_of
 from mcz.stream import content_id
 from mcz.structure import compare
-from mcz.unchanged import evaluating
+from mcz.unchanged import LOCK, evaluating
 
 __all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", "merge_many", "moments", "permute", "save"]
 
@@ -124,7 +124,7 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     torch.export cannot record the network; if the second call differs from the first, unless by buffers; if two tensors
     share memory in different shapes; or with the tensors that no example uses. What only a later call shows, and random
     numbers that are not PyTorch's, are not noticed."""
-    from mcz.symmetry import Groups, capture, check
+    from mcz.symmetry import Groups, check
     need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
          "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
     need(examples, "an example of the network's input expected")
@@ -136,7 +136,7 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
 
     def permuted(name, tensor, permutation, rows):
         return _moved(tensor, _axes({name: tensor}, rows)[name], permutation)
-    with capture.LOCK:  # two threads must not run one network
+    with LOCK:
         found = Groups(net, examples, unused, "groups: record" if progress else "")
         found.difference = check.difference(found, permuted, "groups: check" if progress else "") if found.sizes else 0.
     return found
@@ -319,8 +319,9 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
 
     Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups, modules or batches do not fit
     them."""
-    compare(a, b, groups)
-    return joint_moments(a, b, loader, groups, path, at, stage, weights)
+    with LOCK:
+        compare(a, b, groups)
+        return joint_moments(a, b, loader, groups, path, at, stage, weights)
 
 
 def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=None):

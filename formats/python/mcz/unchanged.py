@@ -7,6 +7,7 @@ So mcz sets the flags of the modules instead of calling eval() or train(), and r
 from __future__ import annotations
 
 import copy
+import threading
 from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +17,7 @@ from typing import Any, Union
 import torch
 from torch import nn
 
+LOCK = threading.RLock()  # a network that runs is changed meanwhile, and so is PyTorch by torch.export: one thread at a time
 OWN = frozenset(vars(nn.Module()))  # the attributes of each module
 CONTAINERS = dict, list, set, OrderedDict, defaultdict, deque
 DEPTH = 4  # of containers and objects in attributes
@@ -101,8 +103,8 @@ def random_numbers_kept() -> Iterator[None]:
 def evaluating(*nets: nn.Module, training: Union[bool, Sequence[bool]] = False) -> Iterator[Snapshot]:
     """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards restores what running them
     may change (Snapshot), and PyTorch's random numbers."""
-    before = Snapshot(*nets)
-    with random_numbers_kept():
+    with LOCK, random_numbers_kept():
+        before = Snapshot(*nets)
         try:
             for i, (m, _, _) in enumerate(before.modules):
                 m.training = training if isinstance(training, bool) else training[i]

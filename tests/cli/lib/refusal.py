@@ -4,7 +4,8 @@ import mcz
 
 
 def expect_error(words, call):
-    """Check that call() raises mcz.Error with a message that contains all of the words."""
+    """Check that call() raises mcz.Error with a message that contains the text, or all of several."""
+    words = [words] if isinstance(words, str) else words
     try:
         call()
     except mcz.Error as e:

@@ -10,7 +10,6 @@ import itertools
 import logging
 import os
 import sys
-import threading
 import traceback
 
 import numpy as np
@@ -24,7 +23,6 @@ from ..evaluate import arguments, brief, call, form
 from ..state import tensors_of
 from ..unchanged import OWN, entries, evaluating
 
-LOCK = threading.RLock()  # torch.export, and what mcz switches off around it, are of the process
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
 
@@ -65,18 +63,18 @@ def device_of(state):
 def _whole_operations(net):
     """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions. Yields a Snapshot
     of the network."""
-    level, fast, collecting = logging.root.manager.disable, torch.backends.mha.get_fastpath_enabled(), gc.isenabled()
-    torch.backends.mha.set_fastpath_enabled(False)
-    logging.disable(logging.CRITICAL)
-    gc.disable()  # it takes a seventh of an export's time
-    try:
-        with evaluating(net) as before, torch.no_grad():
+    with evaluating(net) as before, torch.no_grad():
+        level, fast, collecting = logging.root.manager.disable, torch.backends.mha.get_fastpath_enabled(), gc.isenabled()
+        torch.backends.mha.set_fastpath_enabled(False)
+        logging.disable(logging.CRITICAL)
+        gc.disable()  # it takes a seventh of an export's time
+        try:
             yield before
-    finally:
-        torch.backends.mha.set_fastpath_enabled(fast)
-        logging.disable(level)
-        if collecting:
-            gc.enable()
+        finally:
+            torch.backends.mha.set_fastpath_enabled(fast)
+            logging.disable(level)
+            if collecting:
+                gc.enable()
 
 
 def export(net, example, n, twice=False):
@@ -91,7 +89,7 @@ def export(net, example, n, twice=False):
             fails = e
     printed = io.StringIO()
     try:
-        with LOCK, _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
+        with _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
             left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
 
             def keep(m, x, y):

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch refuses, with one line, networks and arguments with which a result would be wrong: functions that hold parts of a
+# network, integers and masks without a mean, optimizers with unknown state, outputs without logits, arguments of other types. It
+# warns if modules or attributes of two networks differ. Calls leave no tensors of torch.export behind.
+need_torch 2.4
+export OMP_NUM_THREADS=1
+$python - 2>errors <<'END' || die "$(tail -n 4 errors)"
+import copy
+import functools
+import threading
+import warnings
+
+import mcz.torch
+import torch
+from refusal import expect_error
+from torch import nn
+from torch.nn import functional as F
+from torch.nn.utils import parametrizations, prune
+
+mt, progress = mcz.torch, {"progress": False}
+
+
+class Net(nn.Module):
+    def __init__(self, act=torch.tanh):
+        super().__init__()
+        self.a, self.b, self.c, self.act = nn.Linear(5, 9), nn.Linear(9, 9), nn.Linear(9, 3), act
+
+    def forward(self, x):
+        return self.c(self.act(self.b(self.act(self.a(x)))))
+
+
+def pair(make=Net, change=lambda n: n):
+    found = []
+    for seed in 1, 2:
+        torch.manual_seed(seed)
+        found.append(change(make()).eval())
+    return found
+
+
+def warned(word, call):
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        result = call()
+    assert any(word in str(w.message) for w in found), [str(w.message) for w in found]
+    return result
+
+
+torch.manual_seed(0)
+x, y = torch.randn(40, 5), torch.randint(3, (40,))
+loader = [(x, y)]
+a, b = pair()
+g = mt.groups(a, x, **progress)
+p = mt.align(a, b, loader, g, **progress)
+
+# copies that would run the original
+def closure(n):
+    n.forward = lambda x: n.c(torch.tanh(n.a(x)))
+    return n
+def default(n):
+    n.a.register_forward_hook(lambda m, i, o, scale=n.b.bias: o * scale)
+    return n
+def method(n):
+    n.forward = functools.partial(type(n).forward, n)
+    return n
+for change in closure, default:
+    one, two = pair(change=change)
+    expect_error("cannot copy the network: a function in ", lambda: mt.merge(one, two))
+    expect_error("cannot copy the network: a function in ", lambda: mt.Curve(one, two))
+one, two = pair(change=method)
+assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+
+# ties survive, and training is possible
+tied = Net()
+tied.b.bias = nn.Parameter(tied.a.bias.data)
+merged = mt.merge(tied, tied)
+assert merged.b.bias.data_ptr() == merged.a.bias.data_ptr()
+with torch.inference_mode():
+    expect_error("torch.inference_mode()", lambda: mt.merge(a, b))
+
+# integers, masks, norms
+def indexed(n, values=None):
+    n.register_buffer("order", torch.randperm(5))
+    return n
+one, two = pair(change=indexed)
+two.order = one.order.flip(0)
+expect_error("integers of a and b differ, and have no mean (order)", lambda: mt.merge(one, two))
+expect_error("(order)", lambda: mt.Curve(one, two))
+one, two = pair()
+for n, share in (one, .4), (two, .6):
+    prune.l1_unstructured(n.b, "weight", share)
+expect_error("(b.weight_mask)", lambda: mt.merge(one, two))
+one, two = pair(change=lambda n: parametrizations.spectral_norm(n.b) and n)
+warned("spectral norm", lambda: mt.merge(one, two))
+
+# other modules, attributes, functions, and groups of a network that was changed since
+warned("(act)", lambda: mt.merge(a, Net(torch.relu)))
+for make in (lambda i: i / 2, lambda i: [nn.Linear(9, 9)], lambda i: nn.Softplus(i), lambda i: [lambda x: x, lambda x: -x][i]):
+    one, two = pair()
+    one.part, two.part = make(0), make(1)
+    warned("modules or attributes of a and b differ", lambda: mt.merge(one, two))
+one = copy.deepcopy(a)
+own = mt.groups(one, x, **progress)
+one.act = torch.relu
+expect_error("the network of the groups and this network are different networks: they run tanh and relu",
+             lambda: mt.permute(one, {k: list(range(n)) for k, n in own.sizes.items()}, own))
+
+# labels, outputs, losses
+c = mt.Curve(a, b, p)
+for labels in y.int(), y % 2 == 1:
+    c.evaluate([(x, labels)], points=2, **progress)
+expect_error("labels from 0 to 2 expected, or -100 (got [7])", lambda: c.evaluate([(x, y + 7 * (y == 0))], **progress))
+expect_error("the network does not run on inputs (N, 4): ", lambda: c.evaluate([(x[:, 1:], y)], **progress))
+expect_error("loss must return a tensor of one number (got shape (40,))",
+             lambda: c.train(loader, 1, loss=nn.CrossEntropyLoss(reduction="none"), **progress))
+class Features(Net):
+    def forward(self, x):
+        return {"features": x, "scores": super().forward(x)}
+expect_error("logits expected, got a dictionary of features, scores", lambda: mt.Curve(*pair(Features)).evaluate(loader, **progress))
+expect_error("(other labels need your own loss=)", lambda: mt.Curve(*pair(lambda: nn.Linear(5, 1))).evaluate([(x, y)], **progress))
+
+# frozen parameters and norms stay; your own optimizer has no further decay
+class Frozen(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.c = nn.Linear(5, 9), nn.BatchNorm1d(9), nn.Linear(9, 3)
+        self.a.requires_grad_(False)
+
+    def train(self, mode=True):
+        super().train(mode)
+        self.norm.eval()
+        return self
+
+    def forward(self, x):
+        assert not self.norm.training
+        return self.c(self.norm(self.a(x)).relu())
+one, two = pair(Frozen)
+two.a = one.a
+c = mt.Curve(one, two).train(loader, 1, optimizer=lambda p: torch.optim.SGD(p, .1), **progress)
+assert torch.equal(c.point(.5).a.weight, one.a.weight) and not torch.equal(c.point(.5).c.weight, (one.c.weight + two.c.weight) / 2)
+c = mt.Curve(*pair())
+before = c.point(.5)
+c.train(loader, 1, optimizer=lambda p: torch.optim.SGD(p, .1), loss=lambda o, y: o.sum() * 0, **progress)
+assert all(torch.equal(u, v) for u, v in zip(before.state_dict().values(), c.point(.5).state_dict().values()))
+
+# optimizers
+def stepped(net, make):
+    opt = make(net.parameters())
+    def loss():
+        opt.zero_grad()
+        value = F.cross_entropy(net(x), y)
+        value.backward()
+        return value
+    opt.step(loss)
+    return opt
+for make in (lambda p: torch.optim.LBFGS(p, max_iter=3), torch.optim.Adafactor if hasattr(torch.optim, "Adafactor") else None):
+    if make:
+        two = copy.deepcopy(b)
+        opt = stepped(two, make)
+        expect_error("the optimizer's state cannot be permuted: ", lambda: mt.permute(two, p, g, optimizer=opt))
+        assert all(torch.equal(u, v) for u, v in zip(two.parameters(), two.parameters()))
+two = Net()
+two.b.bias = nn.Parameter(two.a.bias.data)  # one memory, two parameters
+opt = stepped(two, torch.optim.Adam)
+own = mt.groups(two, x, **progress)
+old = {k: opt.state[v]["exp_avg"].clone() for k, v in two.named_parameters()}
+mt.permute(two, {k: list(range(n))[::-1] for k, n in own.sizes.items()}, own, optimizer=opt)
+for k in "a.bias", "b.bias":
+    assert torch.equal(opt.state[two.get_parameter(k)]["exp_avg"], old[k].flip(0)), k
+
+# arguments
+for call in (lambda: mt.align(a, b, 5), lambda: mt.permute(b, [0, 1], g), lambda: mt.permute(b, None, g), lambda: mt.permute(b, p, None),
+             lambda: mt.merge(a, b, t="0.5"), lambda: mt.Curve(a, b, control_points=1.), lambda: mt.merge_many(a, b),
+             lambda: mt.merge_many([a, b], weights=["1", "1"]), lambda: mt.align(a, b, loader, g, options="--seed 2"),
+             lambda: mt.Curve(a, b).train(loader, 1.5), lambda: mt.Curve(a, b).train(loader, 1, schedule=.5),
+             lambda: mt.Curve(a, b).train(loader, 1, optimizer=torch.optim.SGD(a.parameters(), .1)),
+             lambda: mt.Curve(a, b).train(iter(loader), 2), lambda: mt.Curve(a, b).evaluate(loader, points=3.)):
+    expect_error("", call)
+rows = {"h": {"out": ["a.weight:0"], "in": ["b.weight:1"]}}
+warned("without their biases (a.bias)", lambda: mt.permute(copy.deepcopy(b), {"h": list(range(9))}, rows))
+
+# caches of a network's own
+@functools.lru_cache(None)
+def mask(n):
+    return torch.ones(n) * 2
+class Cached(Net):
+    table: dict = {}
+
+    def forward(self, x):
+        if "scale" not in self.table:
+            self.table["scale"] = torch.ones(1)
+        return super().forward(x * mask(5)) * self.table["scale"]
+one = Cached()
+mt.groups(one, x, **progress)
+assert type(one(x)) is torch.Tensor and type(mask(5)) is torch.Tensor
+class Keeping(Net):
+    def __init__(self):
+        super().__init__()
+        self.state = type("State", (), {})()
+        self.state.last = None
+
+    def forward(self, x):
+        if self.state.last is not None:
+            x = x + self.state.last.mean()
+        self.state.last = x
+        return super().forward(x)
+one = Keeping()
+expect_error("for the next call in the attribute \"state\"", lambda: mt.groups(one, x, **progress))
+assert one.state.last is None
+
+# two threads, one pair of networks
+failed = []
+def run(first):
+    try:
+        for n in range(first, first + 3):
+            mt.align(a, b, [torch.randn(n, 5)], g, **progress)
+    except Exception as e:
+        failed.append(e)
+threads = [threading.Thread(target=run, args=(k,)) for k in (6, 16)]
+[t.start() for t in threads], [t.join() for t in threads]
+assert not failed, failed
+END
