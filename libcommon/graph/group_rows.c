@@ -96,7 +96,7 @@ static int is_group_name(const char *name)
     return fine;
 }
 
-/* AXIS, or 1/PARTS. */
+/* AXIS, or AXIS/PARTS. */
 static int parse_axis(const char *field, size_t *axis, size_t *parts, struct mc_error *err)
 {
     const char *slash = strchr(field, '/');
@@ -105,12 +105,11 @@ static int parse_axis(const char *field, size_t *axis, size_t *parts, struct mc_
     if (number(field, slash ? (size_t)(slash - field) : strlen(field), axis))
         return mc_fail(err, MC_EINPUT, "axis must be a whole number of at least 0 (got \"%.40s\")",
                        field);
-    if (slash && (*axis != 1 || number(slash + 1, strlen(slash + 1), parts) || *parts < 2))
-        return mc_fail(
-            err, MC_EINPUT,
-            "axis must be 1/PARTS, with at least 2 parts, if it is counted over parts of "
-            "axis 0 (got \"%.40s\")",
-            field);
+    if (slash && (!*axis || number(slash + 1, strlen(slash + 1), parts) || *parts < 2))
+        return mc_fail(err, MC_EINPUT,
+                       "axis must be AXIS/PARTS, with AXIS at least 1 and at least 2 parts, if it "
+                       "is counted over parts of axis 0 (got \"%.40s\")",
+                       field);
     return 0;
 }
 
@@ -125,7 +124,7 @@ static int place(struct mc_row *row, const struct mc_param *p, struct mc_error *
     row->width = 1;
     if (parts == 1)
         return 0;
-    row->width = (size_t)p->tensor.shape[1];
+    row->width = (size_t)p->tensor.shape[u->dim];
     if (u->offset / row->width != (row->end - 1) / row->width)
         return mc_fail(err, MC_EINPUT,
                        "a row must be within one of the %zu parts, of %zu entries each", parts,

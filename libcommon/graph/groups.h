@@ -27,13 +27,13 @@ struct mc_axis {
  * of axis `dim` of the tensor belong to channels [start, start + count) of the group. Axis 1 of a
  * convolution in G groups is counted over all its inputs (parts: G): entry e is column e modulo
  * inputs / G in the rows of part e / (inputs / G), one of G equal parts of axis 0. A use stays
- * within one part. Declared groups may use any axis and may be nested; libcommon/graph/uses.h
- * defines the order in which uses apply. */
+ * within one part. Declared groups may use any axis, may count any axis after the first over parts,
+ * and may be nested; libcommon/graph/uses.h defines the order in which uses apply. */
 struct mc_use {
     int is_stat;  /* the tensor is in graph->stats, not graph->params */
     size_t index; /* its index there */
     int dim;      /* 0: outputs (and vectors), 1: inputs */
-    size_t parts; /* 1, or the number of parts over which axis 1 is counted */
+    size_t parts; /* 1, or the number of parts of axis 0 over which axis dim is counted */
     size_t offset, start, count, repeat;
 };
 

@@ -26,7 +26,7 @@ static int by_position(const void *x, const void *y)
     is = is ? is : axis_of(a) - axis_of(b);
     is = is ? is : order(a->begin, b->begin);
     is = is ? is : order(b->end, a->end);
-    is = is ? is : order(b->use.parts, a->use.parts);
+    is = is ? is : b->use.dim - a->use.dim;
     is = is ? is : order(a->use.offset, b->use.offset);
     is = is ? is : order(b->use.count * b->use.repeat, a->use.count * a->use.repeat);
     is = is ? is : order(b->use.repeat, a->use.repeat);
@@ -43,7 +43,7 @@ struct position {
 };
 
 /* Order the rows of one group, such that equal groups in other units have the same order. Positions
- * in the tensor do not suffice: rows on axis 1 of parts and rows on axis 0 alternate differently in
+ * in the tensor do not suffice: rows on axes of parts and rows on axis 0 alternate differently in
  * each unit. */
 static int by_rank(const void *x, const void *y)
 {
@@ -52,7 +52,7 @@ static int by_rank(const void *x, const void *y)
 
     if (cmp || !a->rank)
         return cmp ? cmp : by_position(&a->row, &b->row);
-    cmp = order(a->row->use.parts, b->row->use.parts);
+    cmp = a->row->use.dim - b->row->use.dim;
     return cmp ? cmp : order(a->offset, b->offset);
 }
 
@@ -62,38 +62,39 @@ static int is_alike(const struct position *x, const struct position *y)
     const struct mc_use *u = &x->row->use, *v = &y->row->use;
 
     return x->rank == y->rank && u->count == v->count && u->repeat == v->repeat &&
-           u->parts == v->parts && x->offset == y->offset;
+           u->dim == v->dim && x->offset == y->offset;
 }
 
 /* ---- the enclosing rows ---------------------------------------------------------------------- */
 
-/* Check that axis 1 of each tensor is counted over the same parts in all rows, and that no row on
+/* Check that each axis of a tensor is counted over the same parts in all rows, and that no row on
  * axis 0 moves entries between these parts. */
 static int check_parts(const struct mc_rows *r, const struct mc_graph *g, struct mc_error *err)
 {
-    const struct mc_row **row = NULL; /* (n_params) a row on axis 1 */
+    const struct mc_row *(*row)[MC_MAX_DIMS] = NULL; /* (n_params) a row on each axis */
     int rc = mc_new(&row, g->n_params, err);
 
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *at = &r->rows[i], **other = &row[at->use.index];
-        if (at->use.dim == 1 && *other && (*other)->use.parts != at->use.parts)
+        const struct mc_row *at = &r->rows[i], **other = &row[at->use.index][at->use.dim];
+        if (*other && (*other)->use.parts != at->use.parts)
             rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: axis 1 must be counted over the same parts as in line %zu",
-                         at->line, (*other)->line);
-        else if (at->use.dim == 1)
-            *other = at;
+                         "line %zu: axis %d must be counted over the same parts as in line %zu",
+                         at->line, at->use.dim, (*other)->line);
+        *other = at;
     }
-    for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *at = &r->rows[i], *other = row[at->use.index];
-        if (at->use.dim || !other || other->use.parts == 1)
-            continue;
-        const size_t part = other->end - other->begin;
-        if (at->begin / part != (at->end - 1) / part && (at->begin % part || at->use.repeat % part))
-            rc = mc_fail(err, MC_EINPUT,
-                         "line %zu: moves entries between the parts of line %zu (a block must "
-                         "be one or more of these parts)",
-                         at->line, other->line);
-    }
+    for (size_t i = 0; i < r->n && !rc; i++)
+        for (int dim = 1; dim < MC_MAX_DIMS && !r->rows[i].use.dim && !rc; dim++) {
+            const struct mc_row *at = &r->rows[i], *other = row[at->use.index][dim];
+            if (!other || other->use.parts == 1)
+                continue;
+            const size_t part = other->end - other->begin;
+            if (at->begin / part != (at->end - 1) / part &&
+                (at->begin % part || at->use.repeat % part))
+                rc = mc_fail(err, MC_EINPUT,
+                             "line %zu: moves entries between the parts of line %zu (a block must "
+                             "be one or more of these parts)",
+                             at->line, other->line);
+        }
     free(row);
     return rc;
 }
@@ -104,17 +105,16 @@ struct stack {
     size_t depth;
 };
 
-/* Return the innermost row that contains entry `begin` of that tensor and axis, and remove the rows
- * before it. Return NULL if there is none. parts: of the rows in the stack. */
-static const struct mc_row *innermost(struct stack *s, const struct mc_row *at, size_t parts)
+/* Return the innermost row on axis `dim` of that tensor that contains the first entry of row `at`,
+ * or of its part, and remove the rows before it. Return NULL if there is none. */
+static const struct mc_row *innermost(struct stack *s, const struct mc_row *at, int dim)
 {
-    const int is_own = at->use.parts == parts;
-    const size_t begin = is_own ? at->use.offset : at->begin;
+    const size_t begin = at->use.dim == dim ? at->use.offset : at->begin;
 
     for (; s->depth; s->depth--) {
         const struct mc_row *o = s->row[s->depth - 1];
         const size_t end = o->use.offset + o->use.count * o->use.repeat;
-        if (o->use.index == at->use.index && axis_of(o) == axis_of(at) && end > begin)
+        if (o->use.index == at->use.index && o->use.dim == dim && end > begin)
             return o;
     }
     return NULL;
@@ -124,7 +124,7 @@ static const struct mc_row *innermost(struct stack *s, const struct mc_row *at, 
 static int find_positions(const struct mc_rows *r, struct position *by_row, struct mc_error *err)
 {
     const struct mc_row **sorted = NULL;
-    struct stack whole = {0}, part = {0}; /* rows on whole axes; rows on axis 1 of parts */
+    struct stack whole = {0}, part = {0}; /* rows on whole axes; rows on axes of parts */
     int rc = 0;
 
     if ((rc = mc_new(&sorted, r->n, err)) || (rc = mc_new(&whole.row, r->n, err)) ||
@@ -139,7 +139,7 @@ static int find_positions(const struct mc_rows *r, struct position *by_row, stru
         struct position *p = &by_row[at - r->rows];
         struct stack *own = u->parts > 1 ? &part : &whole;
         *p = (struct position){.row = at};
-        if ((o = innermost(own, at, u->parts))) {
+        if ((o = innermost(own, at, u->dim))) {
             const size_t from = u->offset - o->use.offset;
             p->unit = from / o->use.repeat;
             p->offset = from % o->use.repeat;
@@ -147,7 +147,7 @@ static int find_positions(const struct mc_rows *r, struct position *by_row, stru
                 rc = mc_fail(err, MC_EINPUT,
                              "line %zu: overlaps line %zu, but is not inside one of its blocks",
                              at->line, o->line);
-        } else if (u->parts > 1 && (o = innermost(&whole, at, 1))) {
+        } else if (u->parts > 1 && (o = innermost(&whole, at, 0))) {
             const size_t from = at->begin - o->use.offset;
             p->unit = from / o->use.repeat;
             p->offset = from % o->use.repeat * at->width + u->offset % at->width;
@@ -171,6 +171,7 @@ static int by_unit(const void *x, const void *y)
     int is = is_placed || !a->enclosing ? is_placed : order(a->enclosing->line, b->enclosing->line);
 
     is = is ? is : order(a->unit, b->unit);
+    is = is ? is : a->row->use.dim - b->row->use.dim;
     is = is ? is : order(a->offset, b->offset);
     return is ? is : order(a->row->line, b->row->line);
 }
@@ -184,7 +185,8 @@ static int is_in_all_units(const struct position *p, size_t n)
     int is = per_unit && per_unit * units == n;
 
     for (size_t i = 0; i < n && is; i++)
-        is = p[i].unit == i / per_unit && p[i].offset == p[i % per_unit].offset &&
+        is = p[i].unit == i / per_unit && p[i].row->use.dim == p[i % per_unit].row->use.dim &&
+             p[i].offset == p[i % per_unit].offset &&
              p[i].row->use.repeat == p[i % per_unit].row->use.repeat;
     return is;
 }

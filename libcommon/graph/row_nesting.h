@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The nesting of declared groups (libcommon/graph/group_rows.h). An entry of an axis belongs to one
- * group, or to an outer group and to groups nested in its unit. A row on axis 1 of one of several
+ * group, or to an outer group and to groups nested in its unit. A row on an axis of one of several
  * parts (struct mc_use) is within the unit whose entries on axis 0 contain the part. A group with
  * rows at the same offsets in all units of a row is not nested in these units: both permutations
  * commute. The row is skipped, and the group is nested in what contains that row. Used only by

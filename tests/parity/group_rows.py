@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """group_rows.py SEED COUNT: compare mc-convert --groups and mc-permute with mcz.groups on changed group files
 
-Each file has the rows of a grouped convolution, of a convolution with blocks to itself, or of grouped-query attention. Most
-have a few changed rows or bytes. Both must accept or refuse it, nest its groups in the same way, and move the same values. Exit
-status 1 with the file if they differ."""
+Each file has the rows of a grouped convolution, of a convolution with blocks to itself, of grouped-query attention, or of a
+mixture of experts. Most have a few changed rows or bytes. Both must accept or refuse it, nest its groups in the same way, and
+move the same values. Exit status 1 with the file if they differ."""
 import random
 import subprocess
 import sys
@@ -14,7 +14,8 @@ import numpy as np
 import mcz.safetensors
 from mcz import Error, groups
 
-SHAPES = {"w": (12, 6), "v": (12,), "o": (3, 24), "s": (12,), "q": (12, 12), "empty": (12, 0)}
+SHAPES = {"w": (12, 6), "v": (12,), "o": (3, 24), "s": (12,), "q": (12, 12), "empty": (12, 0), "up": (12, 8, 3), "mid": (12, 4, 4),
+          "down": (12, 3, 4)}
 
 
 def grouped(parts, inputs):
@@ -56,6 +57,17 @@ def attention(kv, rep):
             yield "v", 0, hd * j, hd, 1, "v%d" % j
 
 
+def mixture(parts, tied):
+    """Experts, and the order of the hidden units of each, or one order if it is tied."""
+    yield from ((name, 0, 0, parts, 12 // parts, "x") for name in ("up", "mid", "down"))
+    yield from (("up", 2, 0, 3, 1, "s"), ("down", 1, 0, 3, 1, "s"))
+    for j in range(parts):
+        group = "b" if tied else "b%d" % j
+        yield from (("up", 1, 8 * j + i, 4, 1, group, parts) for i in (0, 4))
+        yield from (("mid", axis, 4 * j, 4, 1, group, parts) for axis in (1, 2))
+        yield "down", 2, 4 * j, 4, 1, group, parts
+
+
 def changed(draw, rows):
     rows = [groups.Row(*r) for r in rows]
     for _ in range(draw.choice((0, 1, 1, 2))):
@@ -74,7 +86,7 @@ def changed(draw, rows):
         else:
             field = draw.choice(("offset", "count", "block", "parts", "axis"))
             rows[i] = r._replace(**{field: max(0, draw.choice((getattr(r, field) + draw.choice((-1, 1, 2, 3)), 2, 6, 1)))})
-            if rows[i].axis != 1 or rows[i].parts < 1:  # a file has no other parts
+            if rows[i].axis < 1 or rows[i].parts < 1:  # a file has no other parts
                 rows[i] = rows[i]._replace(parts=1)
     if draw.random() < .2:
         draw.shuffle(rows)
@@ -83,7 +95,7 @@ def changed(draw, rows):
 
 WORDS = ("0", "1", "2", "6", "12", "00", "01", "+1", "-1", " 1", "1 ", "", "1.0", "0x1", "1_0", "\u0661", "\u00b2", "2147483648",
          "2147483649", "4294967297", "99999999999999999999", "9" * 5000, "1/2", "1/1", "1/0", "1/02", "1/", "/2", "0/2", "2/2",
-         "1/2/2", "1/4", "w", "v", "net.w", "empty", "a b", "g\u00e9", "x" * 119, "x" * 120, "\x7f", "#w", "group")
+         "1/2/2", "1/4", "2/4", "02/2", "8/2", "w", "v", "net.w", "empty", "a b", "g\u00e9", "x" * 119, "x" * 120, "\x7f", "#w", "group")
 LINES = (b"", b" ", b"\t", b"\r", b"# a comment", b"# \xff", b" # x", b"\f", b"w\t0\t0\t2\t1", b"v\t0\t0\t2\t1\ty\t", b"#\0",
          b"\xef\xbb\xbf", b"tensor\taxis\toffset\tcount\tblock\tgroup", b"empty\t0\t0\t2\t1\tz", b"x\xff\t0\t0\t2\t1\tz")
 
@@ -119,11 +131,11 @@ def mutated(draw, text):
 def moved(name, rows, permutation, values):
     """The values of a tensor after a permutation."""
     x = values[name]
-    for axis in (1, 0):  # parts of axis 0 move last
+    for axis in (2, 1, 0):  # parts of axis 0 move last
         here = [r for r in rows if (r.tensor, r.axis) == (name, axis)]
         if here:
             parts = here[0].parts
-            split = x.reshape(parts, x.shape[0] // parts, -1) if axis else x.reshape(1, x.shape[0], -1)
+            split = x.reshape(parts, x.shape[0] // parts, *x.shape[1:])
             index = groups.gather(parts * x.shape[axis], here, permutation).reshape(parts, -1) % x.shape[axis]
             x = np.stack([np.take(p, i, axis) for p, i in zip(split, index)]).reshape(x.shape)
     return x
@@ -141,9 +153,10 @@ def main(seed, count):
     values = {k: np.arange(np.prod(s), dtype="f4").reshape(s) + 1 for k, s in SHAPES.items()}
     mcz.safetensors.write("net.safetensors", values)
     for i in range(count):
-        kind = draw.randrange(4)
+        kind = draw.randrange(5)
         rows = list(attention(draw.choice((2, 3, 4)), draw.choice((2, 3))) if kind == 0 else
                     own(draw.choice((2, 3, 4)), draw.random() < .8) if kind == 1 else
+                    mixture(draw.choice((2, 3, 4, 12)), draw.random() < .3) if kind == 2 else
                     grouped(draw.choice((2, 3, 4, 6)), draw.random() < .8))
         raw = groups.text(rows).encode()
         if draw.random() < .6:

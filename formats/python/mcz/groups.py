@@ -22,7 +22,8 @@ In grouped-query attention, query heads share the order of the value channels. S
 and counts as outside them, as does any group with rows at the same places in all units of a row.
 
 The weight of a convolution in G groups has shape (out, in / G, ...). Axis 0 has G equal parts, one per group. With parts=G,
-axis 1 has G * (in / G) indices: those of the first part, then those of the second, and so on. Group files write 1/G.
+axis 1 has G * (in / G) indices: those of the first part, then those of the second, and so on. Group files write 1/G. Any axis
+after the first can be counted over parts, as in the weights of a mixture of experts, whose experts are on axis 0.
 
 If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves all heads: its module shows
 their units, one head after the other."""
@@ -41,7 +42,7 @@ __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
 MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
-AXIS = re.compile("(%s)|1/([2-9]|[1-9][0-9]{1,9})" % NUMBER.pattern)
+AXIS = re.compile("(%s)|[1-9][0-9]{0,9}/([2-9]|[1-9][0-9]{1,9})" % NUMBER.pattern)
 NAME = re.compile("[!-~]{1,119}")
 Row = namedtuple("Row", "tensor axis offset count block group parts", defaults=(1,))
 Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices from index `offset`.
@@ -54,7 +55,7 @@ offset  the group's first index on that axis
 count   its number of units, the same in all rows of the group
 block   indices per unit
 group   the group's name
-parts   1; G if axis 1 is counted over the G parts of axis 0 (grouped convolutions)"""
+parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures of experts)"""
 
 
 def read(path):
@@ -134,10 +135,9 @@ def _end(row):
 
 
 def _leaves_parts(row, shape, parts):
-    """True if a row on axis 1 of parts is in more than one, or a row on axis 0 moves entries between parts."""
-    part = shape[1] if row.axis else shape[0] // parts
-    return row.axis < 2 and row.offset // part != (_end(row) - 1) // part and bool(
-        row.axis or row.offset % part or row.block % part)
+    """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries between parts."""
+    part = shape[row.axis] if row.axis else shape[0] // parts
+    return row.offset // part != (_end(row) - 1) // part and bool(row.axis or row.offset % part or row.block % part)
 
 
 def _row(r):
@@ -171,19 +171,19 @@ def rows(groups, shapes):
     for r in found:
         shape = tuple(shapes.get(r.tensor, ()))
         length = shape[r.axis] * r.parts if 0 <= r.axis < len(shape) and 0 not in shape else 0
-        parts = counted.setdefault(r.tensor, r.parts) if r.axis == 1 else 1
+        parts = counted.setdefault(r.tensor, {}).setdefault(r.axis, r.parts)
         if not NAME.fullmatch(r.group):
             problems.append("group \"%s\": a name must be 1 to 119 printable ASCII characters without spaces" % r.group)
         elif r.tensor not in shapes:
             problems.append("group \"%s\": unknown tensor \"%s\"" % (r.group, r.tensor))
         elif r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
             problems.append("group \"%s\": \"%s\" is not a name that group files can hold" % (r.group, r.tensor))
-        elif r.parts != 1 and (r.axis != 1 or r.parts < 2 or not length or shape[0] % r.parts):
+        elif r.parts != 1 and (r.axis < 1 or r.parts < 2 or not length or shape[0] % r.parts):
             problems.append("group \"%s\": axis %d of \"%s\", of shape %s, cannot be counted over %d parts" % (
                 r.group, r.axis, r.tensor, shape, r.parts))
         elif parts != r.parts:
-            problems.append("group \"%s\": axis 1 of \"%s\" must be counted over the same parts in all rows" % (
-                r.group, r.tensor))
+            problems.append("group \"%s\": axis %d of \"%s\" must be counted over the same parts in all rows" % (
+                r.group, r.axis, r.tensor))
         elif r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
             problems.append("group \"%s\": %d units at indices %d to %d do not fit axis %d of \"%s\", of shape %s" % (
                 r.group, r.count, r.offset, _end(r) - 1, r.axis, r.tensor, shape))
@@ -191,8 +191,9 @@ def rows(groups, shapes):
             problems.append("group \"%s\": %d units expected in \"%s\", got %d" %
                             (r.group, sizes[r.group], r.tensor, r.count))
     if not problems:
-        problems = ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, r.tensor, counted[r.tensor])
-                    for r in found if counted.get(r.tensor, 1) > 1 and _leaves_parts(r, shapes[r.tensor], counted[r.tensor])]
+        problems = ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, r.tensor, parts)
+                    for r in found for axis, parts in counted[r.tensor].items()
+                    if parts > 1 and r.axis in (0, axis) and _leaves_parts(r, shapes[r.tensor], parts)]
     if not problems:
         problems = ["group \"%s\": overlaps another row on axis %d of \"%s\"" % (r.group, r.axis, r.tensor)
                     for r in _direct(found, shapes)[1]]
@@ -206,7 +207,7 @@ def rows(groups, shapes):
 
 def _direct(found, shapes):
     """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps another])."""
-    direct, overlaps, outer, inner = {}, [], [], []  # the rows around the current one: on whole axes, on axis 1 of parts
+    direct, overlaps, outer, inner = {}, [], [], []  # the rows around the current one: on whole axes, on axes of parts
 
     def whole(r):  # the range on axis 0 of a row in a part
         size = shapes[r.tensor][0] // r.parts
@@ -218,7 +219,7 @@ def _direct(found, shapes):
             rows.pop()
         return rows[-1] if rows else None
 
-    for r in sorted(found, key=lambda r: (r.tensor, r.axis if r.parts == 1 else 0, whole(r)[0], -whole(r)[1], -r.parts,
+    for r in sorted(found, key=lambda r: (r.tensor, r.axis if r.parts == 1 else 0, whole(r)[0], -whole(r)[1], -r.axis,
                                           r.offset, -r.count * r.block, -r.block)):
         rows, first, scale = (inner if r.parts > 1 else outer), r.offset, 1
         up = own = around(rows, r, r.axis, first)
@@ -236,7 +237,7 @@ def _direct(found, shapes):
 
 def _width(r, shapes):
     """The indices per part of a row's axis; 1 if it is not counted over parts."""
-    return shapes[r.tensor][1] if r.parts > 1 else 1
+    return shapes[r.tensor][r.axis] if r.parts > 1 else 1
 
 
 def places(found, shapes):
@@ -251,7 +252,7 @@ def places(found, shapes):
         for group, at in list(of.items()):
             units, of[group] = {}, []
             for p in at:
-                units.setdefault(p[1], {}).setdefault(p[2], []).append((p[3], p[0].block))
+                units.setdefault(p[1], {}).setdefault(p[2], []).append((p[0].axis, p[3], p[0].block))
             tied = {up for up, v in units.items() if up and len(v) == up.count and all(
                 sorted(w) == sorted(v[0]) for w in v.values())}
             if not tied:
@@ -310,9 +311,9 @@ def _check_units(found, shapes, sizes):
     ordered = sorted(sizes, key=depth)
     first, forms, rank = {}, {}, {}  # the equal group in the first units; what must be equal; a row's number in its group
     for g in ordered:
-        own[g].sort(key=lambda p: (rank[p[1]], p[0].parts, p[3]) if p[1] else p[0])
+        own[g].sort(key=lambda p: (rank[p[1]], p[0].axis, p[3]) if p[1] else p[0])
         rank.update((p[0], i) for i, p in enumerate(own[g]))
-        rows = [(p[1] and rank[p[1]], p[0].parts, p[3], p[0].count, p[0].block) for p in own[g]]
+        rows = [(p[1] and rank[p[1]], p[0].axis, p[3], p[0].count, p[0].block) for p in own[g]]
         forms[g] = len(units_of.get(g, [[]])[0]), rows
     for g in ordered:
         up, _ = parents.get(g, (None, 0))

@@ -58,8 +58,10 @@ printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.t
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
 # parts of axis 0: w has 12 rows of 6
-refuse 'line 2: axis must be 1/PARTS, with at least 2 parts, if it is counted over parts of axis 0 (got "0/2")' "$header" 'w 0/2 0 6 1 g'
-for axis in 1/1 1/ 1/x 1/2/2 1/99999999999; do refuse "line 2: axis must be 1/PARTS" "$header" "w $axis 0 6 1 g"; done
+refuse 'line 2: axis must be AXIS/PARTS, with AXIS at least 1 and at least 2 parts, if it is counted over parts of axis 0 (got "0/2")' \
+    "$header" 'w 0/2 0 6 1 g'
+for axis in 1/1 1/ 1/x 1/2/2 1/99999999999; do refuse "line 2: axis must be AXIS/PARTS" "$header" "w $axis 0 6 1 g"; done
+refuse 'line 2: axis of tensor "w" must be less than 2 (got 2)' "$header" 'w 2/2 0 6 1 g'
 refuse 'line 2: axis must be a whole number of at least 0 (got "/2")' "$header" 'w /2 0 6 1 g'
 refuse 'line 2: axis of tensor "v" must be less than 1 (got 1)' "$header" 'v 1/2 0 6 1 g'
 for n in 5 24; do
@@ -80,6 +82,8 @@ refuse 'line 4: group "h1" does not match its counterpart in the first unit of "
 all=("$header" 'w 0 0 3 4 g' 'w 0 0 4 1 h' 'w 0 4 4 1 h')
 refuse 'line 4: group "h" is in another unit than in line 3' "${all[@]}"
 refuse 'line 4: group "h" is in another unit than in line 3' "$header" 'w 0 0 3 4 g' 'w 0 0 3 1 h' 'w 0 4 3 1 h' 'w 0 9 3 1 h'
+# units 0 and 1 have it on different axes
+refuse 'line 4: group "h" is in another unit than in line 3' "$header" 'w 0 0 2 6 g' 'w 0 0 6 1 h' 'w 1/2 6 6 1 h'
 for rows in '' 'v 0 3 4 1 h'; do
     printf '%s\n' "${all[@]}" 'w 0 8 4 1 h' "$rows" | tr ' ' '\t' >good.tsv
     mc-convert net.safetensors --groups good.tsv -o net.mcz
