@@ -89,18 +89,20 @@ def permutations(sizes, seed):
 
 # ---- structure -------------------------------------------------------------------------------------------------------
 
-def enclosing(rows):
+def enclosing(rows, shapes):
     """{group: the innermost group with one unit that holds all rows of it, or None}."""
     by_axis, common = defaultdict(list), {}
     for r in rows:
         by_axis[r.tensor, r.axis].append(r)
     for r in rows:
-        around = {}
-        for o in by_axis[r.tensor, r.axis]:
-            start = r.offset - o.offset
-            if o.group != r.group and r.count * r.block <= o.block and 0 <= start < o.count * o.block and (
-                    start // o.block == (start + r.count * r.block - 1) // o.block):
-                around[o.group, start // o.block] = o.count * o.block
+        around, shape = {}, shapes[r.tensor]
+        part = shape[0] // r.parts
+        for axis, offset, length in (r.axis, r.offset, r.count * r.block), (0, r.offset // shape[r.axis] * part, part):
+            for o in by_axis[r.tensor, axis] if not around and (axis == r.axis or r.parts > 1) else ():
+                start = offset - o.offset
+                if o.group != r.group and length <= o.block and 0 <= start < o.count * o.block and (
+                        start // o.block == (start + length - 1) // o.block):
+                    around[o.group, start // o.block] = o.count * o.block
         if around:  # an axis that only this group uses, such as the inputs of a grouped convolution, encloses nothing
             common[r.group] = around if r.group not in common else {
                 k: v
@@ -109,9 +111,9 @@ def enclosing(rows):
     return {r.group: min(common[r.group], key=common[r.group].get)[0] if common.get(r.group) else None for r in rows}
 
 
-def counts_of(rows):
+def counts_of(rows, shapes):
     """Counter {(units, units of the enclosing group, or 0): groups}."""
-    sizes, outer = {r.group: r.count for r in rows}, enclosing(rows)
+    sizes, outer = {r.group: r.count for r in rows}, enclosing(rows, shapes)
     return Counter((n, sizes[outer[g]] if outer[g] else 0) for g, n in sizes.items())
 
 
@@ -239,7 +241,7 @@ def derive(net, example, counts, options=frozenset(["exact"]), least=Counter()):
         ], ["raises %s, not mcz.Error" % type(e).__name__]
     seconds = time.time() - start
     wrong = ["the network was changed"] * any(not torch.equal(v, state[k]) for k, v in net.state_dict().items())
-    found = counts_of(g.rows)
+    found = counts_of(g.rows, g.shapes)
     worst, more = problems_of(net, example, g.rows, g.sizes)
     wrong += more
     if not (g.difference is not None and 0 <= g.difference <= TOLERANCE):
@@ -394,7 +396,7 @@ def surveyed(made, graph):
         if hasattr(m, "set_experts_implementation"):  # the default computes in float32 only
             m.set_experts_implementation("eager")
     found = [outputs_kept(net, example, g.rows, g.sizes), longer_kept(net, example, g.rows, g.sizes)] if g.sizes else [0., None]
-    return [graph, as_text(counts_of(g.rows)), sum(g.sizes.values()), fixed,
+    return [graph, as_text(counts_of(g.rows, g.shapes)), sum(g.sizes.values()), fixed,
             *("" if d is None else "%.1e" % d for d in found), "%.1f" % seconds], all(d is None or d <= TOLERANCE for d in found)
 
 
@@ -434,13 +436,14 @@ def self_test():
         net = transformer_networks.made(name, 1)
         rows = [mcz.groups.Row(*r) for r in net.groups()]
         sizes = {r.group: r.count for r in rows}
-        assert counts_of(rows) == expected[name], (name, as_text(counts_of(rows)))
+        counts = counts_of(rows, {k: v.shape for k, v in tensors_of(net).items()})
+        assert counts == expected[name], (name, as_text(counts))
 
         def example(n, seed=0):
             return net.inputs(n, seed)
         worst, wrong = problems_of(net, example, rows, sizes)
         assert not wrong and 0 < worst < TOLERANCE, (name, worst, wrong)
-        print("%s\t%s\t%.1e" % (name, as_text(counts_of(rows)), worst))
+        print("%s\t%s\t%.1e" % (name, as_text(counts), worst))
         # a dropped row
         idle, dead = idle_rows(randomize(copy.deepcopy(net), 11), example, rows, sizes)
         width = sizes["stream"]  # softmax does not depend on the bias of keys

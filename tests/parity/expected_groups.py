@@ -430,11 +430,10 @@ MIXTURE = {"vocab_size": VOCAB, "hidden_size": 16, "num_attention_heads": 2, "nu
 
 @network("transformers MixtralForCausalLM")
 def mixtral():
-    # The stream, two heads of values of 8, 4 experts with the router's rows. Each expert has an order of its 10 hidden units,
-    # but they are on axis 2 of down_proj (4, 16, 10), where rows hold one order for all experts.
+    # The stream, two heads of values of 8, 4 experts with the router's rows. Each expert has an order of its 10 hidden units.
     net = transformer("MixtralForCausalLM", "MixtralConfig", **MIXTURE, intermediate_size=10, num_hidden_layers=1,
                       num_local_experts=4, num_experts_per_tok=2)
-    return Experts(net).eval(), tokens(5), Counter({(16, 0): 1, (2, 0): 1, (8, 2): 2, (4, 0): 1, (10, 0): 1})
+    return Experts(net).eval(), tokens(5), Counter({(16, 0): 1, (2, 0): 1, (8, 2): 2, (4, 0): 1, (10, 4): 4})
 
 
 @network("transformers Qwen2MoeForCausalLM", fast=False)
@@ -442,20 +441,20 @@ def qwen2_moe():
     # as Mixtral, with a shared expert of 7
     net = transformer("Qwen2MoeForCausalLM", "Qwen2MoeConfig", **MIXTURE, intermediate_size=10, moe_intermediate_size=6,
                       shared_expert_intermediate_size=7, num_hidden_layers=1, num_experts=4, num_experts_per_tok=2)
-    return Experts(net).eval(), tokens(5), Counter({(16, 0): 1, (2, 0): 1, (8, 2): 2, (4, 0): 1, (6, 0): 1, (7, 0): 1})
+    return Experts(net).eval(), tokens(5), Counter({(16, 0): 1, (2, 0): 1, (8, 2): 2, (4, 0): 1, (6, 4): 4, (7, 0): 1})
 
 
 @network("transformers DeepseekV3ForCausalLM", fast=False)
 def deepseek():
     # Layer 0 has an MLP of 10; layer 1 has two groups of two experts of 6 and a shared expert of 6. Per layer: ranks of 5
-    # (queries) and 6 (keys and values), 2 heads with 3 channels without rotary embedding and 5 of values. The order within
-    # experts may not vary with them (see Mixtral).
+    # (queries) and 6 (keys and values), 2 heads with 3 channels without rotary embedding and 5 of values. Orders are at most
+    # two levels deep: the two experts of a group have one order of hidden units.
     net = transformer("DeepseekV3ForCausalLM", "DeepseekV3Config", **MIXTURE, intermediate_size=10, moe_intermediate_size=6,
                       num_hidden_layers=2, first_k_dense_replace=1, n_routed_experts=4, num_experts_per_tok=2, n_group=2,
                       topk_group=1, n_shared_experts=1, q_lora_rank=5, kv_lora_rank=6, qk_rope_head_dim=4,
                       qk_nope_head_dim=3, v_head_dim=5)
-    return Experts(net).eval(), tokens(5), Counter({
-        (16, 0): 1, (10, 0): 1, (6, 0): 1 + 1 + 2, (5, 0): 2, (2, 0): 2 + 1, (2, 2): 2, (3, 2): 4, (5, 2): 4})
+    return Experts(net).eval(), tokens(12), Counter({
+        (16, 0): 1, (10, 0): 1, (6, 0): 1 + 2, (6, 2): 2, (5, 0): 2, (2, 0): 2 + 1, (2, 2): 2, (3, 2): 4, (5, 2): 4})
 
 
 @network("transformers Mamba2ForCausalLM")

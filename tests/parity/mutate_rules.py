@@ -433,7 +433,7 @@ def cases(least):
         net, example, counts, *options = make()
 
         def right(g, net=net, example=example, counts=counts, options=options):
-            if (not options or "exact" in options[0]) and derived_groups.counts_of(g.rows) != counts:
+            if (not options or "exact" in options[0]) and derived_groups.counts_of(g.rows, g.shapes) != counts:
                 return False
             return not derived_groups.problems_of(net, example, g.rows, g.sizes)[1]
         yield Case(name, True, net, example(2), right)

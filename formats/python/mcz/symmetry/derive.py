@@ -36,7 +36,7 @@ def _settle(axes):
             if p in enclosing and not p.fixed:
                 fix(p, "one axis counts its units twice")
                 return True
-            wrong = [q for q in outer(p) if q not in enclosing and not (k == 1 and q is lead)]
+            wrong = [q for q in outer(p) if q not in enclosing and not (k and q is lead)]
             free_outer = [q for q in p.varies if not q.fixed]
             wrong += [q for q in free_outer if any(not r.fixed for r in q.varies)] + free_outer[1:]
             if wrong and not p.fixed:
@@ -67,7 +67,7 @@ def places(e, unit, offset=0):
 def rows_of(axes):
     """Yields (axis, parts, offset, count, block, atom, unit) of the free atoms of a tensor."""
     for k, e in enumerate(axes):
-        lead = elements(axes[0])[0] if k == 1 and elements(axes[0]) else None
+        lead = elements(axes[0])[0] if k and elements(axes[0]) else None
         if lead is not None and any(lead in outer(a) for a in atoms(e)):
             for j in range(lead.size):
                 for offset, *row in places(at(e, lead, j) if lead.unrolled else e, {lead: j}, j * e.size):

@@ -23,10 +23,11 @@ def _arguments(node):
 
 
 def _has_blocks(node):
-    """True for an operation in which the order on axis 1 of a weight may vary with axis 0."""
+    """True for an operation in which the order on further axes of a weight may vary with axis 0, as with an expert. Others would
+    only fix axis 0, such as a cut into queries and keys."""
     if _operation(node) in MOVES:
         return all(map(_has_blocks, node.users))
-    return _operation(node) in PRODUCTS or _arguments(node).get("groups", 1) != 1
+    return _operation(node) in BLOCKS or _arguments(node).get("groups", 1) != 1
 
 
 def _draws(node):
@@ -39,8 +40,8 @@ def _draws(node):
         _operation(node) != "scaled_dot_product_attention")
 
 
-MOVES = "transpose", "permute", "mT", "to", "_to_copy"
-PRODUCTS = "matmul", "bmm", "baddbmm", "einsum", "_grouped_mm", "grouped_mm_fallback"
+MOVES = "transpose", "permute", "mT", "to", "_to_copy", "unsqueeze"
+BLOCKS = "matmul", "bmm", "baddbmm", "einsum", "_grouped_mm", "grouped_mm_fallback", "add", "index", "select"
 
 
 class Interpretation:
