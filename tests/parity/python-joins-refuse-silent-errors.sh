@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch refuses, with one line, networks and arguments with which a result would be wrong: functions that hold parts of a
 # network, integers and masks without a mean, optimizers with unknown state, outputs without logits, arguments of other types. It
-# warns if modules or attributes of two networks differ. Calls leave no tensors of torch.export behind.
+# warns if modules or attributes of two networks differ. Calls leave no tensors of torch.export in a network.
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - 2>errors <<'END' || die "$(tail -n 4 errors)"

@@ -69,7 +69,7 @@ def duplicate(net: nn.Module) -> nn.Module:
 
 
 def _captured(f: Any) -> list[Any]:
-    """What a function refers to by its closure and its defaults, which deepcopy does not copy."""
+    """The objects that a function refers to by its closure and its defaults, which deepcopy does not copy."""
     if not isinstance(f, FunctionType):
         return []
     own: list[Any] = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
