@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.groups derives an order of hidden units for each expert of a mixture, dense or of the best experts: products and
 # einsum over stacked weights, biases, chosen weights, a loop over experts, and Mixtral. Random orders keep the outputs to 1e-10
-# in float64, mc-permute moves the same, and align finds them again. No activation shows all experts if each input runs in few of
-# them only: then by the weights.
-# Needs PyTorch >= 2.4 (PYTHON: a Python that has it); skipped without.
+# in float64, mc-permute moves the same, and align finds them again. If each input runs in few experts, no activation shows their
+# hidden units: then by the weights. Activations still show the order of the experts, by their router.
 need_torch 2.4
 OMP_NUM_THREADS=1 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity "$python" -W ignore - <<'END'
-import copy, importlib.util, subprocess
+import copy, importlib.util, subprocess, warnings
 from collections import Counter
 import mcz, mcz.torch, numpy as np, torch
 from derived_groups import Double
@@ -89,4 +88,13 @@ if importlib.util.find_spec("transformers"):
     import expected_groups
     mixtral, tokens, units = expected_groups.mixtral()
     check("Mixtral", mixtral, tokens(9), units, "weights")
+    g = mcz.torch.groups(mixtral, tokens(2))
+    moved = mcz.torch.permute(copy.deepcopy(mixtral), {k: np.random.permutation(n) for k, n in g.sizes.items()}, g)
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        p = mcz.torch.align(mixtral, moved, [tokens(32)], g)
+    assert any("no activation shows the groups within the units of" in str(w.message) for w in found), found
+    again = mcz.torch.permute(moved, p, g).state_dict()
+    routers = [k for k in again if k.endswith("gate.weight")]
+    assert routers and all(torch.equal(again[k], mixtral.state_dict()[k]) for k in routers)
 END

@@ -339,6 +339,10 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
     inner = [g for g in sizes if g not in outers and not parents.get(g, (0, 0))[1]]
     seen: dict[str, list] = groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner, outers)
     seen = {g: seen.get(g, []) for g in inner}
+    hidden = [g for g, own in seen.items() if any(getattr(t, "around", None) for t in own)]
+    if hidden:
+        warn("no activation shows the groups within the units of %s (by=\"weights\" aligns them)" % listed(
+            list(dict.fromkeys("\"%s\"" % parents[g][0] for g in hidden))))
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
 

@@ -14,10 +14,11 @@ TAPS = 8  # values per group, spread evenly over the network's depth
 
 class Tap:
     """A value in which a group's units are seen. index: its number among the outputs of its node. axes: its axes, in the
-    unit given by `unit` of an unrolled atom, {atom: number}."""
+    unit given by `unit` of an unrolled atom, {atom: number}. around: the atom that it shows in place of the units within it,
+    such as a router's experts in place of their hidden units, which no value shows."""
 
-    def __init__(self, node, index, axes, unit):
-        self.node, self.index, self.axes, self.unit = node, index, axes, unit
+    def __init__(self, node, index, axes, unit, around=None):
+        self.node, self.index, self.axes, self.unit, self.around = node, index, axes, unit, around
 
     def __str__(self):
         return self.node
@@ -35,7 +36,9 @@ def taps(groups):
     for (atom, unit), name in groups.names.items():
         if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
             continue
-        own = read.get(atom) or all_values.get(atom) or _in_units(all_values, atom)
+        own = read.get(atom) or all_values.get(atom) or _in_units(all_values, atom) or [
+            Tap(t.node, t.index, t.axes, t.unit, q) for q in atom.varies if not q.fixed
+            for t in read.get(q) or all_values.get(q) or []]
         own = [t for t in own if not _foreign(t, atom)] or own
         found[name] = [own[i * len(own) // min(TAPS, len(own))] for i in range(min(TAPS, len(own)))]
     return found
@@ -101,6 +104,8 @@ def units(x, tap, atom, unit):
     units are those of all its units, one after another.
 
     Units of other groups are not samples, because their order may differ between two networks: the mean over them is."""
+    if tap.around:
+        return units(x, Tap(tap.node, tap.index, tap.axes, tap.unit), tap.around, {}).repeat_interleave(atom.size, 1)
     n = next((s * capture.BATCH // e.size for s, e in zip(x.shape, tap.axes) if e.size >= capture.BATCH), 1)
     labels, unit = [], {**unit, **tap.unit}
     for e in tap.axes:
