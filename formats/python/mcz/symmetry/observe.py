@@ -14,8 +14,8 @@ TAPS = 8  # values per group, spread evenly over the network's depth
 
 class Tap:
     """A value in which a group's units are seen. index: its number among the outputs of its node. axes: its axes, in the
-    unit given by `unit` of an unrolled atom, {atom: number}. around: the atom that it shows in place of the units within it,
-    such as a router's experts in place of their hidden units, which no value shows."""
+    unit given by `unit` of an unrolled atom, {atom: number}. around: the atom that it shows instead of the units within it,
+    such as a router's experts instead of their hidden units, which no value shows."""
 
     def __init__(self, node, index, axes, unit, around=None):
         self.node, self.index, self.axes, self.unit, self.around = node, index, axes, unit, around
