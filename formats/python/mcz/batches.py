@@ -59,8 +59,8 @@ def read(loader: Batches, text: str = "") -> Iterator[Any]:
     batch = None
     for batch in shown(loader_of(loader), text):
         yield batch
-    need(batch is not None, "the loader yields no batches" + " (an iterator can be read only once: give a DataLoader, or a list)" *
-         hasattr(loader, "__next__"))
+    once = " (an iterator can be read only once: give a DataLoader, or a list)" * hasattr(loader, "__next__")
+    need(batch is not None, "the loader yields no batches" + once)
 
 
 def to(batch: Any, device: torch.device) -> Any:

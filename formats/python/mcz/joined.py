@@ -223,8 +223,9 @@ class Curve:
             k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(point.items(), gradient)}
 
     def train(self, loader: Batches, epochs: int = 250, lr: float = .01, momentum: float = .9,
-              decay: Optional[float] = None,              schedule: Callable[[int], float] = step, optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None,
-              loss: Loss = F.cross_entropy, seed: int = 1, log: Optional[Path] = None, progress: bool = True) -> Curve:
+              decay: Optional[float] = None, schedule: Callable[[int], float] = step,
+              optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None, loss: Loss = F.cross_entropy, seed: int = 1,
+              log: Optional[Path] = None, progress: bool = True) -> Curve:
         """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the curve.
 
             c.train(loader, epochs=20, log="curve.log.json")

@@ -207,7 +207,8 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     nets = list(nets)
     weights = [1.] * len(nets) if weights is None else list(weights)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
-    need(len(weights) == len(nets) and all(isinstance(w, (int, float)) for w in weights) and min(weights) >= 0 < sum(weights) < float("inf"),
+    numbers = all(isinstance(w, (int, float)) for w in weights)
+    need(len(weights) == len(nets) and numbers and min(weights) >= 0 < sum(weights) < float("inf"),
          "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
     weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
     joint = mcz.read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint

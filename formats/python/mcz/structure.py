@@ -17,6 +17,8 @@ from .errors import Error, inside, need, warn
 from .state import listed, owners, tensors_of
 from .unchanged import OWN
 
+KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type
+
 
 def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
     """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute, also
@@ -26,8 +28,7 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
         yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
         for name, value in vars(m).items():
             for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN else ():
-                kept = isinstance(v, (torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type)) or not name.startswith("_") and isinstance(
-                    v, (bool, int, float, str, nn.Module))
+                kept = isinstance(v, KEPT) or not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
                 at = "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else "")
                 if kept and id(v) not in own:
                     yield at, v

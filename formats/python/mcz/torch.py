@@ -65,8 +65,8 @@ __all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", 
 if TYPE_CHECKING:
     from mcz.symmetry import Groups
 
-LIKE_PARAMETER = {"grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum", "square_avg", "grad_avg",
-                  "acc_delta", "prev", "step_size", "ax"}  # state of optimizers, one number for each of the parameter
+LIKE_PARAMETER = {"grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum", "square_avg",
+                  "grad_avg", "acc_delta", "prev", "step_size", "ax"}  # state of optimizers with the parameter's shape
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 

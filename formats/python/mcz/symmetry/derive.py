@@ -111,8 +111,9 @@ class Groups:
             if name == self.run.owners[name] and name not in tensors and t.is_floating_point() and t.numel() > 1:
                 self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
-        need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave them "
-             "in place with unused=\"keep\")" % (len(idle), "these examples" if len(examples) > 1 else "this example", listed(idle)))
+        given = "these examples" if len(examples) > 1 else "this example"
+        need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave "
+             "them in place with unused=\"keep\")" % (len(idle), given, listed(idle)))
         for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
