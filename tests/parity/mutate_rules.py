@@ -6,9 +6,9 @@
 
 A mutation replaces a piece of source, so that an axis is free that must be fixed, or two orders are independent that must be
 equal. The groups of three sets of networks are derived with it: random modules (random_modules.py), the networks of
-`derived_groups.py check` that have groups. For each mutation the table shows how many networks get other groups, in how
-many of them the check inside mcz.torch.groups finds it, and how many random modules and known networks the independent
-tests find wrong. A failed assertion of the rules counts as found by all. Exit status 1 if a mutation escapes every test or
+`derived_groups.py check` that have groups, and the operations of operation_rules.py. For each mutation the table shows how
+many networks get other groups, in how many of them the check inside mcz.torch.groups finds it, and how many random modules
+and known networks the independent tests find wrong. A failed assertion of the rules counts as found by all. Exit status 1 if a mutation escapes every test or
 its source has changed."""
 import inspect
 import itertools
@@ -27,6 +27,7 @@ from mcz.symmetry.rules import call, elementwise, indexing, layers, norms, recur
 import derived_groups
 import expected_groups
 import hostile_modules
+import operation_rules
 import random_modules
 
 FILES = {m.__name__.split(".")[-1]: (m, inspect.getsource(m)) for m in (
@@ -439,6 +440,17 @@ def cases(least):
         yield Case(name, True, net, example(2), right)
 
 
+def operations():
+    for expression, expected in operation_rules.CASES.items():
+        torch.manual_seed(0)
+        net = operation_rules.Around(expression).eval()
+
+        def right(g, net=net, expected=expected):
+            units, difference = operation_rules.found(net, g)
+            return units == expected and difference <= derived_groups.TOLERANCE
+        yield Case(expression, True, net, operation_rules.example(2), right)
+
+
 def shape(g):
     """The rows, with groups in the order in which they appear."""
     numbers = {}
@@ -470,7 +482,7 @@ def main(*words):
         least, words = int(words[1]), words[2:]
     remember_exports()
     usable = []
-    for case in cases(least):
+    for case in itertools.chain(cases(least), operations()):
         try:
             g = case.groups()
             case.rows = shape(g)

@@ -6,6 +6,7 @@
 CASES has an expression of x (N, 4, 6, 3) and the units that must be found before it, some of 4, 6 and 3; more are an error, and
 so are outputs that a permutation changes (derived_groups.outputs_kept, in float64, for batches of 2 and 7). y has the shape of
 x, p is a parameter (4, 6, 3), s (3, 3) a square one. Prints one line per operation; exit status 1 if one is not as expected."""
+import copy
 import sys
 import warnings
 
@@ -93,15 +94,14 @@ class Around(nn.Module):
         return torch.tensordot(y.flatten(1), self.last.flatten(0, -2), 1) if y.numel() else x
 
 
-def found(expression):
-    """(units found before an operation, largest difference of outputs)."""
-    net = Around(expression).eval()
+def example(n, seed=0):
+    return torch.rand(n, 7, generator=torch.Generator().manual_seed(seed))
 
-    def example(n, seed=0):
-        return torch.rand(n, 7, generator=torch.Generator().manual_seed(seed))
-    g = mcz.torch.groups(net, example(2), unused="keep")
+
+def found(net, g):
+    """(units found before an operation, largest difference of outputs)."""
     units = {r.count * (r.block if r.axis < 3 else 1) for r in g.rows if r.tensor == "first"}
-    net = derived_groups.randomize(net, 5)
+    net = derived_groups.randomize(copy.deepcopy(net), 5)
     return units, derived_groups.outputs_kept(net, example, g.rows, g.sizes) if g.sizes else 0.
 
 
@@ -114,7 +114,8 @@ def main(*words):
             continue
         torch.manual_seed(0)
         try:
-            units, difference = found(expression)
+            net = Around(expression).eval()
+            units, difference = found(net, mcz.torch.groups(net, example(2), unused="keep"))
             wrong = "" if units == expected else "%s expected" % (sorted(expected) or "none")
             wrong += "" if difference <= derived_groups.TOLERANCE else " outputs differ by %.2g" % difference
         except Exception as e:
