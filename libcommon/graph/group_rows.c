@@ -149,12 +149,12 @@ static int unknown_tensor(const struct text *r, const char *name, struct mc_erro
     if (rest && rest - name < 60)
         return mc_fail(err, MC_EINPUT,
                        "unknown tensor \"%.100s\" (if a wrapper added \"%.*s\", remove it from the "
-                       "rows; if it is tied to another tensor, remove its rows or use "
+                       "rows; if it is tied to another tensor, remove its rows; or use "
                        "mcz.torch.save)",
                        name, (int)(rest + 1 - name), name);
     return mc_fail(err, MC_EINPUT,
-                   "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its rows or "
-                   "use mcz.torch.save)",
+                   "unknown tensor \"%.100s\" (if it is tied to another tensor, remove its rows; "
+                   "if the file has other names than the state_dict, use mcz.torch.save)",
                    name);
 }
 

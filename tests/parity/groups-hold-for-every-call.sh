@@ -126,7 +126,7 @@ def second(net, h, other=False):
 
 
 heads = Net(second, lambda net: setattr(net, "other", nn.Linear(UNITS, UNITS)))
-refused("second branch", "2 tensors are not used by this example: other.weight, other.bias", heads)
+refused("second branch", "tensors not used by this example: other.weight, other.bias", heads)
 g = kept("second branch left", heads, UNITS, unused="keep")
 assert {e[4] for e in g.fixed if e[0].startswith("other")} == {"not used by these examples"}, g.fixed
 kept("both branches", heads, UNITS, (x, (x, True)), ((x,), (x, True)))

@@ -98,6 +98,9 @@ for make in (lambda i: i / 2, lambda i: [nn.Linear(9, 9)], lambda i: nn.Softplus
     one, two = pair()
     one.part, two.part = make(0), make(1)
     warned("modules or attributes of a and b differ", lambda: mt.merge(one, two))
+one, two = pair()
+two.a.register_forward_hook(lambda m, i, o: 3 * o)
+warned("modules or attributes of a and b differ (a._forward_hooks", lambda: mt.merge(one, two))
 one = copy.deepcopy(a)
 own = mt.groups(one, x, **progress)
 one.act = torch.relu
@@ -177,6 +180,23 @@ for call in (lambda: mt.align(a, b, 5), lambda: mt.permute(b, [0, 1], g), lambda
     expect_error("", call)
 rows = {"h": {"out": ["a.weight:0"], "in": ["b.weight:1"]}}
 warned("without their biases (a.bias)", lambda: mt.permute(copy.deepcopy(b), {"h": list(range(9))}, rows))
+
+# not refused: other counters of batch norm, a curve with one of two names of a tensor
+one, two = pair(lambda: nn.Sequential(nn.Linear(5, 9), nn.BatchNorm1d(9), nn.Tanh(), nn.Linear(9, 3)))
+two.train()(x)
+found = mt.align(one, two, loader, **progress)
+mt.merge(one, two.eval(), found), mt.Curve(one, two, found)
+class Tied(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.into, self.out = nn.Embedding(7, 5), nn.Linear(5, 7, bias=False)
+        self.out.weight = self.into.weight
+one, two = pair(Tied)
+mt.Curve(one, two).save("both.mcz")
+s = mcz.read("both.mcz")
+mcz.write("one.mcz", "curve", s.meta, {k: v for k, v in s.tensors.items() if "out" not in k}, history=s.history, inputs=s.inputs)
+for name in "both.mcz", "one.mcz":
+    assert torch.equal(mt.Curve.load(name, Tied()).point(1.).into.weight, two.out.weight), name
 
 # caches of a network's own
 @functools.lru_cache(None)

@@ -141,7 +141,7 @@ class Curve:
     p        a permutation for b, as align() returns it, or the path of one; None if b is aligned.
     kind     "bezier": Σ C(n,i) tⁱ (1−t)ⁿ⁻ⁱ point_i; "chain": straight from point to point.
     control_points  the number of points between the ends, 0 (a straight line) to 62.
-    groups   the groups of p; default: p.groups. save() writes them too.
+    groups   the groups of p; default: p.groups, which only align() and align_many() set. save() writes them too.
 
     As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires PyTorch 2.2. Raises
     mcz.Error if networks or permutation do not fit."""
@@ -409,7 +409,7 @@ class Curve:
 
         Raises mcz.Error if the stream is damaged or the tensors do not match."""
         s = mcz.read(path, "curve")
-        nets, own = [], {k: v for k, v in tensors_of(net).items() if k not in dict(net.named_parameters())}
+        nets, own = [], {k: v for k, v in tensors_of(net).items() if k not in dict(net.named_parameters(remove_duplicate=False))}
         for i in range(s.meta["points"]):
             prefix = "%d/" % i
             nets.append(duplicate(net))

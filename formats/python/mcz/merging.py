@@ -198,7 +198,7 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     nets     networks of one architecture.
     joint    a joint set, as align_many() returns it, or the path of one; None if the networks are in one order.
     loader   batches, as for Curve.point, that re-estimate batch norm's statistics; without it they are averaged.
-    groups   the groups of joint; default: joint.groups.
+    groups   the groups of joint; default: joint.groups, which only align_many() sets.
     weights  the networks' weights, which are divided by their sum; default: equal.
 
     Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor. Warns if numbers are not

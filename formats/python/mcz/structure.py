@@ -21,13 +21,13 @@ KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type
 
 
 def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
-    """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute, also
-    in lists and dictionaries, and (path, text) for the settings of each module. Private numbers and texts are left out."""
+    """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute or a
+    hook, also in lists and dictionaries, and (path, text) for the settings of each module. Private numbers and texts are left out."""
     own = {id(v) for v in [*net.parameters(), *net.buffers(), *net.modules()]}
     for path, m in net.named_modules():
         yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
         for name, value in vars(m).items():
-            for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN else ():
+            for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN or name.endswith("_hooks") else ():
                 kept = isinstance(v, KEPT) or not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
                 at = "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else "")
                 if kept and id(v) not in own:

@@ -25,7 +25,7 @@ refuse "line 1: the first line must be" 'tensor axis offset count block'
 refuse "line 1: the first line must be" "$header more"
 refuse "bad.tsv: line 2: a row must have 6 tab-separated columns" "$header" 'w 0 0 12 1'
 refuse "line 2: a row must have 6 tab-separated columns" "$header" 'w 0 0 12 1 g more'
-refuse 'line 2: unknown tensor "x" (if it is tied to another tensor, remove its rows or use mcz.torch.save)' "$header" 'x 0 0 12 1 g'
+refuse 'line 2: unknown tensor "x" (if it is tied to another tensor, remove its rows; if the file has other names than the state_dict, use mcz.torch.save)' "$header" 'x 0 0 12 1 g'
 refuse 'line 2: unknown tensor "net.w" (if a wrapper added "net.", remove it from the rows; if it is tied' "$header" 'net.w 0 0 12 1 g'
 refuse 'line 2: axis of tensor "w" must be less than 2 (got 2)' "$header" 'w 2 0 12 1 g'
 refuse 'line 2: axis must be a whole number of at least 0 (got "-1")' "$header" 'w -1 0 12 1 g'

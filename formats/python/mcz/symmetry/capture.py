@@ -11,6 +11,7 @@ import logging
 import os
 import sys
 import traceback
+import warnings
 
 import numpy as np
 import torch
@@ -89,7 +90,9 @@ def export(net, example, n, twice=False):
             fails = e
     printed = io.StringIO()
     try:
-        with _whole_operations(net) as before, contextlib.redirect_stderr(printed):  # PyTorch prints the graph of a failed export
+        # PyTorch prints the graph of a failed export, and asks for buffers where mcz compares two calls itself
+        with _whole_operations(net) as before, contextlib.redirect_stderr(printed), warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "The tensor attribute")
             left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
 
             def keep(m, x, y):
@@ -194,8 +197,10 @@ def _line(e):
 
 
 def constants(program, state):
-    """{attribute: tensor} of the tensors that a program reads and the state_dict lacks."""
-    targets = {s.target for s in program.graph_signature.input_specs if s.kind.name != "USER_INPUT"} - set(state)
+    """{attribute: tensor} of the tensors that a program reads and the state_dict lacks. Batch norm's counter is not read."""
+    read = {n.name for n in program.graph_module.graph.nodes if n.op == "placeholder" and n.users}
+    specs = [s for s in program.graph_signature.input_specs if s.kind.name != "USER_INPUT" and s.arg.name in read]
+    targets = {s.target for s in specs} - set(state)
     found = {k: program.constants.get(k, program.state_dict.get(k)) for k in targets}
     return {k: v for k, v in sorted(found.items()) if isinstance(v, torch.Tensor)}
 
@@ -205,7 +210,8 @@ def inputs(program, state, example, n, device=None):
     constants, and the example's n inputs."""
     device = device or device_of(state)
     own, fixed = iter(torch.utils._pytree.tree_leaves(resized(example, n, device))), constants(program, state)
-    return [next(own) if s.kind.name == "USER_INPUT" else state[s.target] if s.target in state else fixed[s.target].to(device)
+    fixed = {k: v.to(device) for k, v in fixed.items()}  # the graph does not read others
+    return [next(own) if s.kind.name == "USER_INPUT" else state.get(s.target, fixed.get(s.target))
             for s in program.graph_signature.input_specs]
 
 

@@ -112,8 +112,8 @@ class Groups:
                 self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
         given = "these examples" if len(examples) > 1 else "this example"
-        need(unused == "keep" or not idle, "%d tensors are not used by %s: %s (give further examples that use them, or leave "
-             "them in place with unused=\"keep\")" % (len(idle), given, listed(idle)))
+        need(unused == "keep" or not idle, "tensors not used by %s: %s (give further examples that use them, or leave them "
+             "in place with unused=\"keep\")" % (given, listed(idle)))
         for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
