@@ -343,9 +343,11 @@ def sets():
 def as_graph(net, example):
     """The text "yes" if mcz.torch.export accepts a network of images with one vector of logits, else "no"."""
     x = example(1)
+    if not isinstance(x, torch.Tensor) or x.dim() != 4:
+        return "no"
     with torch.no_grad():
         y = net(x)
-    if not isinstance(x, torch.Tensor) or x.dim() != 4 or not isinstance(y, torch.Tensor) or y.dim() != 2:
+    if not isinstance(y, torch.Tensor) or y.dim() != 2:
         return "no"
     try:
         mcz.torch.export(net, tuple(x.shape[1:]), y.shape[1])

@@ -305,7 +305,7 @@ def _torchvision(path, example, output=None, **settings):
 for _name in "fcn_resnet50", "deeplabv3_mobilenet_v3_large", "lraspp_mobilenet_v3_large":
     _torchvision("segmentation." + _name, images(64), "out", weights_backbone=None)
 for _name in "retinanet_resnet50_fpn", "ssdlite320_mobilenet_v3_large", "fasterrcnn_mobilenet_v3_large_fpn":
-    _torchvision("detection." + _name, lambda n, seed=0: list(images(64)(n, seed)), weights_backbone=None)
+    _torchvision("detection." + _name, lambda n, seed=0: (list(images(64)(n, seed)),), weights_backbone=None)
 for _name in "r3d_18", "mc3_18", "r2plus1d_18":
     _torchvision("video." + _name, randn(3, 4, 32, 32))
 
