@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prints docs/reference/derived-groups.md from the table of `derived_groups.py survey`:
 
-    derived_page.py docs/reference/derived-groups.tsv > docs/reference/derived-groups.md"""
+    derived_page.py TABLE > PAGE
+
+The table is docs/reference/derived-groups.tsv, the page derived-groups.md in the same folder."""
 import sys
 
 SETS = {  # set: title and first paragraph
@@ -26,21 +28,24 @@ def page(path):
     print("""# Derived groups of %d networks
 
 `mcz.torch.groups` was run on %d kinds of networks that public reports name, on %d models of timm and on %d further models. It
-returned groups for %d. It found none in %d, whose operations leave no order free, and it refused %d, with the reasons below.
-No group changed a network: after random permutations in float64, the largest relative difference of the outputs was %.1e, for
-batches of 2 and 7. %d networks also accept longer or wider inputs, with the same result. `groups` needed less than 10 seconds for
-%d networks; the median was %.1f seconds, the longest time %.0f seconds.
+found groups in %d, nothing to move in %d, and refused %d, with the reasons below. No group changed a network. After random
+permutations, outputs in float64 differ by %.1e or less, relative to the largest, for batches of 2 and 7. %d networks also run on
+longer or wider inputs, with the same result. `groups` took less than 10 seconds for %d networks. The median was %.1f seconds, the
+longest time %.0f seconds.
 
 ```sh
 PYTHONPATH=formats/python python tests/parity/derived_groups.py survey table.tsv kinds timm more
 python tests/parity/derived_page.py table.tsv
 ```
 
-%s, on one core of a shared machine. `2 x 64` means two groups of 64 units. `12 x 8 in 3` means 12 groups of 8 units, each nested
-in a unit of a group of 3, such as a head. The `fixed` column counts the axes of parameters that stay in place, by the operation
-that fixes them. `difference` is the largest relative difference of outputs, with that of a longer or wider input after it.
-`seconds` is the processor time of derivation and check. Networks of `transformers` have small random configurations, and
-images are 32 or 64 pixels wide unless the architecture requires more.""" % (
+The versions: %s. Each run had one core of a shared machine.
+
+- `2 x 64` means two groups of 64 units. `12 x 8 in 3` means 12 groups of 8 units, each in a unit of a group of 3, such as a head.
+- `fixed` counts the axes of parameters that stay in place, by the operation that fixes them.
+- `difference` is the largest of the outputs' differences. The second number is that of a longer or wider input.
+- `seconds` is the processor time of `groups`, with its check.
+
+Networks of `transformers` have small random configurations. Images are 32 or 64 pixels wide unless a network requires more.""" % (
         len(rows), *(sum(r["set"] == s for r in rows) for s in SETS), len(right), len(empty), len(refused), worst,
         sum(r["other size"] != "" for r in right), sum(s < 10 for s in seconds), seconds[len(seconds) // 2], seconds[-1],
         versions[2:]))
