@@ -220,12 +220,12 @@ def steady_module(seed):
 
 # ---- testing one -----------------------------------------------------------------------------------------------------
 
-def moved(net, seed, g):
-    """A copy of a network with each group permuted at random, never by the identity."""
+def moved(net, seed, g, all_groups):
+    """A copy of a network with each group permuted at random, or all_groups: never by the identity."""
     rng, found = np.random.default_rng(seed), {}
     for name, n in g.sizes.items():
         p = rng.permutation(n)
-        found[name] = p if (p != np.arange(n)).any() else np.roll(p, 1)
+        found[name] = p if not all_groups or (p != np.arange(n)).any() else np.roll(p, 1)
     return mcz.torch.permute(copy.deepcopy(net), found, list(g))
 
 
@@ -241,7 +241,7 @@ def differences(net, kind, seed, g):
         if what == "other constants" and (not any(True for _ in hidden(base)) or not steady(base, kind)):
             continue
         for training in (False, True) if what == "its constants" else (False,):
-            a, b = copy.deepcopy(base), moved(base, seed, g)
+            a, b = copy.deepcopy(base), moved(base, seed, g, not training)
             for m in [*a.modules(), *b.modules()]:
                 m.training = training
                 if isinstance(m, nn.modules.dropout._DropoutNd):
