@@ -88,8 +88,8 @@ if importlib.util.find_spec("transformers"):
     import expected_groups
     mixtral, tokens, units = expected_groups.mixtral()
     check("Mixtral", mixtral, tokens(9), units, "weights")
-    g = mcz.torch.groups(mixtral, tokens(2))
-    moved = mcz.torch.permute(copy.deepcopy(mixtral), {k: np.random.permutation(n) for k, n in g.sizes.items()}, g)
+    g, draw = mcz.torch.groups(mixtral, tokens(2)), np.random.default_rng(0)
+    moved = mcz.torch.permute(copy.deepcopy(mixtral), {k: draw.permutation(n) for k, n in g.sizes.items()}, g)
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         p = mcz.torch.align(mixtral, moved, [tokens(32)], g)

@@ -85,7 +85,8 @@ class Snapshot:
             _refill(vars(m), own)
             m.training = mode  # a ScriptModule has its mode elsewhere
         for container, kept in self.containers.values():
-            _refill(container, kept)
+            if not self._same(container, container, 1):  # others may be in use elsewhere
+                _refill(container, kept)
         with torch.no_grad():
             for v, old in self.tensors:
                 if not torch.equal(v, old):

@@ -209,8 +209,8 @@ def inputs(program, state, example, n, device=None):
     """The arguments of the program's graph on a device, by default that of `state`: the tensors of `state` if it has them,
     constants, and the example's n inputs."""
     device = device or device_of(state)
-    own, fixed = iter(torch.utils._pytree.tree_leaves(resized(example, n, device))), constants(program, state)
-    fixed = {k: v.to(device) for k, v in fixed.items()}  # the graph does not read others
+    own = iter(torch.utils._pytree.tree_leaves(resized(example, n, device)))
+    fixed = {k: v.to(device) for k, v in constants(program, state).items()}  # the graph reads no others
     return [next(own) if s.kind.name == "USER_INPUT" else state.get(s.target, fixed.get(s.target))
             for s in program.graph_signature.input_specs]
 

@@ -193,8 +193,7 @@ def _marked(axes, label, apart, zeros):
 
 
 def _zeros(c, inputs):
-    """The output's zeros, as in Axes. After ReLU or from an input of zeros, all numbers may be 0; a bias
-    prevents it."""
+    """The output's zeros, as in Axes. After ReLU, or from an input of zeros, all numbers may be 0. A bias prevents it."""
     bias = c.bias if isinstance(c.bias, Value) else c.self if c.name in ("addmm", "baddbmm") else None
     if bias is not None and not bias.zeros:
         return 0
