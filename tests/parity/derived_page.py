@@ -38,7 +38,8 @@ PYTHONPATH=formats/python python tests/parity/derived_groups.py survey table.tsv
 python tests/parity/derived_page.py table.tsv
 ```
 
-The versions: %s. Each run had one core of a shared machine.
+The versions: %s.
+Each run had one core of a shared machine.
 
 - `2 x 64` means two groups of 64 units. `12 x 8 in 3` means 12 groups of 8 units, each in a unit of a group of 3, such as a head.
 - `fixed` counts the axes of parameters that stay in place, by the operation that fixes them.

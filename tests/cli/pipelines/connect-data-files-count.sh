@@ -60,3 +60,6 @@ touch pictures/train/a/0.png
 expect_programs 'mc-data1 ' "$@" pictures/out/net-1.mcz
 cp pictures/train/b/0.png pictures/train/a/0.png
 expect_programs 'mc-data1 mc-train1 ' "$@" pictures/out/net-1.mcz
+
+# made-up images need no files
+DATA=synth DATA_DIR=pictures "$MC_ROOT/pipelines/include/data-files" | same - /dev/null
