@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Activations other than ReLU, for one number: the same arithmetic on every device. It uses no
- * branches and no library functions, so that compilers vectorize it. NaN stays NaN; infinities
- * behave as in PyTorch. Only leakyrelu uses `negative`, its factor below 0. */
+ * The activations of MC_EACH_ACTIVATION, for one number: the same arithmetic on every device. It
+ * uses no branches and no library functions, so that compilers vectorize it. NaN stays NaN;
+ * infinities behave as in PyTorch. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 
@@ -72,51 +72,42 @@ MC_BOTH_FN float mc_tanh(float x)
     return a < 0.625f ? x + x * z * q : x < 0 ? -far : far;
 }
 
-MC_BOTH_FN float mc_activation(enum mc_op op, float negative, float x)
-{
-    switch (op) {
-    case MC_OP_RELU6:
-        return mc_clamp(x, 0, 6);
-    case MC_OP_GELU:
-        return x * mc_normal(x);
-    case MC_OP_SILU:
-        return x * mc_sigmoid(x);
-    case MC_OP_HARDSWISH:
-        return x * mc_clamp(x + 3, 0, 6) * (1.0f / 6);
-    case MC_OP_HARDSIGMOID:
-        return mc_clamp(x + 3, 0, 6) * (1.0f / 6);
-    case MC_OP_LEAKYRELU:
-        return x > 0 ? x : x * negative;
-    case MC_OP_TANH:
-        return mc_tanh(x);
-    default:
-        return mc_sigmoid(x);
+/* mc_value_NAME(x, factor) and mc_slope_NAME(x, factor): an activation's value and derivative; at a
+ * kink, PyTorch's. */
+#define ACTIVATION(name, value, slope)                                                             \
+    MC_BOTH_FN float mc_value_##name(float x, float factor)                                        \
+    {                                                                                              \
+        (void)factor;                                                                              \
+        return value;                                                                              \
+    }                                                                                              \
+    MC_BOTH_FN float mc_slope_##name(float x, float factor)                                        \
+    {                                                                                              \
+        (void)factor;                                                                              \
+        return slope;                                                                              \
     }
+/* clang-format off */
+ACTIVATION(relu6, mc_clamp(x, 0, 6), x > 0 && x < 6 ? 1.0f : 0.0f)
+ACTIVATION(gelu, x * mc_normal(x), mc_normal(x) + x * 0.39894228f * mc_exp(-0.5f * x * x))
+ACTIVATION(silu, x * mc_sigmoid(x), mc_sigmoid(x) * (1 + x * (1 - mc_sigmoid(x))))
+ACTIVATION(hardswish, x * mc_clamp(x + 3, 0, 6) * (1.0f / 6), x < -3 ? 0 : x > 3 ? 1 : x * (1.0f / 3) + 0.5f)
+ACTIVATION(hardsigmoid, mc_clamp(x + 3, 0, 6) * (1.0f / 6), x > -3 && x < 3 ? 1.0f / 6 : 0.0f)
+ACTIVATION(sigmoid, mc_sigmoid(x), mc_sigmoid(x) * (1 - mc_sigmoid(x)))
+ACTIVATION(leakyrelu, x > 0 ? x : x * factor, x > 0 ? 1 : factor)
+ACTIVATION(tanh, mc_tanh(x), (1 - mc_tanh(x)) * (1 + mc_tanh(x)))
+/* clang-format on */
+#undef ACTIVATION
+
+/* The same by operation; NaN for one that is not in the list. */
+#define MC_VALUE_OF(NAME, name, ...) op == MC_OP_##NAME ? mc_value_##name(x, factor):
+#define MC_SLOPE_OF(NAME, name, ...) op == MC_OP_##NAME ? mc_slope_##name(x, factor):
+MC_BOTH_FN float mc_activation(enum mc_op op, float factor, float x)
+{
+    return MC_EACH_ACTIVATION(MC_VALUE_OF) NAN;
 }
 
-/* The derivative of op at x; at a kink, PyTorch's value. */
-MC_BOTH_FN float mc_activation_slope(enum mc_op op, float negative, float x)
+MC_BOTH_FN float mc_activation_slope(enum mc_op op, float factor, float x)
 {
-    const float s = mc_sigmoid(x), t = mc_tanh(x);
-
-    switch (op) {
-    case MC_OP_RELU6:
-        return x > 0 && x < 6 ? 1.0f : 0.0f;
-    case MC_OP_GELU:
-        return mc_normal(x) + x * 0.39894228f * mc_exp(-0.5f * x * x);
-    case MC_OP_SILU:
-        return s * (1 + x * (1 - s));
-    case MC_OP_HARDSWISH:
-        return x < -3 ? 0 : x > 3 ? 1 : x * (1.0f / 3) + 0.5f;
-    case MC_OP_HARDSIGMOID:
-        return x > -3 && x < 3 ? 1.0f / 6 : 0.0f;
-    case MC_OP_LEAKYRELU:
-        return x > 0 ? 1 : negative;
-    case MC_OP_TANH:
-        return (1 - t) * (1 + t);
-    default:
-        return s * (1 - s);
-    }
+    return MC_EACH_ACTIVATION(MC_SLOPE_OF) NAN;
 }
 
 #endif

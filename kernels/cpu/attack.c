@@ -43,7 +43,7 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
     const size_t n = image_floats(p);
 
     assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
-    memcpy(x->data, clean->data, p->batch * n * sizeof(float));
+    memcpy(x->data, clean->data, p->run.batch * n * sizeof(float));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++) {
         const float *from = cpu_const_floats(clean) + i * n;

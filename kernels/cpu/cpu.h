@@ -13,8 +13,8 @@
 
 #include "kernels/conv_table.h"
 #include "kernels/cpu/kernels.h"
+#include "kernels/executor.h"
 #include "kernels/functions.h"
-#include "kernels/roles.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
@@ -32,8 +32,8 @@ struct cpu {
     double part[CPU_PARTS];
 };
 
-/* The functions of struct mc_backend, in attack.c, backend_cpu.c, buffers.c, loss.c, norm.c,
- * pixels.c, plan.c, run.c, soft_permutation.c. */
+/* The functions of struct mc_backend, in attack.c, backend_cpu.c, buffers.c, pixels.c, plan.c,
+ * results.c, run.c, soft_permutation.c and ops/batchnorm.c. */
 MC_DECLARE_FUNCTIONS(cpu)
 
 static inline struct cpu *cpu_of(struct mc_backend *base)
@@ -187,9 +187,8 @@ struct cpu_node {
     size_t grad_image, grad_size; /* the gradient's */
     size_t out_block, grad_block, extra_block;
     float *out, *grad;
-    float *channels; /* batch norm: mean, scale, beta, k1, k2 and 1/sigma of channels */
-    int32_t *argmax; /* max pool: input pixel of each maximum */
-    int written;     /* backward: grad already has a value */
+    void *extra;     /* memory of its operation alone */
+    int adds;        /* its backward can add to a gradient */
     int batch_stats; /* batch norm: the last forward used the batch's statistics */
     struct cpu_conv *conv;
     /* batch norm: kernels that convolutions compute, or NULL */
@@ -199,14 +198,10 @@ struct cpu_node {
 };
 
 struct mc_plan {
+    struct mc_run run; /* first */
     struct cpu *be;
-    const struct mc_graph *g;
-    size_t batch, valid;
-    int backward, input_grad, train_only;
+    size_t valid;
     struct cpu_node *nodes; /* g->n_nodes */
-    struct mc_role *roles;  /* the roles of the nodes */
-    struct mc_tap_request *taps;
-    size_t n_taps;
     struct cpu_arena arena;
     size_t work_block, tmp_block, row_block, moments_block;
     void *work;            /* oneDNN's scratch, partial sums */
@@ -218,13 +213,16 @@ struct mc_plan {
     double objective;      /* sum over images and heads of the last forward */
     double *moments;       /* the moments' work */
     struct mc_ctl ctl;     /* control block of the last load */
-    enum mc_mode mode;     /* mode of the last forward */
-    int parameters;        /* the backward pass computes the parameters' gradients */
 };
+
+static inline struct mc_plan *cpu_plan_of(struct mc_run *run)
+{
+    return (struct mc_plan *)run;
+}
 
 static inline struct cpu_shape cpu_node_shape(const struct mc_plan *p, const struct cpu_node *n)
 {
-    struct cpu_shape s = {p->batch, p->valid, n->cb, n->hw};
+    struct cpu_shape s = {p->run.batch, p->valid, n->cb, n->hw};
     return s;
 }
 
@@ -240,25 +238,45 @@ static inline size_t cpu_channel_at(const struct mc_plan *p, const struct cpu_no
 /* The shape of a plan's convolution. Its algorithms are direct: the choice comes later. */
 struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c);
 
-/* Batch norm (norm.c). */
+/* ---- operations (ops/) ----------------------------------------------------------------------
+ * One row for each; struct mc_runner says what the functions do. */
+struct cpu_step {
+    struct mc_plan *p;
+    const struct cpu_kernels *k;
+    struct cpu_node *c, *in; /* the node and its first input; backward: and input `input` */
+    int input;
+    float *dx; /* backward: the memory of its gradient */
+    int adds;  /* backward: add to dx. Only set if the node's `adds` is */
+};
+struct cpu_op {
+    void (*forward)(const struct cpu_step *s);
+    void (*parameters)(const struct cpu_step *s); /* NULL: none */
+    void (*backward)(const struct cpu_step *s);
+    int adds; /* backward can add */
+    /* Makes the node's convolution, or reserves its extra_block. NULL: neither. */
+    int (*place)(struct mc_plan *p, struct cpu_node *c, struct mc_error *err);
+};
+#define CPU_DECLARE_OP(NAME, name, ...) extern const struct cpu_op cpu_op_##name;
+MC_EACH_OP(CPU_DECLARE_OP)
+extern const struct cpu_op *const cpu_ops[MC_N_OPS];
+
+/* to = from, or to += from; they may be the same memory. */
+void cpu_move(const struct mc_plan *p, size_t n, const float *from, int adds, float *to);
+/* Zero the lanes after the last channel, as in every blocked activation. */
+void cpu_clear_padding(const struct mc_plan *p, const struct cpu_node *c, float *x);
 /* Sum over images of part[n][cb][index of `count`][b] for channel c. */
 double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
                  size_t index, size_t count);
-void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
-                      double *acc);
-void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams);
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx);
+/* The same from p->work, for every channel. */
+void cpu_totals(const struct mc_plan *p, const struct cpu_node *c, size_t index, size_t count,
+                float *sums);
 
-/* Memory and convolutions of a plan whose nodes have their roles (plan.c). */
+/* Memory and convolutions of a plan whose nodes have their roles (plan.c). The caller releases the
+ * arena. */
 int cpu_plan_place(struct mc_plan *p, struct mc_error *err);
-void cpu_plan_release(struct mc_plan *p);
 
-/* Adds the joint moments of tap t of two plans (loss.c). */
-void cpu_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc);
-
-/* Loss heads (loss.c). */
-void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *n);
-void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *n, float *dx);
+/* Adds the joint moments of tap t of two plans (results.c). */
+void cpu_tap_moments(struct mc_run *a, struct mc_run *b, size_t t, struct mc_buf *acc);
 
 /* May also be called in a parallel loop. */
 static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)

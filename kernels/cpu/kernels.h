@@ -113,9 +113,9 @@ struct cpu_kernels {
     void (*relu)(size_t n, const float *x, float delta, float *y);
     void (*relu_back)(size_t n, const float *x, const float *dy, float delta, float *dx);
     void (*add)(size_t n, const float *a, const float *b, float *y); /* y may be a */
-    /* y = op(x); if dy is not NULL, dy times the slope at x. y may be x or dy. negative: see
+    /* y = op(x); if dy is not NULL, dy times the slope at x. y may be x or dy. factor: see
      * kernels/activation.h */
-    void (*activation)(enum mc_op op, float negative, size_t n, const float *x, const float *dy,
+    void (*activation)(enum mc_op op, float factor, size_t n, const float *x, const float *dy,
                        float *y);
     /* y = x * f. `image` is the distance in floats between the factors of two images (0: all images
      * share them). Factors are per channel (each 0) or per channel and pixel. y may be x. */

@@ -24,44 +24,28 @@ static void KERNEL(add)(size_t n, const float *a, const float *b, float *y)
         ((vf *)y)[i] = ((const vf *)a)[i] + ((const vf *)b)[i];
 }
 
-/* op is a constant after inlining. */
-static inline __attribute__((always_inline)) void
-activate_range(enum mc_op op, float negative, size_t n, const float *x, const float *dy, float *y)
-{
-    if (dy) {
-#pragma omp simd
-        for (size_t i = 0; i < n; i++)
-            y[i] = dy[i] * mc_activation_slope(op, negative, x[i]);
-    } else {
-#pragma omp simd
-        for (size_t i = 0; i < n; i++)
-            y[i] = mc_activation(op, negative, x[i]);
+#define RANGE(NAME, name, ...)                                                                     \
+    static void KERNEL(name)(float factor, size_t n, const float *x, const float *dy, float *y)    \
+    {                                                                                              \
+        _Pragma("omp simd") for (size_t i = 0; i < (dy ? n : 0); i++) y[i] =                       \
+            dy[i] * mc_slope_##name(x[i], factor);                                                 \
+        _Pragma("omp simd") for (size_t i = 0; i < (dy ? 0 : n); i++) y[i] =                       \
+            mc_value_##name(x[i], factor);                                                         \
     }
-}
+MC_EACH_ACTIVATION(RANGE)
+#undef RANGE
 
-static void KERNEL(activation)(enum mc_op op, float negative, size_t n, const float *x,
+static void KERNEL(activation)(enum mc_op op, float factor, size_t n, const float *x,
                                const float *dy, float *y)
 {
     enum { SOME = 4096 };
-#define ONE_OF(name)                                                                               \
-    case MC_OP_##name:                                                                             \
-        activate_range(MC_OP_##name, negative, n - i < SOME ? n - i : SOME, x + i,                 \
-                       dy ? dy + i : NULL, y + i);                                                 \
-        break
+#define RANGE_OF(NAME, name, ...) [MC_OP_##NAME] = KERNEL(name),
+    static void (*const RANGES[MC_N_OPS])(float, size_t, const float *, const float *,
+                                          float *) = {MC_EACH_ACTIVATION(RANGE_OF)};
+#undef RANGE_OF
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i += SOME)
-        switch (op) {
-            ONE_OF(RELU6);
-            ONE_OF(GELU);
-            ONE_OF(SILU);
-            ONE_OF(HARDSWISH);
-            ONE_OF(HARDSIGMOID);
-            ONE_OF(LEAKYRELU);
-            ONE_OF(TANH);
-        default:
-            ONE_OF(SIGMOID);
-        }
-#undef ONE_OF
+        RANGES[op](factor, n - i < SOME ? n - i : SOME, x + i, dy ? dy + i : NULL, y + i);
 }
 
 static void KERNEL(mul)(const struct cpu_shape *s, const float *x, const float *f, size_t image,

@@ -166,7 +166,7 @@ static void read_pixels(struct mc_plan *p, const struct mc_source *src, const st
     if (raw)
         scaling_to_unit(&unit);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < p->batch; i++) {
+    for (size_t i = 0; i < p->run.batch; i++) {
         int32_t *map = (int32_t *)p->work + i * c->hw;
         struct picture image = *all;
         image.x += i * all->image;
@@ -195,9 +195,10 @@ void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_bu
     const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
 
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
-    const int32_t *order = (const int32_t *)(const void *)src->order->data + p->ctl.row * p->batch;
+    const int32_t *order =
+        (const int32_t *)(const void *)src->order->data + p->ctl.row * p->run.batch;
     p->valid = 0;
-    for (size_t i = 0; i < p->batch; i++) {
+    for (size_t i = 0; i < p->run.batch; i++) {
         p->samples[i] = order[i];
         p->ids[i] = (uint32_t)order[i] + src->base;
         p->labels[i] = order[i] < 0 ? 0 : labels[order[i]];
@@ -219,7 +220,7 @@ void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_
     all.channel = all.pixels;
     all.step = 1;
     assert(!memcmp(&p->ctl, ctl->data, sizeof p->ctl));
-    assert(out->bytes >= p->batch * all.image * sizeof *all.x);
+    assert(out->bytes >= p->run.batch * all.image * sizeof *all.x);
     (void)ctl;
     read_pixels(p, src, &all, 0);
 }
@@ -248,9 +249,9 @@ void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
     const size_t channels = (size_t)c->n->c;
     float *to = cpu_floats(out);
 
-    assert(p->input_grad);
+    assert(p->run.input_grad);
 #pragma omp parallel for schedule(static)
-    for (size_t i = 0; i < p->batch; i++)
+    for (size_t i = 0; i < p->run.batch; i++)
         for (size_t ch = 0; ch < channels; ch++) {
             const float *g = c->grad + i * c->grad_image + (c->plain_grad ? ch * c->hw : ch);
             const float scale = 1 / c->n->std[ch];

@@ -2,6 +2,7 @@
  *
  * Making a plan: layouts, the lifetime of each block of memory, and the primitives. */
 #include "kernels/cpu/cpu.h"
+#include "libcommon/graph/op.h"
 
 #include <string.h>
 
@@ -11,10 +12,10 @@ static void shape_nodes(struct mc_plan *p)
     int flat = 0;
 
     p->nodes[0].plain = 1;
-    for (size_t t = 0; t < p->n_taps; t++)
-        if (p->taps[t].node == 0) /* moments need blocks */
+    for (size_t t = 0; t < p->run.n_taps; t++)
+        if (p->run.taps[t].node == 0) /* moments need blocks */
             p->nodes[0].plain = 0;
-    for (int i = 0; i < p->g->n_nodes; i++)
+    for (int i = 0; i < p->run.g->n_nodes; i++)
         for (int k = 0; p->nodes[i].role->live && k < p->nodes[i].n->n_in; k++)
             if (p->nodes[i].n->in[k] == 0 && p->nodes[i].n->op == MC_OP_FLATTEN)
                 flat = 1;
@@ -23,14 +24,14 @@ static void shape_nodes(struct mc_plan *p)
     /* oneDNN has only reference code for the gradient of a few plain channels; a flatten needs the
      * pixels' layout */
     p->nodes[0].plain_grad = flat && p->nodes[0].plain;
-    for (int i = 0; i < p->g->n_nodes; i++) {
+    for (int i = 0; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         c->cb = ((size_t)c->n->c + b - 1) / b;
         c->hw = (size_t)c->n->h * (size_t)c->n->w;
         c->image = (c->plain ? (size_t)c->n->c : c->cb * b) * c->hw;
-        c->size = p->batch * c->image;
+        c->size = p->run.batch * c->image;
         c->grad_image = (c->plain_grad ? (size_t)c->n->c : c->cb * b) * c->hw;
-        c->grad_size = p->batch * c->grad_image;
+        c->grad_size = p->run.batch * c->grad_image;
     }
 }
 
@@ -58,22 +59,12 @@ static size_t time_of(const struct cpu_node *c, size_t i)
     return c->role->done ? (size_t)c->role->done : i;
 }
 
-/* Return whether the node's backward reads its input's output. */
+/* Return whether the node's backward reads its input's output. A batch norm that computes the node
+ * reads an addition's inputs, but no ReLU's. */
 static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
-           (c->n->op == MC_OP_CONV || c->n->op == MC_OP_LINEAR || c->n->op == MC_OP_BATCHNORM ||
-            c->n->op == MC_OP_LAYERNORM || c->n->op == MC_OP_SCALE || c->n->op == MC_OP_MUL ||
-            (mc_is_activation(c->n->op) && !c->role->done) || c->n->op == MC_OP_LOSS ||
-            (c->n->op == MC_OP_ADD && c->role->done));
-}
-
-/* Operations on one input whose output may replace it in memory, and whose gradients may share
- * too. */
-static int is_elementwise(enum mc_op op)
-{
-    return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE ||
-           mc_is_activation(op);
+           (c->role->done ? c->n->op == MC_OP_ADD : mc_op_has(c->n, MC_OP_READS_INPUT));
 }
 
 /* The input whose memory node i's output reuses, or -1. */
@@ -82,12 +73,11 @@ static int output_in_place(const struct mc_plan *p, int i)
     const struct cpu_node *c = &p->nodes[i];
     if (flatten_is_view(p, i))
         return c->n->in[0];
-    if (c->n->op == MC_OP_DROPOUT && exclusive(p, c->n->in[0]))
-        return c->n->in[0];
     for (int k = 0; c->n->op == MC_OP_ADD && k < c->n->n_in; k++)
         if (exclusive(p, c->n->in[k]))
             return c->n->in[k];
-    if (is_elementwise(c->n->op) && !p->backward && exclusive(p, c->n->in[0]))
+    if (mc_op_has(c->n, MC_OP_IN_PLACE) && exclusive(p, c->n->in[0]) &&
+        !(p->run.backward && mc_op_has(c->n, MC_OP_READS_INPUT)))
         return c->n->in[0];
     return -1;
 }
@@ -105,12 +95,12 @@ static int grad_in_place(const struct mc_plan *p, int i)
         return p->nodes[r->other].role->shares == r->sum ? -1 : r->sum;
     if (r->loss_users != 1)
         return -1;
-    for (int j = i + 1; j < p->g->n_nodes; j++) {
+    for (int j = i + 1; j < p->run.g->n_nodes; j++) {
         const struct mc_node *u = p->nodes[j].n;
         for (int k = 0; p->nodes[j].role->reach && k < u->n_in; k++) {
             if (u->in[k] != i)
                 continue;
-            if (is_elementwise(u->op) || u->op == MC_OP_DROPOUT || flatten_is_view(p, j))
+            if (mc_op_has(u, MC_OP_IN_PLACE) || flatten_is_view(p, j))
                 return j;
             return -1;
         }
@@ -120,7 +110,7 @@ static int grad_in_place(const struct mc_plan *p, int i)
 
 static void place_outputs(struct mc_plan *p)
 {
-    const size_t n = (size_t)p->g->n_nodes, end = 2 * n + 1;
+    const size_t n = (size_t)p->run.g->n_nodes, end = 2 * n + 1;
     struct cpu_arena *a = &p->arena;
 
     for (size_t i = 0; i < n; i++) {
@@ -145,7 +135,8 @@ static void place_outputs(struct mc_plan *p)
         const struct cpu_node *u = &p->nodes[j];
         for (int k = 0; u->role->live && k < u->n->n_in; k++) {
             const struct cpu_node *in = &p->nodes[u->n->in[k]];
-            const size_t last = p->backward && backward_reads_input(u) ? 2 * n - time_of(u, j) : j;
+            const size_t last =
+                p->run.backward && backward_reads_input(u) ? 2 * n - time_of(u, j) : j;
             cpu_arena_extend(a, in->out_block, last, last);
         }
     }
@@ -153,10 +144,10 @@ static void place_outputs(struct mc_plan *p)
 
 static void place_gradients(struct mc_plan *p)
 {
-    const size_t n = (size_t)p->g->n_nodes;
+    const size_t n = (size_t)p->run.g->n_nodes;
     struct cpu_arena *a = &p->arena;
 
-    for (size_t i = n; p->backward && i-- > 0;) {
+    for (size_t i = n; p->run.backward && i-- > 0;) {
         struct cpu_node *c = &p->nodes[i];
         if (!c->role->need_grad)
             continue;
@@ -176,40 +167,12 @@ static void place_gradients(struct mc_plan *p)
     }
 }
 
-struct cpu_conv_shape cpu_conv_shape_of(const struct mc_plan *p, const struct cpu_node *c)
-{
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
-    const struct mc_node *n = c->n;
-
-    return (struct cpu_conv_shape){
-        .n = (int)p->batch,
-        .ic = in->n->c,
-        MC_CONV_SIZES(in->n, n),
-        .plain_input = in->plain,
-        .plain_grad = in->plain_grad,
-        .bias = n->has_bias && !c->role->skip_bias,
-        .backward_data = p->backward && c->role->reach && in->role->need_grad,
-        .backward_weights = p->backward && c->role->reach,
-        .adds = mc_adds_gradient(p->g, p->roles, (int)(c - p->nodes)),
-    };
-}
-
-static int make_conv(struct mc_plan *p, struct cpu_node *c, struct mc_error *err)
-{
-    struct cpu_conv_shape s = cpu_conv_shape_of(p, c);
-
-    for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
-        s.algorithm[pass] = cpu_choose(p->be->k, pass, &s);
-    return mc_fail_in(cpu_conv_new(p->be, &s, &c->conv, err), err, "%s", c->n->name);
-}
-
 /* Floats of the largest gradient that the node's backward may write before it is added. */
 static size_t tmp_size(const struct mc_plan *p, const struct cpu_node *c)
 {
     size_t size = 0;
 
-    if (!p->backward || !c->role->reach || c->n->op == MC_OP_ADD ||
-        (c->conv && cpu_conv_adds(c->conv)))
+    if (!p->run.backward || !c->role->reach || c->adds)
         return 0;
     for (int k = 0; k < c->n->n_in; k++) {
         const struct cpu_node *in = &p->nodes[c->n->in[k]];
@@ -222,38 +185,33 @@ static size_t tmp_size(const struct mc_plan *p, const struct cpu_node *c)
 /* Scratch: oneDNN's, and the partial sums of batch norm and of biases. */
 static int place_work(struct mc_plan *p, struct mc_error *err)
 {
-    const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes + 1;
+    const size_t b = (size_t)p->be->k->block, end = 2 * (size_t)p->run.g->n_nodes + 1;
     /* load stores each pixel's source index here */
-    size_t bytes = p->batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
+    size_t bytes = p->run.batch * p->nodes[0].hw * sizeof(int32_t), moments = 0;
     size_t tmp = 0;
 
-    for (int i = 0; i < p->g->n_nodes; i++) {
+    for (int i = 0; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         if (!c->role->live)
             continue;
-        size_t needed = 2 * p->batch * c->cb * b * sizeof(float);
-        if (c->n->op == MC_OP_CONV) {
-            int rc = make_conv(p, c, err);
-            if (rc)
-                return rc;
-            const size_t conv = cpu_conv_work(c->conv);
-            needed = conv > needed ? conv : needed;
-        }
+        const struct cpu_op *op = cpu_ops[c->n->op];
+        int rc = op->place ? op->place(p, c, err) : 0;
+        if (rc)
+            return rc;
+        c->adds = op->adds || (c->conv && cpu_conv_adds(c->conv));
+        size_t needed = 2 * p->run.batch * c->cb * b * sizeof(float);
+        if (c->conv && cpu_conv_work(c->conv) > needed)
+            needed = cpu_conv_work(c->conv);
         bytes = needed > bytes ? needed : bytes;
         tmp = tmp_size(p, c) > tmp ? tmp_size(p, c) : tmp;
-        if (c->n->op == MC_OP_BATCHNORM)
-            c->extra_block = cpu_arena_add(&p->arena, 6 * c->cb * b * sizeof(float), 0, end);
-        if (c->n->op == MC_OP_MAXPOOL && p->backward && c->role->reach)
-            c->extra_block =
-                cpu_arena_add(&p->arena, c->size * sizeof(int32_t), (size_t)i, end - 1 - (size_t)i);
     }
     if (tmp)
         p->tmp_block = cpu_arena_add(&p->arena, tmp * sizeof(float), 0, end);
     p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
-    p->row_block = cpu_arena_add(&p->arena, 5 * p->batch * sizeof(float), 0, end);
-    for (size_t t = 0; t < p->n_taps; t++) {
-        const size_t hw = p->nodes[p->taps[t].node].hw;
-        const size_t tap = cpu_moments_work(p->taps[t].count, p->batch * hw);
+    p->row_block = cpu_arena_add(&p->arena, 5 * p->run.batch * sizeof(float), 0, end);
+    for (size_t t = 0; t < p->run.n_taps; t++) {
+        const size_t hw = p->nodes[p->run.taps[t].node].hw;
+        const size_t tap = cpu_moments_work(p->run.taps[t].count, p->run.batch * hw);
         moments = tap > moments ? tap : moments;
     }
     if (moments)
@@ -265,9 +223,9 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
 static struct cpu_node *first_reader(const struct mc_plan *p, int i)
 {
     struct cpu_node *first = NULL;
-    size_t first_time = 2 * (size_t)p->g->n_nodes;
+    size_t first_time = 2 * (size_t)p->run.g->n_nodes;
 
-    for (int j = i + 1; j < p->g->n_nodes; j++)
+    for (int j = i + 1; j < p->run.g->n_nodes; j++)
         for (int k = 0; p->nodes[j].role->live && k < p->nodes[j].n->n_in; k++)
             if (p->nodes[j].n->in[k] == i && time_of(&p->nodes[j], (size_t)j) < first_time) {
                 first = &p->nodes[j];
@@ -287,9 +245,9 @@ static struct cpu_fused *fused_in(const struct cpu_node *c, enum mc_pass pass)
  * convolution before it the gradient of its input. The pixels are then in the cache. */
 static void fuse_norms(struct mc_plan *p)
 {
-    const size_t block = (size_t)p->be->k->block, end = 2 * (size_t)p->g->n_nodes;
+    const size_t block = (size_t)p->be->k->block, end = 2 * (size_t)p->run.g->n_nodes;
 
-    for (int i = 1; i < p->g->n_nodes; i++) {
+    for (int i = 1; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[0]];
         const struct mc_role *r = c->role;
         if (!r->live || c->n->op != MC_OP_BATCHNORM)
@@ -299,15 +257,16 @@ static void fuse_norms(struct mc_plan *p)
         struct cpu_node *next = pre != y && p->nodes[pre].role->tapped ? NULL : first_reader(p, y);
         const size_t time = next ? (size_t)(next - p->nodes) : 0;
         if (next && (c->fused[MC_PASS_FORWARD] = fused_in(next, MC_PASS_FORWARD))) {
-            p->roles[y].ready = (int)time;
+            p->run.roles[y].ready = (int)time;
             cpu_arena_extend(&p->arena, in->out_block, time, time);
             if (r->sum >= 0)
                 cpu_arena_extend(&p->arena, p->nodes[r->other].out_block, time, time);
         }
         /* its gradient is complete after the last node that adds to it */
         if (next && (c->fused[MC_PASS_DATA] = fused_in(next, MC_PASS_DATA)))
-            c->part_block = cpu_arena_add(&p->arena, 2 * p->batch * c->cb * block * sizeof(float),
-                                          end - time, end - (size_t)i);
+            c->part_block =
+                cpu_arena_add(&p->arena, 2 * p->run.batch * c->cb * block * sizeof(float),
+                              end - time, end - (size_t)i);
         /* no other node runs between them; in's weights, which read its output, come before the
          * gradient of in's input, which may be in the same memory */
         if (in == c - 1 && in->conv && in->role->need_grad && in->role->loss_users == 1 &&
@@ -320,23 +279,20 @@ static void fuse_norms(struct mc_plan *p)
 
 static void resolve(struct mc_plan *p)
 {
-    for (int i = 0; i < p->g->n_nodes; i++) {
+    for (int i = 0; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         c->out = cpu_arena_at(&p->arena, c->out_block);
         c->grad = cpu_arena_at(&p->arena, c->grad_block);
         c->part = cpu_arena_at(&p->arena, c->part_block);
-        if (c->n->op == MC_OP_BATCHNORM)
-            c->channels = cpu_arena_at(&p->arena, c->extra_block);
-        else
-            c->argmax = cpu_arena_at(&p->arena, c->extra_block);
+        c->extra = cpu_arena_at(&p->arena, c->extra_block);
     }
     p->work = cpu_arena_at(&p->arena, p->work_block);
     p->tmp = cpu_arena_at(&p->arena, p->tmp_block);
     p->loss = cpu_arena_at(&p->arena, p->row_block);
-    p->correct = p->loss + p->batch;
-    p->labels = (int32_t *)(void *)(p->correct + p->batch);
-    p->samples = p->labels + p->batch;
-    p->ids = (uint32_t *)(void *)(p->samples + p->batch);
+    p->correct = p->loss + p->run.batch;
+    p->labels = (int32_t *)(void *)(p->correct + p->run.batch);
+    p->samples = p->labels + p->run.batch;
+    p->ids = (uint32_t *)(void *)(p->samples + p->run.batch);
     if ((p->moments = cpu_arena_at(&p->arena, p->moments_block)))
         memset(p->moments, 0, p->arena.blocks[p->moments_block].bytes);
 }
@@ -354,11 +310,6 @@ int cpu_plan_place(struct mc_plan *p, struct mc_error *err)
     if (!rc)
         resolve(p);
     return rc;
-}
-
-void cpu_plan_release(struct mc_plan *p)
-{
-    cpu_arena_release(&p->arena);
 }
 
 size_t cpu_plan_bytes(const struct mc_plan *p)

@@ -33,7 +33,7 @@ void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc
 
     (void)ctl;
     first.type = CUDA_F32;
-    assert(out->bytes >= p->batch * first.image * sizeof(float));
+    assert(out->bytes >= p->run.batch * first.image * sizeof(float));
     cuda_enter(p->be);
     gather_pixels(p, src, NULL, &first, 0, cuda_floats(out));
 }
@@ -50,7 +50,7 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
 {
     const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
 
-    assert(p->input_grad);
+    assert(p->run.input_grad);
     cuda_enter(p->be);
     cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->pixels_scale, cuda_floats(out));
 }
@@ -69,7 +69,7 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
 
     assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     cuda_enter(p->be);
-    cuda_ball_start(p->be, p->batch, n, &p->rows, b, restart, cuda_const_floats(clean),
+    cuda_ball_start(p->be, p->run.batch, n, &p->rows, b, restart, cuda_const_floats(clean),
                     cuda_floats(x));
 }
 
@@ -77,7 +77,7 @@ void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
                       const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
 {
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->batch, image_floats(p), &p->rows, b, descend ? -b->step : b->step,
+    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, b, descend ? -b->step : b->step,
                    cuda_const_floats(clean), cuda_const_floats(grad), cuda_floats(x));
 }
 
@@ -85,7 +85,7 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                       struct mc_buf *best_loss, struct mc_buf *best)
 {
     cuda_enter(p->be);
-    cuda_ball_keep(p->be, p->batch, image_floats(p), &p->rows, descend, cuda_const_floats(x),
+    cuda_ball_keep(p->be, p->run.batch, image_floats(p), &p->rows, descend, cuda_const_floats(x),
                    cuda_floats(best_loss), cuda_floats(best));
 }
 
@@ -93,7 +93,7 @@ void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 
 void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
-    if (p->backward) { /* the next backward pass does not wait for it */
+    if (p->run.backward) { /* the next backward pass does not wait for it */
         cuda_use(p->be);
         cuda_begin_side(p->be);
     } else {
@@ -121,9 +121,9 @@ static void copy_tap(struct mc_plan *p, const struct cuda_node *c, size_t first,
 
 void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
 {
-    const struct cuda_node *logits = &p->nodes[p->g->logits];
+    const struct cuda_node *logits = &p->nodes[p->run.g->logits];
     const float *row = kind == MC_OUT_LOSS ? p->rows.loss : p->rows.correct;
-    const struct mc_tap_request *t = &p->taps[index];
+    const struct mc_tap_request *t = &p->run.taps[index];
 
     cuda_enter(p->be);
     switch (kind) {
@@ -132,7 +132,7 @@ void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc
         break;
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
-        cuda_copy_rows(p->be, CUDA_F32, 1, p->batch, row, 0, 0, cuda_floats(out), 0);
+        cuda_copy_rows(p->be, CUDA_F32, 1, p->run.batch, row, 0, 0, cuda_floats(out), 0);
         break;
     case MC_OUT_TAP:
         copy_tap(p, &p->nodes[t->node], t->offset, t->count, out);
@@ -173,9 +173,10 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
     cuda_add_doubles(be, size, sums, (double *)acc->data);
 }
 
-void cuda_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc)
+void cuda_tap_moments(struct mc_run *run, struct mc_run *with, size_t t, struct mc_buf *acc)
 {
-    const struct mc_tap_request *tap = &a->taps[t], *other = &b->taps[t];
+    const struct mc_plan *a = cuda_plan_of(run), *b = cuda_plan_of(with);
+    const struct mc_tap_request *tap = &a->run.taps[t], *other = &b->run.taps[t];
     const struct cuda_node *x = &a->nodes[tap->node], *y = &b->nodes[other->node];
     const struct cuda_shape s = slice_shape(a, x, tap->count), u = slice_shape(b, y, tap->count);
 
@@ -228,7 +229,7 @@ void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const stru
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
         const size_t at = n->running_mean.offset;
-        if (n->op == MC_OP_BATCHNORM)
+        if (n->running_mean.count)
             cuda_pool_moments(cuda_of(be), n->running_mean.count, (double)(n->h * n->w), a + at,
                               a + g->S + at, a + 2 * g->S, s + at, s + n->running_var.offset);
     }

@@ -3,10 +3,11 @@
  * Types and functions that the files of the CUDA backend share: the backend, a plan and its nodes,
  * convolutions.
  *
- * C files decide what runs in which order. The .cu files hold the kernels and the functions that
- * launch them (kernels.h). All work goes to one stream and runs in order, with two exceptions on a
- * side stream: weights' gradients, and the sums of metrics() and the sumsq() after it. A backward
- * pass waits for these only at its end. Only put() and get() wait for the device.
+ * C files decide what runs in which order; ops/ has a file per family of operations. The .cu files
+ * hold the kernels and the functions that launch them (kernels.h). All work goes to one stream and
+ * runs in order, with two exceptions on a side stream: weights' gradients, and the sums of metrics()
+ * and the sumsq() after it. A backward pass waits for these only at its end. Only put() and get()
+ * wait for the device.
  *
  * Activations are (N,C,H,W) float32, or (N,H,W,C) in half precision. Every live node has its own
  * memory for its output and, with backward, for its output's gradient. There are three exceptions.
@@ -19,7 +20,7 @@
 
 #include "kernels/conv_table.h"
 #include "kernels/cuda/kernels.h"
-#include "kernels/roles.h"
+#include "kernels/executor.h"
 
 #include <cublas_v2.h>
 #include <cudnn.h>
@@ -167,9 +168,9 @@ struct cuda_node {
     void *weight, *dweight; /* half precision: its copy, and a convolution's gradient */
     struct cuda_norm norm;  /* batch and layer norm */
     void *argmax;           /* max pool */
-    int written;            /* backward: grad already has a value */
     int batch_stats;        /* batch norm: the last forward used the batch's statistics */
     struct cuda_conv *conv;
+    struct cuda_node *view;  /* the node whose output is also this one's, or NULL */
     struct cuda_node *whole; /* the concatenation that contains this node's output and gradient, */
     size_t at;               /* from this channel on */
 };
@@ -183,20 +184,15 @@ struct cuda_copies {
 };
 
 struct mc_plan {
+    struct mc_run run; /* first */
     struct cuda *be;
-    const struct mc_graph *g;
-    size_t batch;
     enum cuda_type type;
     struct cuda_loss_scale *loss_scale; /* f16, on the device; else NULL */
     const float *scale;                 /* the current backward pass's scale; NULL: 1 */
     const float *pixels_scale;          /* scale of the pixels' gradient in memory */
     struct mc_buf state;                /* the part of loss_scale that a checkpoint stores */
-    int backward, input_grad, train_only;
-    struct cuda_node *nodes; /* g->n_nodes */
-    struct mc_role *roles;   /* the roles of the nodes */
-    struct mc_tap_request *taps;
-    size_t n_taps;
-    unsigned char *data; /* all device memory of the plan */
+    struct cuda_node *nodes;            /* g->n_nodes */
+    unsigned char *data;                /* all device memory of the plan */
     size_t bytes;
     struct cuda_rows rows;
     struct cuda_scaling scaling;
@@ -207,14 +203,18 @@ struct mc_plan {
     struct cuda_partial partial; /* the same, and counters: for sums that the last block finishes */
     double *moments;             /* a batch's moments, then activations as doubles */
     size_t chunk;                /* doubles of those activations per network */
-    enum mc_mode mode;           /* mode of the last forward */
 };
+
+static inline struct mc_plan *cuda_plan_of(struct mc_run *run)
+{
+    return (struct mc_plan *)run;
+}
 
 static inline struct cuda_shape cuda_node_shape(const struct mc_plan *p, const struct cuda_node *c)
 {
     const int last = p->type != CUDA_F32 || c->hw == 1;
     const uint32_t stored = c->whole ? c->whole->stored : c->stored;
-    struct cuda_shape s = {.n = (uint32_t)p->batch,
+    struct cuda_shape s = {.n = (uint32_t)p->run.batch,
                            .c = (uint32_t)c->n->c,
                            .hw = c->hw,
                            .image = stored * c->hw,
@@ -253,27 +253,64 @@ static inline int cuda_pixel_channels(enum cuda_type t, int c)
     return t == CUDA_F32 ? c : (c + 7) / 8 * 8;
 }
 
-/* Returns whether a node's numbers are ordered as (N,C*H*W). */
-static inline int cuda_flat(const struct mc_plan *p, const struct cuda_node *c)
+/* ---- operations (ops/) ----------------------------------------------------------------------
+ * One row for each; kernels/executor.h says what the first three functions do. */
+struct cuda_step {
+    struct mc_plan *p;
+    struct cuda *be;
+    struct cuda_node *c, *in; /* the node and its first input; backward: and input `input` */
+    struct cuda_shape x, y;   /* the shapes of in and c */
+    int input, adds;          /* backward: adds to in->grad */
+};
+/* A plan's memory, counted with data NULL, then assigned. */
+struct cuda_places {
+    unsigned char *data;
+    size_t at;
+    size_t work, side_work; /* maxima over nodes, which share this memory: p->work, p->side_work, */
+    size_t parts, channels; /* and p->partial's sums and counters */
+};
+struct cuda_op {
+    void (*forward)(const struct cuda_step *s);
+    void (*parameters)(const struct cuda_step *s); /* NULL: none */
+    void (*backward)(const struct cuda_step *s);
+    /* A new plan calls the rest for its live nodes; NULL: nothing to do. First, in the order of
+     * nodes, `make` makes the node's convolution, or sets `view` or `whole`. */
+    int (*make)(struct mc_plan *p, struct cuda_node *c, struct mc_error *err);
+    /* Places memory other than the output and its gradient. */
+    void (*place)(struct mc_plan *p, struct cuda_node *c, struct cuda_places *m);
+    /* Half precision: returns the size of the weight's copy. Unless param is NULL, fills its part
+     * of struct cuda_copies' param, in which padding keeps CUDA_NO_PARAM. */
+    size_t (*copy)(const struct mc_plan *p, const struct cuda_node *c, uint32_t *param);
+};
+#define CUDA_DECLARE_OP(NAME, name, ...) extern const struct cuda_op cuda_op_##name;
+MC_EACH_OP(CUDA_DECLARE_OP)
+extern const struct cuda_op *const cuda_ops[MC_N_OPS];
+
+/* to = from, or to += from; they may be the same memory. */
+void cuda_move(const struct mc_plan *p, size_t n, const void *from, int adds, void *to);
+
+/* plan.c */
+void *cuda_place(struct cuda_places *m, size_t bytes);
+/* Makes p->partial large enough for sums of the node's channels. */
+void cuda_place_partial(const struct mc_plan *p, const struct cuda_node *c, struct cuda_places *m);
+static inline void cuda_raise(size_t *most, size_t n)
 {
-    return p->type == CUDA_F32 || c->hw == 1 || c->n->c == 1;
+    *most = n > *most ? n : *most;
 }
+/* Memory and convolutions of a plan whose nodes have their roles. */
+int cuda_plan_place(struct mc_plan *p, struct mc_error *err);
 
 /* copies.c */
 /* Counts the copies; if `weight` and `grad` are set, assigns each node its slice. */
 void cuda_copies_place(struct mc_plan *p);
 int cuda_copies_fill(struct mc_plan *p, struct mc_error *err); /* param, on the device */
 
-/* Memory and convolutions of a plan whose nodes have their roles (plan.c). */
-int cuda_plan_place(struct mc_plan *p, struct mc_error *err);
-void cuda_plan_release(struct mc_plan *p);
-
 /* batch.c */
 /* The number of images, of n with k channels of hw pixels, that are converted to doubles at
  * once. */
 size_t cuda_moments_images(size_t n, size_t k, size_t hw);
 /* Adds the joint moments of tap t of two plans. */
-void cuda_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc);
+void cuda_tap_moments(struct mc_run *a, struct mc_run *b, size_t t, struct mc_buf *acc);
 
 /* buffers.c */
 /* Copies from host memory, which may change after it returns. */

@@ -21,11 +21,11 @@ endif
 LINK_CUDNN := $(if $(CUDNN_SO),-L$(dir $(CUDNN_SO)) -l:$(notdir $(CUDNN_SO)) -Xlinker -rpath=$(dir $(CUDNN_SO)),-lcudnn)
 
 CUDA_LIB := $(if $(and $(CUDA),$(CUDNN_H)),$(BUILD)/lib/libmc-cuda.so)
-CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c))) \
+CUDA_OBJ := $(patsubst %,$(BUILD)/%.o,$(basename $(wildcard kernels/cuda/*.c kernels/cuda/ops/*.c))) \
             $(patsubst %,$(BUILD)/%.cu.o,$(basename $(wildcard kernels/cuda/*.cu)))
 # Objects of libmc.a that the library contains too.
 CUDA_COMMON := $(patsubst %,$(BUILD)/%.o,libcommon/base/alloc libcommon/base/error libcommon/base/precision \
-    libcommon/permutation/soft_permutation libcommon/graph/uses kernels/roles kernels/conv_table kernels/backend_facts)
+    libcommon/permutation/soft_permutation libcommon/graph/uses kernels/roles kernels/executor kernels/conv_table kernels/backend_facts)
 
 all: $(CUDA_LIB) $(if $(CUDA),$(if $(CUDNN_H),,no-cudnn))
 

@@ -151,7 +151,7 @@ size_t cuda_partial_size(const struct cuda_shape *s);
 void cuda_bias_sums(struct cuda *be, const struct cuda_shape *s, const void *dy, float *out,
                     const struct cuda_partial *o);
 
-/* ---- batch norm (norm.cu); cpu/norm.c -------------------------------------------------------- */
+/* ---- batch norm (norm.cu); cpu/ops/batchnorm.c ----------------------------------------------- */
 struct cuda_norm_args {
     enum mc_mode mode;
     const float *gamma, *weight_beta, *bias; /* (C); bias: skipped by the layer before, or NULL */
@@ -205,15 +205,15 @@ size_t cuda_conv_weights_work(const struct cuda_conv_sizes *s);
 void cuda_conv_weights(struct cuda *be, const struct cuda_conv_sizes *s, const float *x,
                        const float *dy, float *part, float *dw);
 
-/* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/run.c -------------------------- */
+/* ---- elementwise (pointwise.cu); cpu/kernels_pointwise.h, cpu/ops ---------------------------- */
 void cuda_relu(struct cuda *be, enum cuda_type t, size_t n, const void *x, float delta, void *y);
 void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, const void *dy,
                     float delta, int add, void *dx);
 /* y may be a */
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y);
-/* y = op(x); if dy is not NULL, dy times the slope at x, then `add`. negative: see
+/* y = op(x); if dy is not NULL, dy times the slope at x, then `add`. factor: see
  * kernels/activation.h */
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float negative, size_t n,
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float factor, size_t n,
                      const void *x, const void *dy, int add, void *y);
 /* y = x * f. f has x's shape, or one factor per channel: if fs has one pixel, or `learned` (C) if
  * not NULL. */
@@ -273,7 +273,7 @@ void cuda_copy_gradients(struct cuda *be, enum cuda_type t, size_t n, const void
 void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_loss_scale *scale,
                            uint32_t *arrived);
 
-/* ---- losses (loss.cu); cpu/loss.c ------------------------------------------------------------ */
+/* ---- losses (loss.cu); cpu/ops/loss.c -------------------------------------------------------- */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
 /* logits, dx: (N, classes), packed, of type t; arrived: a counter of blocks */
 void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,

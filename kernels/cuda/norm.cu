@@ -2,7 +2,7 @@
  *
  * Batch norm with the ReLU after it and an addition between them. First each channel's sums, from
  * which the last block computes its vectors; then elementwise work. A bias before it only moves the
- * mean (cpu/norm.c). */
+ * mean (cpu/ops/batchnorm.c). */
 #include "kernels/cuda/walk.cuh"
 
 /* A channel's vectors, from the batch's sums of d = x - first and d^2, or from the running

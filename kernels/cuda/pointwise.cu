@@ -55,21 +55,21 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
 }
 
 template <class T>
-static __global__ void activation(uint32_t n, enum mc_op op, float negative, const T *x,
-                                  const T *dy, int add, T *y)
+static __global__ void activation(uint32_t n, enum mc_op op, float factor, const T *x, const T *dy,
+                                  int add, T *y)
 {
     EACH (i, n) {
         const float a = value(x[i]);
         set_or_add(&y[i], add,
-                   dy ? value(dy[i]) * mc_activation_slope(op, negative, a)
-                      : mc_activation(op, negative, a));
+                   dy ? value(dy[i]) * mc_activation_slope(op, factor, a)
+                      : mc_activation(op, factor, a));
     }
 }
 
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float negative, size_t n,
+void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float factor, size_t n,
                      const void *x, const void *dy, int add, void *y)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, activation, (uint32_t)n, op, negative, (const T *)x, (const T *)dy,
+    WITH_TYPE(t, LAUNCH_EACH(be, activation, (uint32_t)n, op, factor, (const T *)x, (const T *)dy,
                              add, (T *)y));
 }
 

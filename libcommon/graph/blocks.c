@@ -6,6 +6,7 @@
 #include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/op.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -149,7 +150,7 @@ static void name_outer(const struct blocks *b, struct mc_group *to, size_t inner
         const struct mc_node *n = &b->g->nodes[i];
         const struct mc_axis *a = &b->s->axes[i];
         size_t from = 0, k = 0;
-        if (n->op != MC_OP_CONV && n->op != MC_OP_LINEAR)
+        if (!mc_op_has(n, MC_OP_LAYER))
             continue;
         for (; k < a->n && a->seg[k].group != (int)inner; k++)
             from += a->seg[k].count * a->seg[k].repeat;

@@ -1,151 +1,53 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Add nodes to a graph: shape inference, and the builder functions. */
+ * The builder functions: add nodes to a graph. */
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/fields.h"
-#include "libcommon/graph/graph.h"
+#include "libcommon/graph/op.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Only the first error is kept: later ones result from it. */
-#define fail(g, ...) ((g)->error.code ? -1 : (mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__), -1))
-
-/* ---- shapes --------------------------------------------------------------------------------- */
-
-/* Set the output size of a convolution or pooling. */
-static int shape_windows(struct mc_graph *g, struct mc_node *n, const struct mc_node *in)
-{
-    const int pool = n->op != MC_OP_CONV;
-    int side[2] = {in->h, in->w};
-
-    for (int i = 0; i < 2; i++) {
-        int k = n->kernel[i], s = n->stride[i], p = n->pad[i], last = side[i] + 2 * p - k, out = 0;
-        /* a window inside the padding has no value, so PyTorch bounds the padding of pools */
-        if ((pool && p > k / 2) || last < 0)
-            return fail(g, "node \"%s\": %s %d, stride %d, pad %d do not fit an input of %dx%d",
-                        n->name, pool ? "window" : "kernel", k, s, p, in->h, in->w);
-        out = (last + (pool && n->ceil_mode ? s - 1 : 0)) / s + 1;
-        /* the last window must not start after the end */
-        if (pool && n->ceil_mode && (out - 1) * s >= side[i] + p)
-            out--;
-        side[i] = out;
-    }
-    n->h = side[0];
-    n->w = side[1];
-    return 0;
-}
-
-static int is_join(enum mc_op op)
-{
-    return op == MC_OP_ADD || op == MC_OP_MUL || op == MC_OP_CONCAT;
-}
-
-static int shape_join(struct mc_graph *g, struct mc_node *n)
-{
-    const struct mc_node *first = &g->nodes[n->in[0]];
-    int64_t c = 0;
-
-    if (n->op == MC_OP_MUL && n->n_in != 2)
-        return fail(g, "node \"%s\": mul requires two inputs", n->name);
-    if (n->op == MC_OP_ADD && n->n_in < 2)
-        return fail(g, "node \"%s\": add requires at least two inputs", n->name);
-    for (int i = 0; i < n->n_in; i++) {
-        const struct mc_node *in = &g->nodes[n->in[i]];
-        const int factors = n->op == MC_OP_MUL && in->h == 1 && in->w == 1;
-        if (((in->h != first->h || in->w != first->w) && !factors) ||
-            (n->op != MC_OP_CONCAT && in->c != first->c))
-            return fail(g, "node \"%s\": inputs of %dx%dx%d and %dx%dx%d do not match", n->name,
-                        first->c, first->h, first->w, in->c, in->h, in->w);
-        c += in->c;
-    }
-    if (n->op != MC_OP_CONCAT)
-        c = first->c;
-    n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
-    n->h = first->h;
-    n->w = first->w;
-    return 0;
-}
-
-static int shape(struct mc_graph *g, struct mc_node *n)
-{
-    const struct mc_node *in = n->n_in ? &g->nodes[n->in[0]] : NULL;
-    const int64_t all = in ? (int64_t)in->c * in->h * in->w : 0;
-
-    if (n->op == MC_OP_NORMALISE) {
-        for (int i = n->c; i < MC_MAX_CHANNELS_IN; i++) {
-            n->mean[i] = 0;
-            n->std[i] = 1;
-        }
-        return 0;
-    }
-    if (is_join(n->op))
-        return shape_join(g, n);
-    if (n->op == MC_OP_CONV && (in->c % n->groups || n->c % n->groups))
-        return fail(
-            g,
-            "node \"%s\": invalid grouped convolution: %d input and %d output channels, %d groups",
-            n->name, in->c, n->c, n->groups);
-    if (n->op == MC_OP_LINEAR && (in->h != 1 || in->w != 1))
-        return fail(g, "node \"%s\": a linear layer's input must be flat (got %dx%dx%d)", n->name,
-                    in->c, in->h, in->w);
-    if (n->op == MC_OP_DROPOUT && all > MC_MAX_DROPOUT)
-        return fail(g, "node \"%s\": dropout of more than %d values per image", n->name,
-                    MC_MAX_DROPOUT);
-    if (n->op == MC_OP_PAD) {
-        n->c = in->c + n->before[0] + n->after[0];
-        n->h = in->h + n->before[1] + n->after[1];
-        n->w = in->w + n->before[2] + n->after[2];
-        return 0;
-    }
-    if (n->op == MC_OP_FLATTEN)
-        n->c = all > MC_MAX_CHANNELS ? 0 : (int)all;
-    else if (n->op != MC_OP_CONV && n->op != MC_OP_LINEAR)
-        n->c = in->c;
-    if (n->op == MC_OP_CONV || n->op == MC_OP_MAXPOOL || n->op == MC_OP_AVGPOOL)
-        return shape_windows(g, n, in);
-    if (n->op == MC_OP_LINEAR || n->op == MC_OP_GLOBALPOOL || n->op == MC_OP_FLATTEN) {
-        n->h = n->w = 1;
-    } else if (n->op != MC_OP_ADAPTPOOL) {
-        n->h = in->h;
-        n->w = in->w;
-    }
-    return 0;
-}
-
 int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
 {
     struct mc_error err = {0};
+    const struct mc_op_info *op = mc_ops[n->op];
     int i = g->n_nodes;
 
     if (g->error.code)
         return -1;
     if (g->params)
-        return fail(g, "cannot add a node to a finished graph");
+        return mc_graph_fail(g, "cannot add a node to a finished graph");
     if (name && strlen(name) >= sizeof n->name)
-        return fail(g, "node %d: name is too long", i);
+        return mc_graph_fail(g, "node %d: name is too long", i);
     if (name)
         snprintf(n->name, sizeof n->name, "%s", name);
     else
-        snprintf(n->name, sizeof n->name, "%s%d", mc_op_name(n->op), i);
+        snprintf(n->name, sizeof n->name, "%s%d", op->name, i);
     if (i >= MC_MAX_NODES)
-        return fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
-    if ((n->op == MC_OP_NORMALISE) != (i == 0) || (n->n_in == 0) != (i == 0) ||
-        (n->n_in > 1 && !is_join(n->op)))
-        return fail(g, "node \"%s\": %s as node %d cannot have %d inputs", n->name,
-                    mc_op_name(n->op), i, n->n_in);
+        return mc_graph_fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
+    if ((n->op == MC_OP_NORMALISE) != (i == 0) || n->n_in < op->min_in || n->n_in > op->max_in)
+        return mc_graph_fail(g, "node \"%s\": got %d inputs (%s requires %s)", n->name, n->n_in,
+                             op->name, op->in);
     for (int k = 0; k < n->n_in; k++)
         if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS)
-            return fail(g, "node \"%s\": input must be an earlier node with an output", n->name);
+            return mc_graph_fail(g, "node \"%s\": input must be an earlier node with an output",
+                                 n->name);
     if (mc_node_check(n, &err))
-        return fail(g, "node \"%s\": %s", n->name, err.text);
-    if (shape(g, n))
+        return mc_graph_fail(g, "node \"%s\": %s", n->name, err.text);
+    if (n->n_in && !op->shape) {
+        const struct mc_node *in = &g->nodes[n->in[0]];
+        n->c = in->c;
+        n->h = in->h;
+        n->w = in->w;
+    }
+    if (op->shape && op->shape(g, n))
         return -1;
     if (n->c < 1 || n->c > MC_MAX_CHANNELS || n->h < 1 || n->h > MC_MAX_SIDE || n->w < 1 ||
         n->w > MC_MAX_SIDE || (int64_t)n->c * n->h * n->w > MC_MAX_ELEMENTS)
-        return fail(g, "node \"%s\": output is empty or too large", n->name);
+        return mc_graph_fail(g, "node \"%s\": output is empty or too large", n->name);
     if (mc_list_room(&g->nodes, (size_t)i, &g->error))
         return -1;
     g->nodes[i] = *n;
@@ -169,10 +71,10 @@ struct mc_graph *mc_graph_new(const char *net, int channels, int height, int wid
     g->classes = classes;
     g->logits = -1;
     if (channels < 1 || channels > MC_MAX_CHANNELS_IN)
-        (void)fail(g, "images must have 1 to %d colour channels (got %d)", MC_MAX_CHANNELS_IN,
-                   channels);
+        (void)mc_graph_fail(g, "images must have 1 to %d colour channels (got %d)",
+                            MC_MAX_CHANNELS_IN, channels);
     else if (classes < 2 || classes > MC_MAX_CLASSES)
-        (void)fail(g, "there must be 2 to %d classes (got %d)", MC_MAX_CLASSES, classes);
+        (void)mc_graph_fail(g, "there must be 2 to %d classes (got %d)", MC_MAX_CLASSES, classes);
     for (int i = 0; i < MC_MAX_CHANNELS_IN; i++) {
         n.mean[i] = mean && i < channels ? mean[i] : 0;
         n.std[i] = std && i < channels ? std[i] : 1;
@@ -256,9 +158,9 @@ int mc_graph_relu(struct mc_graph *g, const char *name, int in)
     return mc_graph_plain(g, name, MC_OP_RELU, in);
 }
 
-int mc_graph_leakyrelu(struct mc_graph *g, const char *name, int in, float slope)
+int mc_graph_activation(struct mc_graph *g, const char *name, enum mc_op op, int in, float factor)
 {
-    return add(g, name, in, (struct mc_node){.op = MC_OP_LEAKYRELU, .slope = slope});
+    return add(g, name, in, (struct mc_node){.op = op, .factor = factor});
 }
 
 static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
@@ -266,8 +168,8 @@ static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *
     struct mc_node n = {.op = op};
 
     if (count < 0 || count > MC_MAX_INPUTS)
-        return fail(g, "node \"%s\": at most %d inputs are allowed (got %d)",
-                    name ? name : mc_op_name(op), MC_MAX_INPUTS, count);
+        return mc_graph_fail(g, "node \"%s\": at most %d inputs are allowed (got %d)",
+                             name ? name : mc_op_name(op), MC_MAX_INPUTS, count);
     memcpy(n.in, in, (size_t)count * sizeof *in);
     n.n_in = count;
     return mc_graph_node(g, name, &n);

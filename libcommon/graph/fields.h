@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The settings of a graph's nodes in one table. Streams, graph files, range checks, comparisons and
- * the specification (formats/codecs/graph.md) are derived from it. */
+ * The settings of a graph's nodes. Each operation's row (op.h) lists its own. Streams, graph
+ * files, range checks, comparisons and the specification (formats/codecs/graph.md) are derived from
+ * these lists. */
 #ifndef MC_GRAPH_FIELDS_H
 #define MC_GRAPH_FIELDS_H
 
@@ -17,22 +18,18 @@ enum mc_field_type {
 enum mc_field_list { MC_FIELD_ONE, MC_FIELD_CHANNELS, MC_FIELD_SIDES, MC_FIELD_IMAGE };
 
 struct mc_field {
-    const char *key; /* in streams; NULL: the end of a table */
+    const char *key; /* in streams; NULL: the end of a list */
     enum mc_field_type type;
     enum mc_field_list list; /* one value; a list of one per channel, of 2, or of 3 */
     size_t offset;           /* to the (first) value in the struct */
     double min, max;         /* FLT_MAX: any finite number */
     int over_min, below_max; /* the bound itself is out of range */
-    unsigned ops;            /* bit 1 << enum mc_op: nodes of that op have it */
     int with_bias;           /* written only if the node has a bias */
     int training;            /* used only in training: graphs that differ only in it are the same */
     int optional;            /* readers assume `absent` if it is missing */
     double absent;
     const char *meaning; /* for the specification */
 };
-
-/* In stream order. */
-extern const struct mc_field mc_node_fields[];
 
 /* The setting after `f` (NULL: the first) for nodes of that op, or NULL. */
 const struct mc_field *mc_node_field(enum mc_op op, const struct mc_field *f);

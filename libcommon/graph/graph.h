@@ -16,37 +16,7 @@
 
 #include "libcommon/base/error.h"
 #include "libcommon/base/tensor.h"
-
-enum mc_op {
-    MC_OP_NORMALISE, /* always and only node 0: pixels in [0,1] -> (x - mean) / std, per channel */
-    MC_OP_CONV,
-    MC_OP_LINEAR,    /* input has H = W = 1 */
-    MC_OP_BATCHNORM, /* per channel */
-    MC_OP_LAYERNORM, /* over the channels of each pixel */
-    MC_OP_SCALE,     /* a learned factor per channel */
-    MC_OP_RELU,      /* Huber's delta: 0 below 0, x^2 / 2 delta up to delta, x - delta / 2 above; 0:
-                      * ReLU */
-    MC_OP_RELU6,     /* this and the next seven: kernels/activation.h */
-    MC_OP_GELU,
-    MC_OP_SILU,
-    MC_OP_HARDSWISH,
-    MC_OP_HARDSIGMOID,
-    MC_OP_SIGMOID,
-    MC_OP_LEAKYRELU,
-    MC_OP_TANH,
-    MC_OP_ADD,    /* two or more inputs of equal shape */
-    MC_OP_MUL,    /* two inputs; the second may be 1x1, a factor per channel */
-    MC_OP_CONCAT, /* along channels */
-    MC_OP_MAXPOOL,
-    MC_OP_AVGPOOL,    /* the mean excludes padding */
-    MC_OP_GLOBALPOOL, /* the mean of each channel: H = W = 1 */
-    MC_OP_ADAPTPOOL,  /* average to out_h x out_w as PyTorch's AdaptiveAvgPool2d */
-    MC_OP_PAD,        /* zero channels, rows and columns before and after the input's */
-    MC_OP_FLATTEN,    /* C*H*W channels, channel-major, H = W = 1 */
-    MC_OP_DROPOUT,    /* training only; scales by 1 / (1 - p) */
-    MC_OP_LOSS, /* softmax cross-entropy head with weight `loss_weight`; its input is the logits */
-    MC_N_OPS
-};
+#include "libcommon/graph/op_list.h"
 
 #define MC_MAX_INPUTS 256
 #define MC_MAX_CHANNELS_IN 4 /* colour channels of an image */
@@ -70,11 +40,6 @@ enum mc_init {
     MC_INIT_TRUNCATED_NORMAL_01, /* sigma .01, truncated at +-2 sigma */
     MC_N_INITS
 };
-
-static inline int mc_is_activation(enum mc_op op)
-{
-    return op >= MC_OP_RELU && op <= MC_OP_TANH;
-}
 
 /* Names in streams, such as "conv" and "xavier_normal"; the op with a name, or -1. */
 const char *mc_op_name(enum mc_op op);
@@ -104,7 +69,7 @@ struct mc_node {
     float eps, momentum;              /* batch norm, eps also for layer norm; momentum is the weight
                                          of the new batch, .1 */
     float delta;                      /* relu */
-    float slope;                      /* leakyrelu: below 0 */
+    float factor;                     /* an activation's number: leakyrelu's slope below 0 */
     float drop;                       /* dropout probability */
     float loss_weight;                /* loss: 1 for the main head, .3 for an auxiliary one */
     int train_only;                   /* loss: head (and nodes that only it needs) computed only in
@@ -166,8 +131,9 @@ int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int b
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_relu(struct mc_graph *g, const char *name, int in);
-int mc_graph_leakyrelu(struct mc_graph *g, const char *name, int in, float slope);
-/* A node with one input and no settings: an activation other than leakyrelu, scale (ones),
+/* An activation of op_list.h. factor: its setting, ignored if it has none. */
+int mc_graph_activation(struct mc_graph *g, const char *name, enum mc_op op, int in, float factor);
+/* A node with one input and no settings: an activation without a setting, scale (ones),
  * globalpool, flatten. */
 int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in);
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n);
@@ -215,11 +181,6 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta in every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
-/* 1 for a convolution or linear layer. */
-static inline int mc_is_layer(const struct mc_node *n)
-{
-    return n->op == MC_OP_CONV || n->op == MC_OP_LINEAR;
-}
 /* 1 for a convolution in which each output has one input. */
 static inline int mc_is_depthwise(const struct mc_graph *g, const struct mc_node *n)
 {

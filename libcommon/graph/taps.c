@@ -4,15 +4,10 @@
 #include "libcommon/graph/taps.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/op.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* A norm or scale: keeps channels in place and is not an activation. */
-static int is_norm(enum mc_op op)
-{
-    return op == MC_OP_BATCHNORM || op == MC_OP_LAYERNORM || op == MC_OP_SCALE;
-}
 
 /* Mark the nodes at which a layer with input `from` observes its groups (see struct mc_tap). */
 static void look_back(const struct mc_graph *g, int from, unsigned char *observed,
@@ -27,24 +22,24 @@ static void look_back(const struct mc_graph *g, int from, unsigned char *observe
     while (n > 0) {
         int i = stack[--n], last = -1; /* last: the last norm or scale */
         for (;; i = g->nodes[i].in[0]) {
-            enum mc_op op = g->nodes[i].op;
-            if (mc_is_activation(op)) {
+            const struct mc_node *at = &g->nodes[i];
+            if (mc_op_has(at, MC_OP_ACTIVATION)) {
                 observed[i] = 1;
                 break;
             }
-            if (op == MC_OP_ADD || op == MC_OP_MUL || mc_is_layer(&g->nodes[i])) {
+            if (mc_op_has(at, MC_OP_COMBINES | MC_OP_LAYER)) {
                 observed[last < 0 ? i : last] = 1;
                 break;
             }
-            if (is_norm(op) && last < 0)
+            if (mc_op_has(at, MC_OP_NORM) && last < 0)
                 last = i;
-            if (op == MC_OP_NORMALISE)
+            if (i == 0)
                 break;
-            if (op == MC_OP_CONCAT) {
-                for (int k = 0; k < g->nodes[i].n_in; k++)
-                    if (!walked[g->nodes[i].in[k]]) {
-                        walked[g->nodes[i].in[k]] = 1;
-                        stack[n++] = g->nodes[i].in[k];
+            if (at->op == MC_OP_CONCAT) {
+                for (int k = 0; k < at->n_in; k++)
+                    if (!walked[at->in[k]]) {
+                        walked[at->in[k]] = 1;
+                        stack[n++] = at->in[k];
                     }
                 break;
             }
@@ -66,16 +61,14 @@ static int shows(const struct mc_axis *a, int group)
 static int mark_any(const struct mc_graph *g, const struct mc_symmetry *s, int group,
                     unsigned char *observed)
 {
-    for (int relu = 1; relu >= 0; relu--)
-        for (int i = g->n_nodes - 1; i >= 0; i--) {
-            enum mc_op op = g->nodes[i].op;
-            if ((mc_is_activation(op) || (!relu && (mc_is_layer(&g->nodes[i]) || op == MC_OP_ADD ||
-                                                    op == MC_OP_MUL || is_norm(op)))) &&
-                shows(&s->axes[i], group)) {
+    static const unsigned NODES[] = {MC_OP_ACTIVATION, MC_OP_LAYER | MC_OP_COMBINES | MC_OP_NORM};
+
+    for (int k = 0; k < 2; k++)
+        for (int i = g->n_nodes - 1; i >= 0; i--)
+            if (mc_op_has(&g->nodes[i], NODES[k]) && shows(&s->axes[i], group)) {
                 observed[i] = 1;
                 return 1;
             }
-        }
     return 0;
 }
 
@@ -90,7 +83,7 @@ int mc_taps_find_nodes(const struct mc_graph *g, const struct mc_symmetry *s, si
     memset(observed, 0, (size_t)g->n_nodes);
     memset(shown, 0, n_groups);
     for (int i = 0; i < g->n_nodes; i++)
-        if (mc_is_layer(&g->nodes[i]))
+        if (mc_op_has(&g->nodes[i], MC_OP_LAYER))
             look_back(g, g->nodes[i].in[0], observed, walked);
     for (int i = 0; i < g->n_nodes; i++)
         for (size_t k = 0; observed[i] && k < s->axes[i].n; k++)
@@ -115,7 +108,7 @@ int mc_taps_list(struct mc_symmetry *out, const struct mc_graph *g, const unsign
             for (size_t k = 0; observed[i] && k < out->axes[i].n; k++) {
                 const struct mc_segment *s = &out->axes[i].seg[k];
                 if (s->group >= 0 && s->repeat == 1) {
-                    int pre = mc_is_activation(g->nodes[i].op) ? g->nodes[i].in[0] : i;
+                    int pre = mc_op_has(&g->nodes[i], MC_OP_ACTIVATION) ? g->nodes[i].in[0] : i;
                     if (write)
                         out->taps[n] = (struct mc_tap){.group = s->group,
                                                        .post = i,

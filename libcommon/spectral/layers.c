@@ -32,29 +32,23 @@ int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, s
     if (!l->weight)
         return mc_fail(err, MC_ENOMEM, "out of memory for %zu layers", g->n_params);
     for (int i = 0; i < g->n_nodes; i++) {
-        switch (g->nodes[i].op) {
-        case MC_OP_NORMALISE:
-        case MC_OP_FLATTEN:
-            break;
-        case MC_OP_LINEAR:
+        const enum mc_op op = g->nodes[i].op;
+        if (op == MC_OP_LINEAR) {
             if (l->L && (size_t)g->nodes[g->params[l->weight[l->L - 1]].node].c > l->M)
                 l->M = (size_t)g->nodes[g->params[l->weight[l->L - 1]].node].c;
             l->weight[l->L++] = param_at(g, i);
             active = -1;
-            break;
-        case MC_OP_RELU:
+        } else if (op == MC_OP_RELU) {
             if (!l->L)
                 return refuse(g, i, "no linear layer before it", err);
             if (active >= 0)
                 return refuse(g, i, "second ReLU after the same linear layer", err);
             active = i;
-            break;
-        case MC_OP_LOSS:
+        } else if (op == MC_OP_LOSS) {
             if (loss >= 0)
                 return refuse(g, i, "second loss head", err);
             loss = i;
-            break;
-        default:
+        } else if (op != MC_OP_NORMALISE && op != MC_OP_FLATTEN) {
             return refuse(g, i, "not a linear layer or ReLU", err);
         }
     }

@@ -58,7 +58,7 @@ static inline void open_case(struct world *w, const struct test_case *c, float d
  * in resnet20, in googlenet with means instead of maxima, and in googlenet with the plain ReLU. */
 static inline void make_direct(struct mc_plan *p)
 {
-    for (int i = 0; i < p->g->n_nodes; i++) {
+    for (int i = 0; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
         struct mc_error err = {0};
         memset(c->fused, 0, sizeof c->fused); /* only our Winograd fuses */

@@ -2,12 +2,13 @@
 #include "tools/repair/rescale.h"
 
 #include "libcommon/base/alloc.h"
+#include "libcommon/graph/op.h"
 
 #include <stdlib.h>
 
 static int is_affine(const struct mc_node *n)
 {
-    return mc_is_layer(n) || n->op == MC_OP_BATCHNORM || n->op == MC_OP_LAYERNORM;
+    return mc_op_has(n, MC_OP_LAYER) || (mc_op_has(n, MC_OP_NORM) && n->bias.count);
 }
 
 /* Set reaches[i] if the output of node i reaches a nonlinearity before another layer or norm. */
@@ -16,7 +17,7 @@ static void find_reaches(const struct mc_graph *g, const unsigned char *needed,
 {
     for (int i = g->n_nodes - 1; i > 0; i--) {
         const struct mc_node *n = &g->nodes[i];
-        const int nonlinear = mc_is_activation(n->op) || n->op == MC_OP_MUL;
+        const int nonlinear = mc_op_has(n, MC_OP_ACTIVATION) || n->op == MC_OP_MUL;
         for (int k = 0; needed[i] && k < n->n_in; k++)
             if (nonlinear || (!is_affine(n) && reaches[i]))
                 reaches[n->in[k]] = 1;

@@ -225,50 +225,49 @@ static void naive_relu(struct naive *v, int i, int back)
     }
 }
 
-static double naive_value(enum mc_op op, double negative, double x)
-{
-    switch (op) {
-    case MC_OP_RELU6:
-        return fmin(fmax(x, 0), 6);
-    case MC_OP_GELU:
-        return x * .5 * (1 + erf(x / sqrt(2)));
-    case MC_OP_SILU:
-        return x / (1 + exp(-x));
-    case MC_OP_HARDSWISH:
-        return x * fmin(fmax(x + 3, 0), 6) / 6;
-    case MC_OP_HARDSIGMOID:
-        return fmin(fmax(x + 3, 0), 6) / 6;
-    case MC_OP_LEAKYRELU:
-        return x > 0 ? x : x * negative;
-    case MC_OP_TANH:
-        return tanh(x);
-    default:
-        return 1 / (1 + exp(-x));
+/* naive_value_NAME and naive_slope_NAME, of each activation of the list. */
+#define NAIVE(name, value, slope)                                                                  \
+    static double naive_value_##name(double x, double factor)                                      \
+    {                                                                                              \
+        (void)factor;                                                                              \
+        return value;                                                                              \
+    }                                                                                              \
+    static double naive_slope_##name(double x, double factor)                                      \
+    {                                                                                              \
+        (void)factor;                                                                              \
+        return slope;                                                                              \
     }
+static double naive_sigmoid(double x)
+{
+    return 1 / (1 + exp(-x));
+}
+static double naive_normal(double x)
+{
+    return .5 * (1 + erf(x / sqrt(2)));
+}
+/* clang-format off */
+NAIVE(relu6, fmin(fmax(x, 0), 6), x > 0 && x < 6)
+NAIVE(gelu, x * naive_normal(x), naive_normal(x) + x * exp(-x * x / 2) / sqrt(2 * acos(-1)))
+NAIVE(silu, x * naive_sigmoid(x), naive_sigmoid(x) * (1 + x * (1 - naive_sigmoid(x))))
+NAIVE(hardswish, x * fmin(fmax(x + 3, 0), 6) / 6, x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6)
+NAIVE(hardsigmoid, fmin(fmax(x + 3, 0), 6) / 6, x > -3 && x < 3 ? 1. / 6 : 0)
+NAIVE(sigmoid, naive_sigmoid(x), naive_sigmoid(x) * (1 - naive_sigmoid(x)))
+NAIVE(leakyrelu, x > 0 ? x : x * factor, x > 0 ? 1 : factor)
+NAIVE(tanh, tanh(x), 1 / (cosh(x) * cosh(x)))
+/* clang-format on */
+
+static double naive_value(enum mc_op op, double factor, double x)
+{
+#define VALUE(NAME, name, ...) [MC_OP_##NAME] = naive_value_##name,
+    static double (*const VALUES[MC_N_OPS])(double, double) = {MC_EACH_ACTIVATION(VALUE)};
+    return VALUES[op](x, factor);
 }
 
-static double naive_slope(enum mc_op op, double negative, double x)
+static double naive_slope(enum mc_op op, double factor, double x)
 {
-    const double s = 1 / (1 + exp(-x));
-
-    switch (op) {
-    case MC_OP_RELU6:
-        return x > 0 && x < 6;
-    case MC_OP_GELU:
-        return .5 * (1 + erf(x / sqrt(2))) + x * exp(-x * x / 2) / sqrt(2 * acos(-1));
-    case MC_OP_SILU:
-        return s * (1 + x * (1 - s));
-    case MC_OP_HARDSWISH:
-        return x <= -3 ? 0 : x >= 3 ? 1 : (2 * x + 3) / 6;
-    case MC_OP_HARDSIGMOID:
-        return x > -3 && x < 3 ? 1. / 6 : 0;
-    case MC_OP_LEAKYRELU:
-        return x > 0 ? 1 : negative;
-    case MC_OP_TANH:
-        return 1 / (cosh(x) * cosh(x));
-    default:
-        return s * (1 - s);
-    }
+#define SLOPE(NAME, name, ...) [MC_OP_##NAME] = naive_slope_##name,
+    static double (*const SLOPES[MC_N_OPS])(double, double) = {MC_EACH_ACTIVATION(SLOPE)};
+    return SLOPES[op](x, factor);
 }
 
 static void naive_activation(struct naive *v, int i, int back)
@@ -277,9 +276,9 @@ static void naive_activation(struct naive *v, int i, int back)
     for (size_t k = 0; k < (size_t)v->B * naive_image(n); k++) {
         const double x = v->out[n->in[0]][k];
         if (back)
-            v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, (double)n->slope, x);
+            v->grad[n->in[0]][k] += v->grad[i][k] * naive_slope(n->op, (double)n->factor, x);
         else
-            v->out[i][k] = naive_value(n->op, (double)n->slope, x);
+            v->out[i][k] = naive_value(n->op, (double)n->factor, x);
     }
 }
 
@@ -464,32 +463,17 @@ static void naive_loss(struct naive *v, int i, int back)
 static void naive_node(struct naive *v, int i, int back)
 {
     static void (*const functions[])(struct naive * v, int i, int back) = {
-        [MC_OP_CONV] = naive_conv,
-        [MC_OP_LINEAR] = naive_linear,
-        [MC_OP_BATCHNORM] = naive_norm,
-        [MC_OP_RELU] = naive_relu,
-        [MC_OP_ADD] = naive_join,
-        [MC_OP_CONCAT] = naive_join,
-        [MC_OP_FLATTEN] = naive_join,
-        [MC_OP_MAXPOOL] = naive_pool,
-        [MC_OP_AVGPOOL] = naive_pool,
-        [MC_OP_ADAPTPOOL] = naive_pool,
-        [MC_OP_GLOBALPOOL] = naive_pool,
-        [MC_OP_DROPOUT] = naive_dropout,
-        [MC_OP_LOSS] = naive_loss,
-        [MC_OP_RELU6] = naive_activation,
-        [MC_OP_MUL] = naive_mul,
-        [MC_OP_GELU] = naive_activation,
-        [MC_OP_SCALE] = naive_mul,
-        [MC_OP_SILU] = naive_activation,
-        [MC_OP_LAYERNORM] = naive_layer_norm,
-        [MC_OP_HARDSWISH] = naive_activation,
-        [MC_OP_HARDSIGMOID] = naive_activation,
-        [MC_OP_SIGMOID] = naive_activation,
-        [MC_OP_LEAKYRELU] = naive_activation,
-        [MC_OP_TANH] = naive_activation,
+        [MC_OP_CONV] = naive_conv,       [MC_OP_LINEAR] = naive_linear,
+        [MC_OP_BATCHNORM] = naive_norm,  [MC_OP_RELU] = naive_relu,
+        [MC_OP_ADD] = naive_join,        [MC_OP_CONCAT] = naive_join,
+        [MC_OP_FLATTEN] = naive_join,    [MC_OP_MAXPOOL] = naive_pool,
+        [MC_OP_AVGPOOL] = naive_pool,    [MC_OP_ADAPTPOOL] = naive_pool,
+        [MC_OP_GLOBALPOOL] = naive_pool, [MC_OP_DROPOUT] = naive_dropout,
+        [MC_OP_LOSS] = naive_loss,       [MC_OP_MUL] = naive_mul,
+        [MC_OP_SCALE] = naive_mul,       [MC_OP_LAYERNORM] = naive_layer_norm,
         [MC_OP_PAD] = naive_pad,
-    };
+#define NAIVE_ROW(NAME, ...) [MC_OP_##NAME] = naive_activation,
+        MC_EACH_ACTIVATION(NAIVE_ROW)};
     const size_t op = (size_t)v->g->nodes[i].op;
 
     if (op < sizeof functions / sizeof *functions && functions[op])

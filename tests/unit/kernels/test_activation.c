@@ -6,8 +6,10 @@
 #include "tests/unit/kernels/naive.h"
 #include "tests/unit/must.h"
 
-#define NEGATIVE .2f /* leakyrelu's factor */
-#define EACH_OP(op) for (enum mc_op op = MC_OP_RELU6; op <= MC_OP_TANH; op++)
+#define FACTOR .2f
+#define LISTED(NAME, ...) MC_OP_##NAME,
+static const enum mc_op OPS[] = {MC_EACH_ACTIVATION(LISTED)};
+#define EACH_OP(op) for (const enum mc_op *op = OPS; op < OPS + sizeof OPS / sizeof *OPS; op++)
 
 static double error_of(double x, double expected)
 {
@@ -20,13 +22,13 @@ TEST(values_and_slopes)
         double worst[2] = {0, 0};
         for (int i = -130000; i <= 130000; i++) {
             const float x = (float)i * 1e-3f;
-            worst[0] = fmax(worst[0], error_of((double)mc_activation(op, NEGATIVE, x),
-                                               naive_value(op, (double)NEGATIVE, (double)x)));
-            worst[1] = fmax(worst[1], error_of((double)mc_activation_slope(op, NEGATIVE, x),
-                                               naive_slope(op, (double)NEGATIVE, (double)x)));
+            worst[0] = fmax(worst[0], error_of((double)mc_activation(*op, FACTOR, x),
+                                               naive_value(*op, (double)FACTOR, (double)x)));
+            worst[1] = fmax(worst[1], error_of((double)mc_activation_slope(*op, FACTOR, x),
+                                               naive_slope(*op, (double)FACTOR, (double)x)));
         }
         if (!(worst[0] < 1e-6 && worst[1] < 2e-6))
-            fail_msg("%s: value %.2g, slope %.2g", mc_op_name(op), worst[0], worst[1]);
+            fail_msg("%s: value %.2g, slope %.2g", mc_op_name(*op), worst[0], worst[1]);
     }
 }
 
@@ -37,14 +39,14 @@ TEST(far_out)
     EACH_OP (op)
         for (size_t i = 0; i < sizeof far / sizeof *far; i++) {
             const double x = (double)far[i];
-            assert_true(error_of((double)mc_activation(op, NEGATIVE, far[i]),
-                                 naive_value(op, (double)NEGATIVE, x)) < 1e-6);
-            assert_true(error_of((double)mc_activation(op, NEGATIVE, -far[i]),
-                                 naive_value(op, (double)NEGATIVE, -x)) < 1e-6);
-            assert_true(error_of((double)mc_activation_slope(op, NEGATIVE, far[i]),
-                                 naive_slope(op, (double)NEGATIVE, x)) < 1e-6);
-            assert_true(error_of((double)mc_activation_slope(op, NEGATIVE, -far[i]),
-                                 naive_slope(op, (double)NEGATIVE, -x)) < 1e-6);
+            assert_true(error_of((double)mc_activation(*op, FACTOR, far[i]),
+                                 naive_value(*op, (double)FACTOR, x)) < 1e-6);
+            assert_true(error_of((double)mc_activation(*op, FACTOR, -far[i]),
+                                 naive_value(*op, (double)FACTOR, -x)) < 1e-6);
+            assert_true(error_of((double)mc_activation_slope(*op, FACTOR, far[i]),
+                                 naive_slope(*op, (double)FACTOR, x)) < 1e-6);
+            assert_true(error_of((double)mc_activation_slope(*op, FACTOR, -far[i]),
+                                 naive_slope(*op, (double)FACTOR, -x)) < 1e-6);
         }
 }
 
@@ -61,7 +63,7 @@ TEST(tanh_near_0)
 TEST(nan_stays)
 {
     EACH_OP (op)
-        assert_true(isnan(mc_activation(op, NEGATIVE, NAN)));
+        assert_true(isnan(mc_activation(*op, FACTOR, NAN)));
 }
 
 int main(void)

@@ -41,8 +41,8 @@ static struct fusions count(const struct mc_plan *p)
 {
     struct fusions n = {0};
 
-    for (int i = 0; i < p->g->n_nodes; i++) {
-        n.additions += p->roles[i].sum >= 0;
+    for (int i = 0; i < p->run.g->n_nodes; i++) {
+        n.additions += p->run.roles[i].sum >= 0;
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             n.convolutions[pass] += p->nodes[i].fused[pass] != NULL;
     }

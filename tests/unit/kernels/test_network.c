@@ -365,13 +365,13 @@ static struct mc_graph *padded_net(void)
     for (int i = 0; i < 2; i++) {
         int y = mc_graph_conv(g, NULL, x, 19,
                               (struct mc_conv_opts){.kernel = 3, .pad = 1, .stride = 2});
-        y = mc_graph_conv(g, NULL, mc_graph_leakyrelu(g, NULL, y, slope(.2f)), 3 * g->nodes[x].c,
-                          three);
+        y = mc_graph_conv(g, NULL, mc_graph_activation(g, NULL, MC_OP_LEAKYRELU, y, slope(.2f)),
+                          3 * g->nodes[x].c, three);
         const int half = mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), c = g->nodes[x].c;
         const int wide =
             mc_graph_pad(g, NULL, half, (const int[]){c, 0, 0}, (const int[]){c, 0, 0});
-        x = mc_graph_leakyrelu(g, NULL, mc_graph_add(g, NULL, (int[]){wide, y}, 2),
-                               slope(i ? -.5f : .01f));
+        x = mc_graph_activation(g, NULL, MC_OP_LEAKYRELU,
+                                mc_graph_add(g, NULL, (int[]){wide, y}, 2), slope(i ? -.5f : .01f));
     }
     const int all[] = {x, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, first, 4, 4, 0, 1)};
     x = mc_graph_concat(g, NULL, all, 2);

@@ -36,10 +36,8 @@ static inline struct mc_graph *zoo(void)
     int e = mc_graph_plain(g, "sc", MC_OP_SCALE, mc_graph_layernorm(g, "ln", c, 1e-6f));
 
     e = mc_graph_mul(g, "mu", e, mc_graph_globalpool(g, "se", e));
-    for (int op = MC_OP_RELU6; op <= MC_OP_TANH; op++)
-        e = op == MC_OP_LEAKYRELU
-                ? mc_graph_leakyrelu(g, "leakyrelu", e, .2f)
-                : mc_graph_plain(g, mc_op_name((enum mc_op)op), (enum mc_op)op, e);
+#define EACH(NAME, name, ...) e = mc_graph_activation(g, #name, MC_OP_##NAME, e, .2f);
+    MC_EACH_ACTIVATION(EACH)
     e = mc_graph_pad(g, "pad", e, (const int[]){1, 0, 2}, (const int[]){0, 3, 1});
     e = mc_graph_concat(g, "one", &e, 1);
     int d = mc_graph_dropout(g, "d", mc_graph_globalpool(g, "gp", e), .2f);

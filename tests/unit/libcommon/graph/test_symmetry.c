@@ -347,7 +347,7 @@ TEST(zero_channels_alone_stay)
 
     x = mc_graph_plain(g, "t", MC_OP_TANH, bn(g, "x", conv(g, "b", x, 7)));
     x = mc_graph_pad(g, NULL, x, (const int[]){1, 0, 0}, (const int[]){5, 0, 0});
-    x = mc_graph_leakyrelu(g, "l", mc_graph_add(g, NULL, IN(x, y)), .3f);
+    x = mc_graph_activation(g, "l", MC_OP_LEAKYRELU, mc_graph_add(g, NULL, IN(x, y)), .3f);
     head(g, "h", conv(g, "c", x, 5), 0);
     check(g, "a[0:4]:4 a[4:6]:2 b[0:3]:3 c:5", "0@a.r 1@a.r+4 2@l+1 0@l+4 1@l+8 3@c!");
 }

@@ -10,19 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-enum { MEAN, SCALE, BETA, K1, K2, INVSTD };
+/* Vectors of channels, in the node's `extra`. */
+enum { MEAN, SCALE, BETA, K1, K2, INVSTD, N_VECTORS };
 
 static float *vector(const struct mc_plan *p, const struct cpu_node *n, int index)
 {
-    return n->channels + (size_t)index * n->cb * (size_t)p->be->k->block;
+    return (float *)n->extra + (size_t)index * n->cb * (size_t)p->be->k->block;
 }
 
 /* The bias before the batch norm that its convolution or linear layer skips, or NULL. */
-static const float *bias_before(const struct mc_plan *p, const struct cpu_node *n,
-                                const float *params)
+static const float *bias_before(const struct cpu_step *s)
 {
-    const struct cpu_node *in = &p->nodes[n->n->in[0]];
-    return in->role->skip_bias ? params + in->n->bias.offset : NULL;
+    return s->in->role->skip_bias ? s->p->run.params + s->in->n->bias.offset : NULL;
 }
 
 /* The input that the batch norm adds before its ReLU, or NULL. */
@@ -41,16 +40,6 @@ static struct cpu_norm norm_args(const struct mc_plan *p, const struct cpu_node 
                              .delta = n->role->relu >= 0 ? p->nodes[n->role->relu].n->delta : -1};
 }
 
-double cpu_total(const struct mc_plan *p, const struct cpu_node *n, const float *part, size_t c,
-                 size_t index, size_t count)
-{
-    const size_t b = (size_t)p->be->k->block;
-    double sum = 0;
-    for (size_t i = 0; i < p->valid; i++)
-        sum += (double)part[((i * n->cb + c / b) * count + index) * b + c % b];
-    return sum;
-}
-
 static const float *output_grad(const struct mc_plan *p, const struct cpu_node *n)
 {
     return n->role->relu >= 0 ? p->nodes[n->role->relu].grad : n->grad;
@@ -62,19 +51,22 @@ static float *sum_grad(const struct mc_plan *p, const struct cpu_node *n)
     return n->role->sum >= 0 ? p->nodes[n->role->sum].grad : NULL;
 }
 
-void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params, float *stats,
-                      double *acc)
+static void forward(const struct cpu_step *step)
 {
-    const struct cpu_kernels *k = p->be->k;
+    const struct mc_plan *p = step->p;
+    struct cpu_node *n = step->c;
+    const struct cpu_kernels *k = step->k;
     const struct cpu_shape s = cpu_node_shape(p, n);
-    const float *x = p->nodes[n->n->in[0]].out, *bias = bias_before(p, n, params);
+    const float *params = p->run.params, *x = step->in->out, *bias = bias_before(step);
+    float *stats = p->run.stats;
+    double *acc = p->run.acc;
     const float *gamma = params + n->n->weight.offset, *beta = params + n->n->bias.offset;
     const size_t C = (size_t)n->n->c, b = (size_t)k->block;
     const double count = (double)(p->valid * n->hw);
     float *part = p->work;
 
-    n->batch_stats = p->mode != MC_MODE_EVAL;
-    memset(n->channels, 0, 6 * n->cb * b * sizeof *n->channels);
+    n->batch_stats = p->run.mode != MC_MODE_EVAL;
+    memset(n->extra, 0, N_VECTORS * n->cb * b * sizeof(float));
     if (n->batch_stats)
         k->stats(&s, x, part);
     for (size_t c = 0; c < C; c++) {
@@ -86,17 +78,17 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
             var = cpu_total(p, n, part, c, 1, 2) / count - d * d;
             var = var < 0 ? 0 : var;
             mean = first + d;
-            if (p->mode == MC_MODE_TRAIN) {
+            if (p->run.mode == MC_MODE_TRAIN) {
                 float *rm = stats + n->n->running_mean.offset + c;
                 float *rv = stats + n->n->running_var.offset + c;
                 const double w = (double)n->n->momentum;
                 const double unbiased = count > 1 ? var * count / (count - 1) : var;
                 *rm = (float)((1 - w) * (double)*rm + w * (mean + lift));
                 *rv = (float)((1 - w) * (double)*rv + w * unbiased);
-            } else if (p->mode == MC_MODE_REESTIMATE) {
+            } else if (p->run.mode == MC_MODE_REESTIMATE) {
                 const size_t at = n->n->running_mean.offset + c;
                 acc[at] += count * (mean + lift);
-                acc[p->g->S + at] += count * (var + (mean + lift) * (mean + lift));
+                acc[p->run.g->S + at] += count * (var + (mean + lift) * (mean + lift));
             }
         } else if (n->batch_stats) {
             mean = 0;
@@ -123,10 +115,12 @@ void cpu_norm_forward(struct mc_plan *p, struct cpu_node *n, const float *params
             (struct cpu_fused){m, x, added(p, n), sum_grad(p, n), n->part, p->valid};
 }
 
-void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
+static void parameters(const struct cpu_step *step)
 {
+    const struct mc_plan *p = step->p;
+    const struct cpu_node *n = step->c, *in = step->in;
     const struct cpu_shape s = cpu_node_shape(p, n);
-    const struct cpu_node *in = &p->nodes[n->n->in[0]];
+    float *dparams = p->run.dparams;
     const struct cpu_norm m = norm_args(p, n);
     const double count = (double)(p->valid * n->hw);
     float *part = n->fused[MC_PASS_DATA] ? n->part : p->work;
@@ -149,20 +143,35 @@ void cpu_norm_parameters(struct mc_plan *p, struct cpu_node *n, float *dparams)
     }
 }
 
-void cpu_norm_backward(struct mc_plan *p, struct cpu_node *n, float *dx)
+static void backward(const struct cpu_step *step)
 {
+    const struct mc_plan *p = step->p;
+    const struct cpu_node *n = step->c;
     const struct cpu_shape s = cpu_node_shape(p, n);
-    const float *x = p->nodes[n->n->in[0]].out;
+    const float *x = step->in->out;
+    float *dx = step->dx;
     const float *sum = sum_grad(p, n), *dy = sum ? sum : output_grad(p, n);
     struct cpu_norm m = norm_args(p, n);
 
     if (sum)
         m.delta = -1; /* the ReLU's slope is in the addition's gradient */
-    if (p->parameters && n->fused[MC_PASS_WEIGHTS])
+    if (p->run.dparams && n->fused[MC_PASS_WEIGHTS])
         *n->fused[MC_PASS_WEIGHTS] = (struct cpu_fused){m, x, dy, dx, NULL, p->valid};
     else
         p->be->k->norm_back(&s, x, dy, &m, dx);
 }
+
+static int place(struct mc_plan *p, struct cpu_node *n, struct mc_error *err)
+{
+    const size_t bytes = N_VECTORS * n->cb * (size_t)p->be->k->block * sizeof(float);
+
+    (void)err;
+    n->extra_block = cpu_arena_add(&p->arena, bytes, 0, 2 * (size_t)p->run.g->n_nodes + 1);
+    return 0;
+}
+
+const struct cpu_op cpu_op_batchnorm = {
+    .forward = forward, .parameters = parameters, .backward = backward, .place = place};
 
 void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
                     struct mc_buf *stats)

@@ -1,62 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Loss heads and the results that a plan offers: metrics, outputs, joint moments. */
+ * The results that a plan offers: metrics, outputs, joint moments. */
 #include "kernels/cpu/cpu.h"
 
 #include <assert.h>
-#include <math.h>
 #include <string.h>
-
-void cpu_loss_forward(struct mc_plan *p, const struct cpu_node *c)
-{
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
-    const size_t classes = (size_t)in->n->c;
-    const int head = mc_is_main(p->g, c->n);
-
-    if (head) {
-        memset(p->loss, 0, p->batch * sizeof *p->loss);
-        memset(p->correct, 0, p->batch * sizeof *p->correct);
-    }
-    for (size_t i = 0; i < p->valid; i++) {
-        const float *x = in->out + i * in->image;
-        const size_t label = (size_t)p->labels[i];
-        size_t best = 0;
-        double total = 0;
-        for (size_t j = 1; j < classes; j++)
-            if (x[j] > x[best] || x[j] != x[j]) /* a NaN wins and stays, as in PyTorch */
-                best = j;
-        for (size_t j = 0; j < classes; j++)
-            total += exp((double)x[j] - (double)x[best]);
-        const double loss = log(total) + (double)x[best] - (double)x[label];
-        p->objective += (double)c->n->loss_weight * loss;
-        if (head) {
-            p->loss[i] = (float)loss;
-            p->correct[i] = best == label && x[best] == x[best] ? 1.0f : 0.0f;
-        }
-    }
-}
-
-void cpu_loss_backward(struct mc_plan *p, const struct cpu_node *c, float *dx)
-{
-    const struct cpu_node *in = &p->nodes[c->n->in[0]];
-    const size_t classes = (size_t)in->n->c;
-
-    memset(dx, 0, in->size * sizeof *dx);
-    for (size_t i = 0; i < p->valid; i++) {
-        const float *x = in->out + i * in->image;
-        const double weight = (double)c->n->loss_weight / (double)p->valid;
-        double total = 0, top = (double)x[0];
-        for (size_t j = 1; j < classes; j++)
-            top = (double)x[j] > top ? (double)x[j] : top;
-        for (size_t j = 0; j < classes; j++)
-            total += exp((double)x[j] - top);
-        for (size_t j = 0; j < classes; j++) {
-            const double share = exp((double)x[j] - top) / total;
-            dx[i * in->image + j] =
-                (float)(weight * (share - (j == (size_t)p->labels[i] ? 1.0 : 0.0)));
-        }
-    }
-}
 
 void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
@@ -76,7 +24,7 @@ void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t first, size_t count,
                      float *out)
 {
-    memset(out, 0, p->batch * count * c->hw * sizeof *out);
+    memset(out, 0, p->run.batch * count * c->hw * sizeof *out);
     for (size_t i = 0; i < p->valid; i++)
         for (size_t k = 0; k < count; k++) {
             size_t step;
@@ -90,7 +38,7 @@ static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t f
 void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
 {
     float *to = cpu_floats(out);
-    const struct cpu_node *logits = &p->nodes[p->g->logits];
+    const struct cpu_node *logits = &p->nodes[p->run.g->logits];
 
     switch (kind) {
     case MC_OUT_LOGITS:
@@ -98,18 +46,19 @@ void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_
         break;
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
-        memcpy(to, kind == MC_OUT_LOSS ? p->loss : p->correct, p->batch * sizeof *to);
+        memcpy(to, kind == MC_OUT_LOSS ? p->loss : p->correct, p->run.batch * sizeof *to);
         break;
     case MC_OUT_TAP:
-        copy_out(p, &p->nodes[p->taps[index].node], p->taps[index].offset, p->taps[index].count,
-                 to);
+        copy_out(p, &p->nodes[p->run.taps[index].node], p->run.taps[index].offset,
+                 p->run.taps[index].count, to);
         break;
     }
 }
 
-void cpu_tap_moments(struct mc_plan *a, struct mc_plan *b, size_t t, struct mc_buf *acc)
+void cpu_tap_moments(struct mc_run *first, struct mc_run *second, size_t t, struct mc_buf *acc)
 {
-    const struct mc_tap_request *tap = &a->taps[t], *other = &b->taps[t];
+    const struct mc_plan *a = cpu_plan_of(first), *b = cpu_plan_of(second);
+    const struct mc_tap_request *tap = &a->run.taps[t], *other = &b->run.taps[t];
     const struct cpu_node *x = &a->nodes[tap->node], *y = &b->nodes[other->node];
     const struct cpu_moments m = {cpu_node_shape(a, x), x->out,     y->out,          tap->offset,
                                   tap->count,           a->moments, cpu_doubles(acc)};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Finished graphs: checks, layout of the flat vectors, queries. */
-#include "libcommon/graph/graph.h"
+#include "libcommon/graph/op.h"
 
 #include "libcommon/base/alloc.h"
 
@@ -9,35 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-static const char *const OP_NAMES[MC_N_OPS] = {
-    [MC_OP_NORMALISE] = "normalise",
-    [MC_OP_CONV] = "conv",
-    [MC_OP_LINEAR] = "linear",
-    [MC_OP_BATCHNORM] = "batchnorm",
-    [MC_OP_LAYERNORM] = "layernorm",
-    [MC_OP_SCALE] = "scale",
-    [MC_OP_RELU] = "relu",
-    [MC_OP_RELU6] = "relu6",
-    [MC_OP_GELU] = "gelu",
-    [MC_OP_SILU] = "silu",
-    [MC_OP_HARDSWISH] = "hardswish",
-    [MC_OP_HARDSIGMOID] = "hardsigmoid",
-    [MC_OP_SIGMOID] = "sigmoid",
-    [MC_OP_LEAKYRELU] = "leakyrelu",
-    [MC_OP_TANH] = "tanh",
-    [MC_OP_ADD] = "add",
-    [MC_OP_MUL] = "mul",
-    [MC_OP_CONCAT] = "concat",
-    [MC_OP_MAXPOOL] = "maxpool",
-    [MC_OP_AVGPOOL] = "avgpool",
-    [MC_OP_GLOBALPOOL] = "globalpool",
-    [MC_OP_ADAPTPOOL] = "adaptpool",
-    [MC_OP_PAD] = "pad",
-    [MC_OP_FLATTEN] = "flatten",
-    [MC_OP_DROPOUT] = "dropout",
-    [MC_OP_LOSS] = "loss",
-};
 
 static const char *const INIT_NAMES[MC_N_INITS] = {
     [MC_INIT_ZERO] = "zero",
@@ -50,13 +21,13 @@ static const char *const INIT_NAMES[MC_N_INITS] = {
 
 const char *mc_op_name(enum mc_op op)
 {
-    return OP_NAMES[op];
+    return mc_ops[op]->name;
 }
 
 int mc_op_from_name(const char *name)
 {
     for (int i = 0; i < MC_N_OPS; i++)
-        if (!strcmp(OP_NAMES[i], name))
+        if (!strcmp(mc_ops[i]->name, name))
             return i;
     return -1;
 }
@@ -65,10 +36,6 @@ const char *mc_init_name(enum mc_init init)
 {
     return INIT_NAMES[init];
 }
-
-/* Only the first error is kept: later ones result from it. */
-#define fail(g, ...)                                                                               \
-    ((g)->error.code ? (void)0 : (void)mc_fail(&(g)->error, MC_EINPUT, __VA_ARGS__))
 
 int mc_graph_find(const struct mc_graph *g, const char *name)
 {
@@ -98,16 +65,17 @@ static int check_names(struct mc_graph *g)
         const char *name = g->nodes[i].name;
         size_t len = strlen(name);
         if (!len || len >= MC_MAX_NODE_NAME)
-            fail(g, "node %d: name must have 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
+            mc_graph_fail(g, "node %d: name must have 1 to %d bytes", i, MC_MAX_NODE_NAME - 1);
         for (size_t k = 0; k < len; k++)
             if ((unsigned char)name[k] <= ' ' || name[k] == 0x7f)
-                fail(g, "node \"%s\": name must not contain spaces or control characters", name);
+                mc_graph_fail(g, "node \"%s\": name must not contain spaces or control characters",
+                              name);
     }
     if (!g->error.code &&
         !mc_duplicate_name(g->nodes->name, (size_t)g->n_nodes, sizeof *g->nodes, &twice,
                            &g->error) &&
         twice)
-        fail(g, "two nodes are named \"%s\"", twice);
+        mc_graph_fail(g, "two nodes are named \"%s\"", twice);
     return g->error.code;
 }
 
@@ -123,19 +91,19 @@ static int check_heads(struct mc_graph *g)
         if (n->op != MC_OP_LOSS)
             continue;
         if (n->c != g->classes || n->h != 1 || n->w != 1)
-            fail(g, "node \"%s\": got %dx%dx%d logits for %d classes", n->name, n->c, n->h, n->w,
-                 g->classes);
+            mc_graph_fail(g, "node \"%s\": got %dx%dx%d logits for %d classes", n->name, n->c, n->h,
+                          n->w, g->classes);
         if (!n->train_only) {
             g->logits = n->in[0];
             mains++;
         }
     }
     if (mains != 1)
-        fail(g, "exactly one loss head must have \"train_only\" false (got %d)", mains);
+        mc_graph_fail(g, "exactly one loss head must have \"train_only\" false (got %d)", mains);
     mc_graph_needed(g, 1, needed);
     for (int i = 0; i < g->n_nodes; i++)
         if (!needed[i])
-            fail(g, "node \"%s\": does not lead to a loss", g->nodes[i].name);
+            mc_graph_fail(g, "node \"%s\": does not lead to a loss", g->nodes[i].name);
     free(needed);
     return g->error.code;
 }
@@ -145,72 +113,46 @@ struct layout {
     size_t n, end;
 };
 
-/* Append a tensor. The caller has bounded its number of elements. */
-static void add_tensor(struct layout *l, struct mc_slot *slot, const struct mc_node *node,
-                       int index, const char *suffix, int ndim, const uint64_t *dims,
-                       enum mc_init init)
+/* Append tensor k of a node's list. */
+static int add_tensor(struct mc_graph *g, struct layout *l, const struct mc_op_tensors *t, int k,
+                      int node)
 {
-    size_t count = 1;
+    const struct mc_node *n = &g->nodes[node];
+    uint64_t count = 1; /* at most 2^31 times a dimension's 2^28 */
 
-    for (int i = 0; i < ndim; i++)
-        count *= (size_t)dims[i];
+    for (int i = 0; i < t->list[k].ndim && count <= MC_MAX_VECTOR; i++)
+        count *= t->list[k].shape[i];
+    if (count > MC_MAX_VECTOR)
+        return mc_graph_fail(g, "node \"%s\": weight is too large", n->name);
     if (l->p) {
         struct mc_param *p = &l->p[l->n];
         char name[MC_NAME_MAX];
-        snprintf(name, sizeof name, "%s%s", node->name, suffix);
-        p->tensor = mc_tensor_make(name, MC_F32, ndim, dims);
+        snprintf(name, sizeof name, "%s%s", n->name, t->list[k].suffix);
+        p->tensor = mc_tensor_make(name, MC_F32, t->list[k].ndim, t->list[k].shape);
         p->offset = l->end;
-        p->count = count;
-        p->node = index;
-        p->init = init;
-        *slot = (struct mc_slot){l->end, count};
+        p->count = (size_t)count;
+        p->node = node;
+        p->init = t->list[k].init;
+        p->fan_in = (size_t)t->fan_in;
+        p->fan_out = (size_t)t->fan_out;
+        *t->list[k].slot = (struct mc_slot){l->end, (size_t)count};
     }
     l->n++;
     l->end = (l->end + count + 15) / 16 * 16;
+    return l->end > MC_MAX_VECTOR
+               ? mc_graph_fail(g, "node \"%s\": more than %zu parameters", n->name, MC_MAX_VECTOR)
+               : 0;
 }
 
 static int lay_out(struct mc_graph *g, struct layout *params, struct layout *stats)
 {
     for (int i = 0; i < g->n_nodes; i++) {
-        struct mc_node *n = &g->nodes[i];
-        uint64_t c = (uint64_t)n->c, one = 0, fan_in = 1, fan_out = 1, pixel[] = {c, 1, 1};
-        size_t first = params->n;
-
-        if (n->op == MC_OP_SCALE) /* a parameter without a module, as in PyTorch */
-            add_tensor(params, &n->weight, n, i, "", 3, pixel, n->weight_init);
-        if (n->op == MC_OP_BATCHNORM || n->op == MC_OP_LAYERNORM) {
-            add_tensor(params, &n->weight, n, i, ".weight", 1, &c, n->weight_init);
-            add_tensor(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
-        }
-        if (n->op == MC_OP_BATCHNORM) {
-            add_tensor(stats, &n->running_mean, n, i, ".running_mean", 1, &c, MC_INIT_ZERO);
-            add_tensor(stats, &n->running_var, n, i, ".running_var", 1, &c, MC_INIT_ONE);
-        } else if (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR) {
-            int conv = n->op == MC_OP_CONV;
-            uint64_t in = (uint64_t)g->nodes[n->in[0]].c / (conv ? (uint64_t)n->groups : 1);
-            uint64_t kh = conv ? (uint64_t)n->kernel[0] : 1, kw = conv ? (uint64_t)n->kernel[1] : 1;
-            uint64_t dims[4] = {c, in, kh, kw};
-            one = c * in;             /* at most 2^48 */
-            if (one <= MC_MAX_VECTOR) /* otherwise it is already too large */
-                one *= kh * kw;       /* at most 2^31 2^26 */
-            if (one > MC_MAX_VECTOR) {
-                fail(g, "node \"%s\": weight is too large", n->name);
-                return g->error.code;
-            }
-            fan_in = in * kh * kw;
-            fan_out = c * kh * kw;
-            add_tensor(params, &n->weight, n, i, ".weight", conv ? 4 : 2, dims, n->weight_init);
-            if (n->has_bias)
-                add_tensor(params, &n->bias, n, i, ".bias", 1, &c, n->bias_init);
-        }
-        for (size_t k = first; params->p && k < params->n; k++) {
-            params->p[k].fan_in = (size_t)fan_in;
-            params->p[k].fan_out = (size_t)fan_out;
-        }
-        if (params->end > MC_MAX_VECTOR || stats->end > MC_MAX_VECTOR) {
-            fail(g, "node \"%s\": more than %zu parameters", n->name, MC_MAX_VECTOR);
-            return g->error.code;
-        }
+        struct mc_op_tensors t = {.fan_in = 1, .fan_out = 1};
+        if (mc_ops[g->nodes[i].op]->tensors)
+            mc_ops[g->nodes[i].op]->tensors(g, &g->nodes[i], &t);
+        for (int k = 0; k < t.n; k++)
+            if (add_tensor(g, t.list[k].is_stat ? stats : params, &t, k, i))
+                return -1;
     }
     return 0;
 }
@@ -286,7 +228,7 @@ double mc_graph_flops(const struct mc_graph *g)
     mc_graph_needed(g, 0, needed);
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
-        if (needed[i] && (n->op == MC_OP_CONV || n->op == MC_OP_LINEAR))
+        if (needed[i] && mc_op_has(n, MC_OP_LAYER))
             flops += 2.0 * (double)n->weight.count * n->h * n->w;
     }
     return flops;

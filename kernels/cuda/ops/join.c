@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Operations on several inputs. */
+#include "kernels/cuda/cuda.h"
+
+/* An input in the output's memory comes first. */
+static void add_forward(const struct cuda_step *s)
+{
+    const void *in[MC_MAX_INPUTS] = {NULL};
+    void *y = s->c->out;
+    int n = 0;
+
+    for (int other = 0; other < 2; other++)
+        for (int k = 0; k < s->c->n->n_in; k++)
+            if ((s->p->nodes[s->c->n->in[k]].out != y) == other)
+                in[n++] = s->p->nodes[s->c->n->in[k]].out;
+    cuda_add(s->be, s->p->type, s->c->size, in[0], in[1], y);
+    for (int k = 2; k < n; k++)
+        cuda_add(s->be, s->p->type, s->c->size, y, in[k], y);
+}
+
+static void add_backward(const struct cuda_step *s)
+{
+    cuda_move(s->p, s->c->size, s->c->grad, s->adds, s->in->grad);
+}
+
+/* x times the node's other input; for backward, the gradient of the step's input. */
+static void product(const struct cuda_step *s, const void *x, void *y)
+{
+    const struct cuda_node *other = &s->p->nodes[s->c->n->in[!s->input]];
+    const struct cuda_shape o = cuda_node_shape(s->p, other);
+
+    if (s->in->hw < s->c->hw)
+        cuda_dots(s->be, &s->y, other->out, x, &s->x, s->adds, y);
+    else
+        cuda_mul(s->be, &s->y, x, &o, other->out, NULL, s->adds, y);
+}
+
+static void mul_forward(const struct cuda_step *s)
+{
+    product(s, s->in->out, s->c->out);
+}
+
+static void mul_backward(const struct cuda_step *s)
+{
+    product(s, s->c->grad, s->in->grad);
+}
+
+/* A batch norm can write anywhere. If only a concatenation reads its output, it writes there. */
+static int concat_make(struct mc_plan *p, struct cuda_node *whole, struct mc_error *err)
+{
+    size_t at = 0;
+
+    (void)err;
+    for (int k = 0; k < whole->n->n_in; k++) {
+        struct cuda_node *c = &p->nodes[whole->n->in[k]];
+        const int by_norm = c->n->op == MC_OP_BATCHNORM ? c->role->relu < 0 : c->role->done;
+        if (by_norm && c->role->users == 1) {
+            c->whole = whole;
+            c->at = at;
+        }
+        at += (size_t)c->n->c;
+    }
+    return 0;
+}
+
+/* Copy rows of an image's channels, or of a pixel's, from or to channel `at` of the
+ * concatenation. */
+static void copy_channels(const struct cuda_step *s, const struct cuda_node *part, size_t at,
+                          int backward)
+{
+    const struct mc_plan *p = s->p;
+    const struct cuda_node *c = s->c;
+    const size_t each = p->type == CUDA_F32 ? c->hw : 1, rows = p->run.batch * (c->hw / each);
+    const size_t count = part->stored * each, row = c->stored * each;
+    void *whole = cuda_from_channel(p, c, backward ? c->grad : c->out, at);
+
+    if (part->whole) /* already written into the concatenation */
+        return;
+    if (backward)
+        cuda_copy_rows(s->be, p->type, rows, count, whole, row, s->adds, part->grad, count);
+    else
+        cuda_copy_rows(s->be, p->type, rows, count, part->out, count, 0, whole, row);
+}
+
+static void concat_forward(const struct cuda_step *s)
+{
+    size_t at = 0;
+
+    for (int k = 0; k < s->c->n->n_in; k++) {
+        const struct cuda_node *part = &s->p->nodes[s->c->n->in[k]];
+        copy_channels(s, part, at, 0);
+        at += (size_t)part->n->c;
+    }
+}
+
+static void concat_backward(const struct cuda_step *s)
+{
+    size_t at = 0;
+
+    for (int k = 0; k < s->input; k++)
+        at += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
+    copy_channels(s, s->in, at, 1);
+}
+
+const struct cuda_op cuda_op_add = {.forward = add_forward, .backward = add_backward};
+const struct cuda_op cuda_op_mul = {.forward = mul_forward, .backward = mul_backward};
+const struct cuda_op cuda_op_concat = {
+    .forward = concat_forward, .backward = concat_backward, .make = concat_make};
