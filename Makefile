@@ -67,9 +67,11 @@ check: ## run every test, or those whose path contains a word (ONLY=word); ends 
 results: ## make docs/results/ from pipelines/paper/results/
 	@pipelines/paper/pages.py results docs/results
 
-reference: $(TOOLS) ## make docs/reference/programs.md and python.md from --help and docstrings
+reference: $(TOOLS) $(BUILD)/tests/reference/ops ## make docs/reference/ from --help and docstrings, ops.json and its tables in graph.md
 	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
 	@pipelines/setup/reference_python.py > $(BUILD)/python.md && cp $(BUILD)/python.md docs/reference/
+	@$(BUILD)/tests/reference/ops > $(BUILD)/ops.json && cp $(BUILD)/ops.json formats/python/mcz/
+	@pipelines/setup/reference_graph.py > $(BUILD)/graph.md && cp $(BUILD)/graph.md formats/codecs/
 
 notebook: all ## execute docs/notebooks/align.py into align.ipynb; PYTHON needs PyTorch, matplotlib, nbclient, ipykernel
 	@$(HERE) PYTHONPATH="$$PWD/formats/python" && export MC_ROOT PATH PYTHONPATH && $(or $(PYTHON),python3) pipelines/setup/notebook.py docs/notebooks/align.py
@@ -86,7 +88,7 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	install formats/python/example_assign.py "$$share" && \
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
 		find . -type f ! -path '*/published/*' ! -name '*.pyc' ! -name build_wheel.py -exec cp --parents -t "$$share" {} +) && \
-	(cd formats/python && find mcz -name '*.py' -exec install -D -m 644 {} "$$share/{}" \;) && \
+	(cd formats/python && find mcz \( -name '*.py' -o -name '*.json' \) -exec install -D -m 644 {} "$$share/{}" \;) && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.

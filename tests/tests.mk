@@ -10,7 +10,7 @@ EMULATED_LIB := $(if $(CUDA_LIB),$(BUILD)/tests/emulation/libmc-cuda.so)
 TUNE_AND_KERNELS = $(if $(CUDA_LIB),$(addprefix $(BUILD)/tests/$(1)/,tune kernels))
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1
 
-programs-of-tests: $(BUILD)/tests/memory/failing.so $(UNITS) $(BENCHES) $(FUZZER) \
+programs-of-tests: $(BUILD)/tests/memory/failing.so $(BUILD)/tests/reference/ops $(UNITS) $(BENCHES) $(FUZZER) \
                    $(EMULATED_LIB) $(call TUNE_AND_KERNELS,emulation) $(if $(EMULATED_LIB),$(GPU_TESTS))
 fuzzer: $(FUZZER)
 

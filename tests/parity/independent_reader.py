@@ -123,6 +123,12 @@ def check_permutation(p, name):
 
 # ---- the graph --------------------------------------------------------------------------------------------------------
 
+INPUT = graph.Setting({"key": "input", "type": "int", "list": "image", "min": 1, "max": SIDE_MAX,
+                       "values": "[channels, height, width], each an integer from 1 to 8192"})
+CLASSES = graph.Setting({"key": "classes", "type": "int", "min": 2, "max": 1 << 20,
+                         "values": "an integer from 2 to 1048576"})
+
+
 class Graph:
     """A graph from its map in a stream or graph file. `parameters` and `statistics` are lists of (name, shape) in the order
     of a weights stream; `logits` is a node. Error names the invalid node."""
@@ -134,9 +140,8 @@ class Graph:
                 need(key in ("net", "input", "classes", "nodes"), "unknown key \"%s\"" % key)
             if "net" in m:
                 text(m, "net", 63)
-            graph.Setting("input", "", "[channels, height, width], each an integer from 1 to 8192", "").check(
-                get(m, "input"), 0)
-            graph.Setting("classes", "", "an integer from 2 to 1048576", "").check(get(m, "classes"), 0)
+            for setting in INPUT, CLASSES:
+                setting.check(get(m, setting.key), 0)
             self.image, self.classes, self.nodes = m["input"], m["classes"], []
             self.parameters, self.statistics = [], []
             need(self.image[0] <= 4, "an image must have 1 to 4 channels (got %d)" % self.image[0])
@@ -162,10 +167,8 @@ class Graph:
             need(self.by_name[v].op != "loss", "input must be an earlier node with an output")
             ins.append(self.by_name[v])
         least, most = graph.INPUTS[op]
-        need(op not in graph.JOINS or len(ins) != 1 or least == 1, "%s needs two inputs%s" %
-             (op, " or more" if most > least else ""))
-        need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "%d inputs are not what %s as node %d "
-             "takes" % (len(ins), op, i))
+        need(least <= len(ins) <= most and (op == "normalise") == (i == 0),
+             "%s as node %d cannot have %d inputs" % (op, i, len(ins)))
         n = graph.Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
         n.shape = graph.shape(n, self.image)
         parameters, statistics = graph.tensors(n)

@@ -38,8 +38,7 @@ def run(net, x, change):
     mean, std = (torch.tensor(first[k]).double().view(-1, 1, 1) for k in ("mean", "std"))
     values = {first["name"]: (x - mean) / std}
     for n in nodes[1:]:
-        f = EVALUATE.get(n["op"], lambda n, x, w: getattr(torch.nn.functional, n["op"])(x))
-        y = f(n, *(values[i] for i in n["in"]), lambda s, n=n: tensors["%s.%s" % (n["name"], s)])
+        y = EVALUATE[n["op"]](n, *(values[i] for i in n["in"]), lambda s, n=n: tensors["%s.%s" % (n["name"], s)])
         values[n["name"]] = change(n["name"], y) if n["name"] in names else y
     return values[logits].flatten(1)
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional as F
 
 from .errors import Error
-from .graph import constant
+from .graph import ACTIVATIONS, SETTINGS, constant
 from .torch_functions import LOG_SOFTMAX
 
 
@@ -90,9 +90,22 @@ def call(net, x, run=None, hint=""):
         raise Error("the network does not run on inputs %s: %s%s" % (form(x), brief(e), hint)) from e
 
 
-# {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by name}. Other ops are the
-# functions of the same name in torch.nn.functional.
+def activation(n, x, w):
+    """PyTorch's function of the same name, whose keyword arguments are the node's settings."""
+    f = getattr(torch, n["op"], None) or getattr(F, n["op"])  # functional.sigmoid warns
+    return f(x, **{s.key: n.get(s.key, s.absent) for s in SETTINGS[n["op"]]})
+
+
+def huber(x, delta):
+    """The ReLU with Huber's delta; 0 is the plain ReLU."""
+    x = F.relu(x)
+    return torch.where(x < delta, x * x / (2 * delta), x - delta / 2) if delta else x
+
+
+# {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by name}
 EVALUATE = {
+    **dict.fromkeys(ACTIVATIONS, activation),
+    "relu": lambda n, x, w: huber(x, n.get("delta", 0)), "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
     "conv": lambda n, x, w: F.conv2d(x, w("weight").reshape(n["out"], -1, *n["kernel"]),
                                      w("bias") if n["bias"] else None, groups=n["groups"], **window(n)),
     "linear": lambda n, x, w: F.linear(x.flatten(1), w("weight"), w("bias") if n["bias"] else None)[..., None, None],
@@ -102,8 +115,7 @@ EVALUATE = {
                                               n["eps"]).movedim(-1, 1),
     "scale": lambda n, x, w: x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"])),
     "add": lambda n, *x: sum(x[1:-1], x[0]), "concat": lambda n, *x: torch.cat(x[:-1], 1),
-    "mul": lambda n, x, y, w: x * y, "sigmoid": lambda n, x, w: torch.sigmoid(x),  # functional.sigmoid warns
-    "tanh": lambda n, x, w: torch.tanh(x), "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
+    "mul": lambda n, x, y, w: x * y,
     "pad": lambda n, x, w: F.pad(x, [s[i] for i in (2, 1, 0) for s in (n["before"], n["after"])]),
     "maxpool": lambda n, x, w: F.max_pool2d(x, n["kernel"], ceil_mode=n["ceil"], **window(n)),
     "avgpool": lambda n, x, w: F.avg_pool2d(x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **window(n)),
@@ -123,9 +135,8 @@ def verify(net, m, t):
     with torch.no_grad():
         values["pixels"], expected = x * a + b, [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
         for n in m["nodes"][1:]:
-            f = EVALUATE.get(n["op"], lambda n, x, w: getattr(F, n["op"])(x))
-            values[n["name"]] = f(n, *(values[i] for i in n["in"]),
-                                  lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]])
+            values[n["name"]] = EVALUATE[n["op"]](n, *(values[i] for i in n["in"]), lambda s, n=n: state[
+                "%s.%s" % (n["name"], s) if s else n["name"]])
         logits = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
         logits, expected = torch.cat(logits), torch.cat(expected[:len(logits)])
         if LOG_SOFTMAX in t.notes:

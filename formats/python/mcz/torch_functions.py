@@ -68,21 +68,20 @@ def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
     t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps))
 
 
-def pointwise(op):
-    """The handler of an elementwise function, with the node op."""
+def pointwise(op, **arguments):
+    """The handler of an elementwise function, with the node op. arguments: the function's arguments that are settings of the
+    node, in their order: argument=(setting, default)."""
     def handler(t, out, x, *args, **kwargs):
         require(kwargs.get("approximate", "none") == "none", "approximate=%r is not supported" % kwargs.get("approximate"))
-        t.node(out, op, [x], axes=x._mc.axes)
+        given = {**dict(zip(arguments, args)), **kwargs}
+        t.node(out, op, [x], axes=x._mc.axes, **{key: float(given.get(name, default))
+                                                 for name, (key, default) in arguments.items()})
     return handler
 
 
 def hardtanh(t, out, x, min_val=-1., max_val=1., inplace=False):
     require((min_val, max_val) == (0, 6), "its range must be 0 to 6 (got %g to %g)" % (min_val, max_val))
     t.node(out, "relu6", [x], axes=x._mc.axes)
-
-
-def leaky_relu(t, out, x, negative_slope=.01, inplace=False):
-    t.node(out, "leakyrelu", [x], axes=x._mc.axes, slope=float(negative_slope))
 
 
 def pad(t, out, x, pad, mode="constant", value=None):
@@ -274,7 +273,8 @@ TABLE = {
     "conv2d": conv2d, "linear": linear, "batch_norm": batch_norm, "layer_norm": layer_norm,
     "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
     "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
-    "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"), "leaky_relu": leaky_relu,
+    "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"),
+    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", .01)),
     "pad": pad, "getitem": getitem,
     "max_pool2d": max_pool2d, "avg_pool2d": avg_pool2d, "adaptive_avg_pool2d": adaptive_avg_pool2d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "mean": mean,
