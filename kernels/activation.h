@@ -94,6 +94,7 @@ ACTIVATION(hardsigmoid, mc_clamp(x + 3, 0, 6) * (1.0f / 6), x > -3 && x < 3 ? 1.
 ACTIVATION(sigmoid, mc_sigmoid(x), mc_sigmoid(x) * (1 - mc_sigmoid(x)))
 ACTIVATION(leakyrelu, x > 0 ? x : x * factor, x > 0 ? 1 : factor)
 ACTIVATION(tanh, mc_tanh(x), (1 - mc_tanh(x)) * (1 + mc_tanh(x)))
+ACTIVATION(elu, x > 0 ? x : factor * (mc_exp(x) - 1), x > 0 ? 1 : factor * mc_exp(x))
 /* clang-format on */
 #undef ACTIVATION
 

@@ -23,7 +23,8 @@
     X(HARDSIGMOID, hardsigmoid, NULL, NULL, "as PyTorch's")                                        \
     X(SIGMOID, sigmoid, NULL, NULL, "as PyTorch's")                                                \
     X(LEAKYRELU, leakyrelu, "slope", "factor of numbers below 0", "x above 0, x · slope below")    \
-    X(TANH, tanh, NULL, NULL, "as PyTorch's")
+    X(TANH, tanh, NULL, NULL, "as PyTorch's")                                                      \
+    X(ELU, elu, "alpha", "factor of e^x − 1 below 0", "x above 0, α(e^x − 1) below")
 
 /* All operations, in the order of graph.md: X(ENUMERATOR, name, ...). */
 #define MC_EACH_OP(X)                                                                              \

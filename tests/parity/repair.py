@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from mcz.evaluate import EVALUATE
 
-NONLINEAR = {"relu", "relu6", "gelu", "silu", "hardswish", "hardsigmoid", "sigmoid", "leakyrelu", "tanh", "mul"}
+NONLINEAR = {*mcz.graph.ACTIVATIONS, "mul"}
 AFFINE = {"conv", "linear", "layernorm", "batchnorm"}
 
 

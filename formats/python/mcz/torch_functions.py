@@ -274,7 +274,7 @@ TABLE = {
     "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
     "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
     "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"),
-    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", .01)),
+    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", .01)), "elu": pointwise("elu", alpha=("alpha", 1.)),
     "pad": pad, "getitem": getitem,
     "max_pool2d": max_pool2d, "avg_pool2d": avg_pool2d, "adaptive_avg_pool2d": adaptive_avg_pool2d,
     "adaptive_max_pool2d": adaptive_max_pool2d, "mean": mean,

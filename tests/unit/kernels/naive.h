@@ -254,6 +254,7 @@ NAIVE(hardsigmoid, fmin(fmax(x + 3, 0), 6) / 6, x > -3 && x < 3 ? 1. / 6 : 0)
 NAIVE(sigmoid, naive_sigmoid(x), naive_sigmoid(x) * (1 - naive_sigmoid(x)))
 NAIVE(leakyrelu, x > 0 ? x : x * factor, x > 0 ? 1 : factor)
 NAIVE(tanh, tanh(x), 1 / (cosh(x) * cosh(x)))
+NAIVE(elu, x > 0 ? x : factor * expm1(x), x > 0 ? 1 : factor * exp(x))
 /* clang-format on */
 
 static double naive_value(enum mc_op op, double factor, double x)
