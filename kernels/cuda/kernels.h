@@ -189,6 +189,16 @@ void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, co
 void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const float *weight, const struct cuda_norm *m, int add,
                           void *dx);
+/* The same for each of `groups` groups of channels: mean and inv (N, groups). The sums are the
+ * gradients of weight and bias. */
+void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, int groups, double eps,
+                     const void *x, const float *weight, const float *bias,
+                     const struct cuda_norm *m, void *y);
+void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+                          const void *dy, const struct cuda_norm *m, float *dweight, float *dbias);
+void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+                          const void *dy, const float *weight, const struct cuda_norm *m, int add,
+                          void *dx);
 /* acc[images] += valid */
 void cuda_count_images(struct cuda *be, const struct cuda_batch *batch, double *images);
 /* One batch norm's pooled moments: `pixels` per image, acc as in MC_REESTIMATE_SIZE. */

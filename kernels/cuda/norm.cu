@@ -340,3 +340,115 @@ void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const voi
     WITH_TYPE(s->type, LAUNCH_EACH(be, layer_norm_back, s->n * s->hw, *s, (const T *)x,
                                    (const T *)dy, weight, *m, add, (T *)dx));
 }
+
+/* ---- group norm: one block per group of an image --------------------------------------------- */
+
+/* Offset of number e of group g of image i. *c: its channel. */
+static __device__ uint32_t group_at(const struct cuda_shape *s, uint32_t groups, uint32_t i,
+                                    uint32_t g, uint32_t e, uint32_t *c)
+{
+    *c = g * (s->c / groups) + e / s->hw;
+    return i * s->image + *c * s->channel + e % s->hw * s->pixel;
+}
+
+template <class T>
+static __global__ void group_norm(struct cuda_shape s, uint32_t groups, double eps, const T *x,
+                                  const float *weight, const float *bias, struct cuda_norm m, T *y)
+{
+    const uint32_t i = blockIdx.x / groups, g = blockIdx.x % groups, n = s.c / groups * s.hw;
+    uint32_t c;
+    double sum = 0, sq = 0;
+
+    for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS)
+        sum += (double)value(x[group_at(&s, groups, i, g, e, &c)]);
+    const double mean = block_sum(sum) / n;
+    for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
+        const double d = (double)value(x[group_at(&s, groups, i, g, e, &c)]) - mean;
+        sq += d * d;
+    }
+    const float shift = (float)mean, inv = (float)(1 / sqrt(block_sum(sq) / n + eps));
+    if (threadIdx.x == 0) {
+        m.mean[blockIdx.x] = shift;
+        m.inv[blockIdx.x] = inv;
+    }
+    for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
+        const uint32_t at = group_at(&s, groups, i, g, e, &c);
+        set(&y[at], (value(x[at]) - shift) * inv * weight[c] + bias[c]);
+    }
+}
+
+void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, int groups, double eps,
+                     const void *x, const float *weight, const float *bias,
+                     const struct cuda_norm *m, void *y)
+{
+    cuda_report_bytes(2 * cuda_bytes(s));
+    WITH_TYPE(s->type,
+              LAUNCH_BLOCKS(be, group_norm, (size_t)s->n * (size_t)groups, *s, (uint32_t)groups,
+                            eps, (const T *)x, weight, bias, *m, (T *)y));
+}
+
+template <class T>
+static __global__ void group_norm_back(struct cuda_shape s, uint32_t groups, const T *x,
+                                       const T *dy, const float *weight, struct cuda_norm m,
+                                       int add, T *dx)
+{
+    const uint32_t i = blockIdx.x / groups, g = blockIdx.x % groups, n = s.c / groups * s.hw;
+    const float mean = m.mean[blockIdx.x], inv = m.inv[blockIdx.x];
+    uint32_t c;
+    double a = 0, b = 0;
+
+    for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
+        const uint32_t at = group_at(&s, groups, i, g, e, &c);
+        const double d = (double)(value(dy[at]) * weight[c]);
+        a += d;
+        b += d * (double)((value(x[at]) - mean) * inv);
+    }
+    const float k1 = (float)(block_sum(a) / n), k2 = (float)(block_sum(b) / n);
+    for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
+        const uint32_t at = group_at(&s, groups, i, g, e, &c);
+        const float z = (value(x[at]) - mean) * inv;
+        set_or_add(&dx[at], add, (value(dy[at]) * weight[c] - k1 - z * k2) * inv);
+    }
+}
+
+void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+                          const void *dy, const float *weight, const struct cuda_norm *m, int add,
+                          void *dx)
+{
+    cuda_report_bytes((add ? 4 : 3) * cuda_bytes(s));
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_back, (size_t)s->n * (size_t)groups, *s,
+                                     (uint32_t)groups, (const T *)x, (const T *)dy, weight, *m, add,
+                                     (T *)dx));
+}
+
+/* One block per channel. */
+template <class T>
+static __global__ void group_norm_sums(struct cuda_shape s, uint32_t groups, const T *x,
+                                       const T *dy, struct cuda_norm m, float *dweight,
+                                       float *dbias)
+{
+    const uint32_t c = blockIdx.x, g = c / (s.c / groups);
+    double a = 0, b = 0;
+
+    for (uint32_t e = threadIdx.x; e < s.batch->valid * s.hw; e += CUDA_THREADS) {
+        const uint32_t i = e / s.hw, unit = i * groups + g;
+        const uint32_t at = i * s.image + c * s.channel + e % s.hw * s.pixel;
+        const float d = value(dy[at]);
+        a += (double)d;
+        b += (double)(d * ((value(x[at]) - m.mean[unit]) * m.inv[unit]));
+    }
+    a = block_sum(a);
+    b = block_sum(b);
+    if (threadIdx.x == 0) {
+        dbias[c] = (float)a;
+        dweight[c] = (float)b;
+    }
+}
+
+void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+                          const void *dy, const struct cuda_norm *m, float *dweight, float *dbias)
+{
+    cuda_report_bytes(2 * cuda_bytes(s));
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_sums, (size_t)s->c, *s, (uint32_t)groups,
+                                     (const T *)x, (const T *)dy, *m, dweight, dbias));
+}

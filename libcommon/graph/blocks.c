@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A row is the list of blocks on one axis of a grouped convolution: one group per block, all of
- * equal shape. The rows of a convolution's two axes move together. So do the rows of all
+ * A row is the list of blocks on an axis of a grouped convolution or a group norm: one group per
+ * block, all of equal shape. The rows of a convolution's two axes move together. So do the rows of all
  * convolutions that share a row. */
 #include "libcommon/graph/blocks.h"
 
@@ -96,13 +96,13 @@ static int find_rows(struct blocks *b, struct mc_error *err)
     for (int i = 0; i < b->g->n_nodes && !rc; i++) {
         const struct mc_node *n = &b->g->nodes[i];
         size_t in = 0, out = 0;
-        if (n->op != MC_OP_CONV || n->groups == 1 || mc_is_depthwise(b->g, n))
+        if (!mc_is_blocked(b->g, n))
             continue;
         const struct mc_axis *from = &b->s->axes[n->in[0]], *to = &b->s->axes[i];
         if ((rc = find_row(b, from, (size_t)n->groups, &in, err)) ||
             (rc = find_row(b, to, (size_t)n->groups, &out, err)))
             break;
-        if (in && out) {
+        if (in && out) { /* of a group norm, they are the same row */
             b->rows[first_row(b, out - 1)].up = first_row(b, in - 1);
         } else {
             tie(b, from);

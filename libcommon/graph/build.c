@@ -129,23 +129,27 @@ int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int b
                                 .bias_init = bias_init});
 }
 
+/* A norm with weights of one and biases of zero. */
+static int norm(struct mc_graph *g, const char *name, int in, struct mc_node n)
+{
+    n.weight_init = MC_INIT_ONE;
+    n.bias_init = MC_INIT_ZERO;
+    return add(g, name, in, n);
+}
+
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps)
 {
-    return add(g, name, in,
-               (struct mc_node){.op = MC_OP_BATCHNORM,
-                                .eps = eps,
-                                .momentum = .1f,
-                                .weight_init = MC_INIT_ONE,
-                                .bias_init = MC_INIT_ZERO});
+    return norm(g, name, in, (struct mc_node){.op = MC_OP_BATCHNORM, .eps = eps, .momentum = .1f});
 }
 
 int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps)
 {
-    return add(g, name, in,
-               (struct mc_node){.op = MC_OP_LAYERNORM,
-                                .eps = eps,
-                                .weight_init = MC_INIT_ONE,
-                                .bias_init = MC_INIT_ZERO});
+    return norm(g, name, in, (struct mc_node){.op = MC_OP_LAYERNORM, .eps = eps});
+}
+
+int mc_graph_groupnorm(struct mc_graph *g, const char *name, int in, int groups, float eps)
+{
+    return norm(g, name, in, (struct mc_node){.op = MC_OP_GROUPNORM, .groups = groups, .eps = eps});
 }
 
 int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in)

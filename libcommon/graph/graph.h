@@ -63,16 +63,16 @@ struct mc_node {
     /* settings; libcommon/graph/fields.h has their ranges */
     int kernel[2], stride[2], pad[2]; /* conv, pooling: H then W */
     int before[3], after[3];          /* pad: zeros on each side of C, H, W */
-    int groups;                       /* conv */
+    int groups;                       /* conv, groupnorm */
     int ceil_mode;                    /* max and average pooling */
     int has_bias;                     /* conv, linear */
-    float eps, momentum;              /* batch norm, eps also for layer norm; momentum is the weight
+    float eps, momentum; /* batch norm, eps also for layer and group norm; momentum is the weight
                                          of the new batch, .1 */
-    float delta;                      /* relu */
-    float factor;                     /* an activation's number: leakyrelu's slope below 0 */
-    float drop;                       /* dropout probability */
-    float loss_weight;                /* loss: 1 for the main head, .3 for an auxiliary one */
-    int train_only;                   /* loss: head (and nodes that only it needs) computed only in
+    float delta;         /* relu */
+    float factor;        /* an activation's number: leakyrelu's slope below 0 */
+    float drop;          /* dropout probability */
+    float loss_weight;   /* loss: 1 for the main head, .3 for an auxiliary one */
+    int train_only;      /* loss: head (and nodes that only it needs) computed only in
                                          training */
     float mean[MC_MAX_CHANNELS_IN], std[MC_MAX_CHANNELS_IN]; /* normalise */
     enum mc_init weight_init, bias_init;                     /* nodes with weights, biases */
@@ -130,6 +130,7 @@ int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int b
                     enum mc_init init, enum mc_init bias_init);
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
 int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps);
+int mc_graph_groupnorm(struct mc_graph *g, const char *name, int in, int groups, float eps);
 int mc_graph_relu(struct mc_graph *g, const char *name, int in);
 /* An activation of op_list.h. factor: its setting, ignored if it has none. */
 int mc_graph_activation(struct mc_graph *g, const char *name, enum mc_op op, int in, float factor);
@@ -181,6 +182,11 @@ void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *need
 /* Set delta in every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
 
+/* 1 if the node's groups of channels are blocks: more than one, of more than one channel. */
+static inline int mc_is_blocked(const struct mc_graph *g, const struct mc_node *n)
+{
+    return n->groups > 1 && n->groups < g->nodes[n->in[0]].c;
+}
 /* 1 for a convolution in which each output has one input. */
 static inline int mc_is_depthwise(const struct mc_graph *g, const struct mc_node *n)
 {

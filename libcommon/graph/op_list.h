@@ -33,6 +33,7 @@
     X(LINEAR, linear)                                                                              \
     X(BATCHNORM, batchnorm)                                                                        \
     X(LAYERNORM, layernorm)                                                                        \
+    X(GROUPNORM, groupnorm)                                                                        \
     X(SCALE, scale)                                                                                \
     X(RELU, relu)                                                                                  \
     MC_EACH_ACTIVATION(X)                                                                          \

@@ -14,7 +14,9 @@
  * must be one segment of an axis. The axes of the input and the logits are fixed (group -1). So is everything tied to
  * them, and every set of one channel.
  *
- * Whole blocks of a convolution in G groups can move too, under three conditions. Each block of its
+ * A GroupNorm of G groups splits its axis in the same way, unless its groups have one channel each.
+ *
+ * Whole blocks of a convolution or GroupNorm in G groups can move too, under three conditions. Each block of its
  * inputs and of its outputs is one permutation group. Every axis that contains one of these groups
  * contains all G side by side, in the blocks' order and with one repeat. In other grouped
  * convolutions these groups are blocks too. Then an outer group of G units permutes the blocks: the

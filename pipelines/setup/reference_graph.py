@@ -45,11 +45,16 @@ def settings(ops):
     def row(s):
         return s["type"] == "init", s["key"], values(s), s["meaning"]
 
-    lines = {}
+    lines, order = {}, []
     for op in ops:
-        for s in op["settings"]:
+        at = len(order)
+        for s in reversed(op["settings"]):  # a new setting precedes what follows it in its operation
             lines.setdefault(row(s), []).append(op["name"])
-    order = sorted(lines, key=lambda line: line[0])
+            if row(s) in order:
+                at = order.index(row(s))
+            else:
+                order.insert(at, row(s))
+    order.sort(key=lambda line: line[0])
     for op in ops:
         places = [order.index(row(s)) for s in op["settings"]]
         if places != sorted(places):

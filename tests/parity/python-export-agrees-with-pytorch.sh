@@ -75,11 +75,11 @@ class Late(nn.Module):  # gates, channels-last layer norm, a layer scale, groups
         x = torch.sigmoid(self.gate(F.silu(self.squeeze(x.mean((2, 3), keepdim=True))))) * x
         return self.fc(F.relu6(self.grouped(x)).mean((2, 3))) * .125
 
-class Padded(nn.Module):  # zero-padded shortcuts, padding around and in averages, tanh, leaky ReLU, ELU
+class Padded(nn.Module):  # zero-padded shortcuts, padding around and in averages, tanh, leaky ReLU, ELU, group norm
     def __init__(self):
         super().__init__()
         self.norm, self.conv, self.wide = nn.BatchNorm2d(5), nn.Conv2d(3, 5, 3, padding=1), nn.Conv2d(5, 13, 3, 2, 1)
-        self.last, self.fc = nn.Conv2d(13, 6, 3), nn.Linear(6, 10)
+        self.last, self.fc, self.groups = nn.Conv2d(13, 6, 3), nn.Linear(6, 10), nn.GroupNorm(3, 6)
         self.leaky, self.frame, self.average = nn.LeakyReLU(.2), nn.ZeroPad2d((1, 0, 2, 3)), nn.AvgPool2d(3, 2, 1)
 
     def forward(self, x):
@@ -87,7 +87,7 @@ class Padded(nn.Module):  # zero-padded shortcuts, padding around and in average
         x = F.pad(x[:, :, ::2, ::2], (0, 0, 0, 0, 6, 2), "constant", 0) + self.wide(x)
         x = self.average(self.leaky(x))
         x = F.avg_pool2d(F.pad(x[..., ::1], (0, 0)), (2, 3), 1, (1, 0), ceil_mode=True)
-        return self.fc(F.elu(F.leaky_relu(F.pad(self.last(x), [0, 1]), inplace=True), .7).tanh().mean((2, 3)))
+        return self.fc(F.elu(F.leaky_relu(self.groups(F.pad(self.last(x), [0, 1])), inplace=True), .7).tanh().mean((2, 3)))
 
 class Refused(nn.Module):
     def __init__(self):

@@ -45,7 +45,7 @@ refused(nets.Tiny(nn.SyncBatchNorm(4, momentum=None)), "norm: batch_norm: moment
 refused(nets.Tiny(nn.BatchNorm2d(4, momentum=1.5)), "norm: batch_norm: \"momentum\" ")
 refused(nets.Tiny(nn.BatchNorm2d(4, affine=False)), "norm: batch_norm: weight and bias are required (affine=True)")
 refused(nets.Tiny(nn.BatchNorm2d(4, track_running_stats=False)), "norm: batch_norm: running statistics are required")
-refused(nets.Tiny(nn.GroupNorm(2, 4)), "norm: GroupNorm is not supported in graphs: see docs/reference/modules.md, or use mcz.torch.groups")
+refused(nets.Tiny(nn.InstanceNorm2d(4)), "norm: InstanceNorm2d is not supported in graphs: see docs/reference/modules.md, or use mcz.torch.groups")
 both = nets.Calls(nn.Dropout(1.))
 both.fc = nn.Sequential(nn.Linear(4, 6), nn.BatchNorm1d(6, momentum=None), nn.Softplus(),
                         nn.Linear(6, 10))

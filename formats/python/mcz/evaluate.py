@@ -113,6 +113,7 @@ EVALUATE = {
                                               eps=n["eps"]),
     "layernorm": lambda n, x, w: F.layer_norm(x.movedim(1, -1), x.shape[1:2], w("weight"), w("bias"),
                                               n["eps"]).movedim(-1, 1),
+    "groupnorm": lambda n, x, w: F.group_norm(x, n["groups"], w("weight"), w("bias"), n["eps"]),
     "scale": lambda n, x, w: x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"])),
     "add": lambda n, *x: sum(x[1:-1], x[0]), "concat": lambda n, *x: torch.cat(x[:-1], 1),
     "mul": lambda n, x, y, w: x * y,

@@ -111,6 +111,8 @@ def _shape(n, image):
     if n.op == "conv":
         need(c % n["groups"] == 0 and n["out"] % n["groups"] == 0, "invalid grouped convolution: %d input and %d "
              "output channels, %d groups" % (c, n["out"], n["groups"]))
+    if n.op == "groupnorm":
+        need(c % n["groups"] == 0, "%d channels do not divide into %d groups" % (c, n["groups"]))
     if n.op in ("linear", "loss"):
         need((h, w) == (1, 1), "a linear layer's input must be flat (got %dx%dx%d)" % (c, h, w) if n.op == "linear" else
              "logits of %dx%dx%d" % (c, h, w))

@@ -89,7 +89,7 @@ def export(net: nn.Module, input: Sequence[int], classes: int, mean: Optional[Se
     name       the network's name in streams; default: its class.
 
     Returns (graph, {tensor: float32 array}, notes for the user). Raises mcz.Error with every unsupported operation and
-    the path of its module: "norm: GroupNorm is not supported in graphs".
+    the path of its module: "norm: InstanceNorm2d is not supported in graphs".
     """
     from mcz import trace
     return trace.graph_of(net, list(input), classes, mean, std, name)

@@ -68,6 +68,12 @@ def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
     t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps))
 
 
+def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
+    require(x._mc.axes[0] == "c", "channels must be its first axis")
+    require(weight is not None and bias is not None, "weight and bias are required (affine=True)")
+    t.node(out, "groupnorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, groups=num_groups, eps=above_zero(t, eps))
+
+
 def pointwise(op, **arguments):
     """The handler of an elementwise function, with the node op. arguments: the function's arguments that are settings of the
     node, in their order: argument=(setting, default)."""
@@ -271,6 +277,7 @@ def log_softmax(t, out, x, dim=None, **rest):
 
 TABLE = {
     "conv2d": conv2d, "linear": linear, "batch_norm": batch_norm, "layer_norm": layer_norm,
+    "group_norm": group_norm,
     "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
     "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
     "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Batch norm with the ReLU and the addition that it computes, layer norm and scale. */
+ * Batch norm with the ReLU and the addition that it computes, layer norm, group norm and scale. */
 #include "kernels/cuda/cuda.h"
 
 /* ---- batch norm ------------------------------------------------------------------------------ */
@@ -118,6 +118,42 @@ static void layernorm_backward(const struct cuda_step *s)
                          s->in->grad);
 }
 
+/* ---- group norm ------------------------------------------------------------------------------ */
+
+static void groupnorm_place(struct mc_plan *p, struct cuda_node *c, struct cuda_places *m)
+{
+    const size_t units = p->run.batch * (size_t)c->n->groups;
+
+    c->norm.mean = cuda_place(m, units * sizeof(float));
+    c->norm.inv = cuda_place(m, units * sizeof(float));
+}
+
+static void groupnorm_forward(const struct cuda_step *s)
+{
+    const struct mc_node *n = s->c->n;
+    const float *params = s->p->run.params;
+
+    cuda_group_norm(s->be, &s->y, n->groups, (double)n->eps, s->in->out, params + n->weight.offset,
+                    params + n->bias.offset, &s->c->norm, s->c->out);
+}
+
+static void groupnorm_parameters(const struct cuda_step *s)
+{
+    const struct mc_node *n = s->c->n;
+    float *dparams = s->p->run.dparams;
+
+    if (dparams)
+        cuda_group_norm_sums(s->be, &s->y, n->groups, s->in->out, s->c->grad, &s->c->norm,
+                             dparams + n->weight.offset, dparams + n->bias.offset);
+}
+
+static void groupnorm_backward(const struct cuda_step *s)
+{
+    cuda_group_norm_back(s->be, &s->y, s->c->n->groups, s->in->out, s->c->grad,
+                         s->p->run.params + s->c->n->weight.offset, &s->c->norm, s->adds,
+                         s->in->grad);
+}
+
 /* ---- scale ----------------------------------------------------------------------------------- */
 
 static void scale(const struct cuda_step *s, const void *x, void *y)
@@ -153,5 +189,9 @@ const struct cuda_op cuda_op_layernorm = {.forward = layernorm_forward,
                                           .parameters = layernorm_parameters,
                                           .backward = layernorm_backward,
                                           .place = layernorm_place};
+const struct cuda_op cuda_op_groupnorm = {.forward = groupnorm_forward,
+                                          .parameters = groupnorm_parameters,
+                                          .backward = groupnorm_backward,
+                                          .place = groupnorm_place};
 const struct cuda_op cuda_op_scale = {
     .forward = scale_forward, .parameters = scale_parameters, .backward = scale_backward};

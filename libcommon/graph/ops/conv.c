@@ -76,7 +76,7 @@ static int conv_axis(struct mc_axes *a, int i, struct mc_error *err)
 
     if (mc_is_depthwise(a->g, n))
         return mc_axes_copy(a, n->in[0], (size_t)(n->c / n->groups), err);
-    int rc = n->groups > 1 ? mc_axes_cut(a, n->in[0], n->groups, err) : 0;
+    int rc = mc_is_blocked(a->g, n) ? mc_axes_cut(a, n->in[0], n->groups, err) : 0;
     return rc ? rc : mc_axes_new(a, n->groups, n->c / n->groups, 0, err);
 }
 

@@ -30,6 +30,11 @@ static const struct mc_field batchnorm_fields[] = {
     {0},
 };
 static const struct mc_field layernorm_fields[] = {EPS, WEIGHT_INIT, BIAS_INIT, {0}};
+static const struct mc_field groupnorm_fields[] = {
+    {"groups", MC_FIELD_INT, MC_FIELD_ONE, MC_AT(groups), 1, MC_MAX_CHANNELS,
+     .meaning = "groups of channels; divides their number"},
+    EPS, WEIGHT_INIT, BIAS_INIT, {0},
+};
 static const struct mc_field scale_fields[] = {WEIGHT_INIT, {0}};
 /* clang-format on */
 
@@ -41,6 +46,19 @@ static int normalise_shape(struct mc_graph *g, struct mc_node *n)
         n->std[i] = 1;
     }
     return 0;
+}
+
+static int groupnorm_shape(struct mc_graph *g, struct mc_node *n)
+{
+    const struct mc_node *in = &g->nodes[n->in[0]];
+
+    n->c = in->c;
+    n->h = in->h;
+    n->w = in->w;
+    return n->c % n->groups
+               ? mc_graph_fail(g, "node \"%s\": %d channels do not divide into %d groups", n->name,
+                               n->c, n->groups)
+               : 0;
 }
 
 static void batchnorm_tensors(const struct mc_graph *g, struct mc_node *n, struct mc_op_tensors *t)
@@ -68,6 +86,16 @@ static void scale_tensors(const struct mc_graph *g, struct mc_node *n, struct mc
 static int normalise_axis(struct mc_axes *a, int i, struct mc_error *err)
 {
     return mc_axes_new(a, 1, a->g->nodes[i].c, 1, err);
+}
+
+/* A group's channels move among themselves. Whole groups move if blocks.c finds that they can.
+ * Groups of one channel are normalised independently, so nothing ties them. */
+static int groupnorm_axis(struct mc_axes *a, int i, struct mc_error *err)
+{
+    const struct mc_node *n = &a->g->nodes[i];
+
+    mc_axes_share(a, i, n->in[0]);
+    return mc_is_blocked(a->g, n) ? mc_axes_cut(a, n->in[0], n->groups, err) : 0;
 }
 
 const struct mc_op_info mc_op_normalise = {
@@ -99,6 +127,19 @@ const struct mc_op_info mc_op_layernorm = {
     .max_in = 1,
     .fields = layernorm_fields,
     .tensors = layernorm_tensors,
+};
+
+const struct mc_op_info mc_op_groupnorm = {
+    .name = "groupnorm",
+    .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
+    .in = "1",
+    .out = "over the pixels and channels of each group of channels",
+    .min_in = 1,
+    .max_in = 1,
+    .fields = groupnorm_fields,
+    .shape = groupnorm_shape,
+    .tensors = layernorm_tensors,
+    .axis = groupnorm_axis,
 };
 
 const struct mc_op_info mc_op_scale = {

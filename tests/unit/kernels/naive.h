@@ -303,34 +303,39 @@ static void naive_mul(struct naive *v, int i, int back) /* also scale */
     }
 }
 
-static void naive_layer_norm(struct naive *v, int i, int back)
+/* Layer norm, whose units are pixels, and group norm, whose units are groups of an image. */
+static void naive_units_norm(struct naive *v, int i, int back)
 {
     const struct mc_node *n = &v->g->nodes[i];
-    const int hw = n->h * n->w;
+    const int hw = n->h * n->w, layer = n->op == MC_OP_LAYERNORM,
+              each = layer ? n->c : n->c / n->groups;
+    const int step = layer ? hw : 1, count = layer ? n->c : each * hw;
     const float *w = v->params + n->weight.offset, *shift = v->params + n->bias.offset;
-    const double *x = v->out[n->in[0]];
 
-    for (int p = 0; p < v->B * hw; p++) {
-        const int at = p / hw * n->c * hw + p % hw;
+    for (int u = 0; u < v->B * n->c * hw / count; u++) {
+        const int at = layer ? u / hw * n->c * hw + u % hw : u * count;
+        const int first = layer ? 0 : u % n->groups * each; /* channel */
+        const double *x = v->out[n->in[0]] + at;
         double sum = 0, sq = 0, s1 = 0, s2 = 0;
-        for (int c = 0; c < n->c; c++)
-            sum += x[at + c * hw];
-        for (int c = 0; c < n->c; c++)
-            sq += pow(x[at + c * hw] - sum / n->c, 2);
-        const double inv = 1 / sqrt(sq / n->c + (double)n->eps);
-        for (int c = 0; c < n->c; c++) {
-            const double hat = (x[at + c * hw] - sum / n->c) * inv, g = v->grad[i][at + c * hw];
+        for (int k = 0; k < count; k++)
+            sum += x[k * step];
+        for (int k = 0; k < count; k++)
+            sq += pow(x[k * step] - sum / count, 2);
+        const double inv = 1 / sqrt(sq / count + (double)n->eps);
+        for (int k = 0; k < count; k++) {
+            const int c = first + k * step / hw;
+            const double hat = (x[k * step] - sum / count) * inv, g = v->grad[i][at + k * step];
             if (!back)
-                v->out[i][at + c * hw] = hat * (double)w[c] + (double)shift[c];
+                v->out[i][at + k * step] = hat * (double)w[c] + (double)shift[c];
             s1 += g * (double)w[c];
             s2 += g * (double)w[c] * hat;
             v->dparams[n->weight.offset + (size_t)c] += back ? g * hat : 0;
             v->dparams[n->bias.offset + (size_t)c] += back ? g : 0;
         }
-        for (int c = 0; back && c < n->c; c++)
-            v->grad[n->in[0]][at + c * hw] +=
-                inv * (v->grad[i][at + c * hw] * (double)w[c] - s1 / n->c -
-                       (x[at + c * hw] - sum / n->c) * inv * s2 / n->c);
+        for (int k = 0; back && k < count; k++)
+            v->grad[n->in[0]][at + k * step] +=
+                inv * (v->grad[i][at + k * step] * (double)w[first + k * step / hw] - s1 / count -
+                       (x[k * step] - sum / count) * inv * s2 / count);
     }
 }
 
@@ -463,18 +468,27 @@ static void naive_loss(struct naive *v, int i, int back)
 
 static void naive_node(struct naive *v, int i, int back)
 {
-    static void (*const functions[])(struct naive * v, int i, int back) = {
-        [MC_OP_CONV] = naive_conv,       [MC_OP_LINEAR] = naive_linear,
-        [MC_OP_BATCHNORM] = naive_norm,  [MC_OP_RELU] = naive_relu,
-        [MC_OP_ADD] = naive_join,        [MC_OP_CONCAT] = naive_join,
-        [MC_OP_FLATTEN] = naive_join,    [MC_OP_MAXPOOL] = naive_pool,
-        [MC_OP_AVGPOOL] = naive_pool,    [MC_OP_ADAPTPOOL] = naive_pool,
-        [MC_OP_GLOBALPOOL] = naive_pool, [MC_OP_DROPOUT] = naive_dropout,
-        [MC_OP_LOSS] = naive_loss,       [MC_OP_MUL] = naive_mul,
-        [MC_OP_SCALE] = naive_mul,       [MC_OP_LAYERNORM] = naive_layer_norm,
-        [MC_OP_PAD] = naive_pad,
+    static void (*const functions[])(struct naive * v, int i,
+                                     int back) = {[MC_OP_CONV] = naive_conv,
+                                                  [MC_OP_LINEAR] = naive_linear,
+                                                  [MC_OP_BATCHNORM] = naive_norm,
+                                                  [MC_OP_RELU] = naive_relu,
+                                                  [MC_OP_ADD] = naive_join,
+                                                  [MC_OP_CONCAT] = naive_join,
+                                                  [MC_OP_FLATTEN] = naive_join,
+                                                  [MC_OP_MAXPOOL] = naive_pool,
+                                                  [MC_OP_AVGPOOL] = naive_pool,
+                                                  [MC_OP_ADAPTPOOL] = naive_pool,
+                                                  [MC_OP_GLOBALPOOL] = naive_pool,
+                                                  [MC_OP_DROPOUT] = naive_dropout,
+                                                  [MC_OP_LOSS] = naive_loss,
+                                                  [MC_OP_MUL] = naive_mul,
+                                                  [MC_OP_SCALE] = naive_mul,
+                                                  [MC_OP_LAYERNORM] = naive_units_norm,
+                                                  [MC_OP_GROUPNORM] = naive_units_norm,
+                                                  [MC_OP_PAD] = naive_pad,
 #define NAIVE_ROW(NAME, ...) [MC_OP_##NAME] = naive_activation,
-        MC_EACH_ACTIVATION(NAIVE_ROW)};
+                                                  MC_EACH_ACTIVATION(NAIVE_ROW)};
     const size_t op = (size_t)v->g->nodes[i].op;
 
     if (op < sizeof functions / sizeof *functions && functions[op])

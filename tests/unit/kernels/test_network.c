@@ -389,6 +389,30 @@ static void pads_leaky_relus_and_tanh(void **state)
     check_network(padded_net(), 1, 1, tolerance);
 }
 
+/* Group norms of blocks that share a vector or span several, of single channels and of all; ELU. */
+static struct mc_graph *group_normed_net(void)
+{
+    const float alpha = within(0) > 0 ? 1 : .7f; /* otherwise its slope jumps at 0 */
+    struct mc_graph *g = mc_graph_new("group-normed", 3, 9, 8, 5, MEAN, STD);
+    const struct mc_conv_opts three = {.kernel = 3, .pad = 1, .bias = 1};
+    int x = mc_graph_groupnorm(g, NULL, mc_graph_conv(g, NULL, 0, 12, three), 3, 1e-3f);
+    x = mc_graph_activation(g, NULL, MC_OP_ELU, x, alpha);
+    int y = mc_graph_groupnorm(g, NULL, mc_graph_conv(g, NULL, x, 50, three), 2, 1e-3f);
+    y = mc_graph_activation(g, NULL, MC_OP_ELU, y, alpha);
+    y = mc_graph_groupnorm(g, NULL, mc_graph_conv(g, NULL, y, 12, three), 12, 1e-3f);
+    x = mc_graph_add(g, NULL, (int[]){x, y}, 2);
+    x = mc_graph_conv(g, NULL, mc_graph_groupnorm(g, NULL, x, 1, 1e-3f), 7, three);
+    head(g, mc_graph_globalpool(g, NULL, mc_graph_activation(g, NULL, MC_OP_ELU, x, alpha)), 1, 0);
+    return finish(g, 0);
+}
+
+static void group_norms_and_elu(void **state)
+{
+    (void)state;
+    check_network(group_normed_net(), 0, 0, 2e-5);
+    check_network(group_normed_net(), 1, 1, 2e-5);
+}
+
 static void layer_norms_and_scales(void **state)
 {
     struct mc_graph *g = layered_net();
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test(gates_and_activations),
         cmocka_unit_test(layer_norms_and_scales),
         cmocka_unit_test(pads_leaky_relus_and_tanh),
+        cmocka_unit_test(group_norms_and_elu),
         cmocka_unit_test(addition_outside_the_loss),
     };
     return cmocka_run_group_tests(tests, start, stop);

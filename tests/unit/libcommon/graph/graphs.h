@@ -33,7 +33,9 @@ static inline struct mc_graph *zoo(void)
     int v = mc_graph_pool(g, "v", MC_OP_AVGPOOL, s, 3, 2, 1, 1);
     int c = mc_graph_concat(g, "c", (int[]){m, v, m}, 3);
     int f = mc_graph_flatten(g, "f", mc_graph_adaptpool(g, "ap", c, 2, 3));
-    int e = mc_graph_plain(g, "sc", MC_OP_SCALE, mc_graph_layernorm(g, "ln", c, 1e-6f));
+    int e = mc_graph_plain(
+        g, "sc", MC_OP_SCALE,
+        mc_graph_layernorm(g, "ln", mc_graph_groupnorm(g, "gn", c, 6, 1e-5f), 1e-6f));
 
     e = mc_graph_mul(g, "mu", e, mc_graph_globalpool(g, "se", e));
 #define EACH(NAME, name, ...) e = mc_graph_activation(g, #name, MC_OP_##NAME, e, .2f);

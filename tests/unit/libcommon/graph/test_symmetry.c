@@ -180,6 +180,24 @@ TEST(grouped_convolution_splits_its_axes)
           "1@a.r 3@g.r 5@b.r 6@b.r+9 7@d.r 8@k.r 9@k.r+3");
 }
 
+/* The channels of a group norm's group move, and so do whole groups, but not those of b, which c
+ * cuts. One group of all channels and groups of one tie nothing. */
+TEST(groups_of_a_norm_move)
+{
+    struct mc_graph *g = begin(4, 3);
+    int x = relu(g, "a", mc_graph_groupnorm(g, NULL, conv(g, "a", 0, 12), 3, 1e-5f));
+
+    x = relu(g, "b", mc_graph_groupnorm(g, NULL, conv(g, "b", x, 8), 2, 1e-5f));
+    x = conv(g, "d", relu(g, "c", grouped(g, "c", x, 8, 4)), 5);
+    x = mc_graph_groupnorm(g, NULL, mc_graph_groupnorm(g, NULL, x, 5, 1e-5f), 1, 1e-5f);
+    head(g, "h", relu(g, "d", x), 0);
+    check(
+        g,
+        "a/blocks:3 a[0:4]:4(0.0) a[4:8]:4(0.1) a[8:12]:4(0.2) b[0:2]:2 b[2:4]:2 b[4:6]:2 b[6:8]:2 "
+        "c[0:2]:2 c[2:4]:2 c[4:6]:2 c[6:8]:2 d:5",
+        "1@a.r 4@b.r 5@b.r+2 6@b.r+4 7@b.r+6 8@c.r 9@c.r+2 10@c.r+4 11@c.r+6 12@d.r");
+}
+
 /* Two bottlenecks on one stream, as in ResNeXt. Blocks have fewer outputs than inputs. */
 TEST(blocks_of_bottlenecks_move)
 {
