@@ -60,9 +60,9 @@ class Interpretation:
         self.recorded = []
         for programs in self.programs:
             capture.separate(programs[0], self.state)
-            self.values, self.seen, self.parameters, self.pair = {}, [], {}, programs  # parameters: {placeholder: name}
+            self.values, self.seen, self.parameters = {}, [], {}  # parameters: {placeholder: name}
             self.specs = {s.arg.name: s for s in programs[0].graph_signature.input_specs if hasattr(s.arg, "name")}
-            out = self._run(list(capture.pairs(programs)), {})
+            out = self._run(capture.pairs(programs))
             for spec, value in zip(programs[0].graph_signature.output_specs, out):
                 self._output(spec, value)
             self.recorded.append((self.values, self.seen))
@@ -128,10 +128,10 @@ class Interpretation:
             return capture.encoded(a, b)
         return a
 
-    def _run(self, nodes, given):
+    def _run(self, nodes):
         for n, other in nodes:
             if n.op == "placeholder":
-                self.values[n.name] = given[n.name] if n.name in given else self._placeholder(n, other)
+                self.values[n.name] = self._placeholder(n, other)
             elif n.op == "call_function" and "_assert_" not in str(n.target):
                 try:
                     self.values[n.name] = self._call(n, other)
@@ -148,9 +148,8 @@ class Interpretation:
             return source[n.args[1]] if isinstance(source, (list, tuple)) else None
         args = [self._argument(a, b) for a, b in zip(n.args, other.args)]
         kwargs = {k: self._argument(v, other.kwargs[k]) for k, v in n.kwargs.items()}
-        module = next((a for a in n.args if isinstance(a, torch.fx.Node) and a.op == "get_attr"), None)
-        if module is not None:
-            return self._nested(n, other, module, args)
+        if any(isinstance(a, torch.fx.Node) and a.op == "get_attr" for a in n.args):
+            return self._nested(n, other, args)
         op = n.target
         if _draws(n):
             raise Error("%s: %s draws random numbers" % (capture.named(n), _operation(n)))
@@ -186,22 +185,10 @@ class Interpretation:
         confine(axes)
         return Value(n.name, axes)
 
-    def _nested(self, n, other, module, args):
-        """The outputs of an operation on a submodule, such as autocast."""
-        if not str(n.target).startswith("wrap_with"):
-            for a in args:
-                for v in self._flat(a):
-                    for e in [*v.axes, *v.references]:
-                        fix(e, str(n.target))
-            sizes = self._sizes(n.meta["val"], other.meta["val"])
-            return [Value(n.name, [fixed(k, str(n.target)) for k in s]) for s in sizes]
-        graphs = [getattr(p.graph_module, x.target).graph for p, x in zip(
-            self.pair, (module, next(a for a in other.args if isinstance(a, torch.fx.Node) and a.op == "get_attr")))]
-        own = args[n.args.index(module) + 1:]
-        nodes = list(zip(*(g.nodes for g in graphs)))
-        names = [x.name for x, _ in nodes if x.op == "placeholder"]
-        kept = self.values
-        self.values = dict(zip(names, own))
-        out = self._run(nodes, self.values)
-        self.values = kept
-        return out
+    def _nested(self, n, other, args):
+        """The outputs of an operation on submodules, such as torch.cond. torch.export inlines those of autocast."""
+        for v in self._flat(args):
+            for e in [*v.axes, *v.references]:
+                fix(e, str(n.target))
+        sizes = self._sizes(n.meta["val"], other.meta["val"])
+        return [Value(n.name, [fixed(k, str(n.target)) for k in s]) for s in sizes]

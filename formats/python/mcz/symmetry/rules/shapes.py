@@ -25,17 +25,6 @@ def transpose(c):
     return axes
 
 
-@rule("movedim", "moveaxis", labels=CARRY)
-def movedim(c):
-    source, to = ([index(d, c.self.axes) for d in (v if isinstance(v, (list, tuple)) else [v])]
-                  for v in (c.source, c.destination))
-    out = [None] * len(c.self.axes)
-    for s, d in zip(source, to):
-        out[d] = c.self.axes[s]
-    rest = iter(e for k, e in enumerate(c.self.axes) if k not in source)
-    return [next(rest) if e is None else e for e in out]
-
-
 @rule("expand", "expand_as", "broadcast_to", labels=CARRY)
 def expand(c):
     return spread(c.self.axes, c.sizes)
