@@ -12,6 +12,7 @@ varies with it has one case per unit.
 Some orders depend on data. A mixture of experts sorts its tokens by expert: if experts change places, so do tokens. The
 axis of such a tensor is a data atom. It may only be unified with itself and with loose atoms, along which all entries are
 equal. Every token is in a known expert, so that an order may vary with the expert in a tensor that has no axis of experts."""
+from collections import Counter
 from math import prod
 
 UNROLLED = 128  # maximum size of an atom to unroll
@@ -440,11 +441,14 @@ def unrolled(e, reason):
 
 
 def confine(axes, inputs=()):
-    """Ties each atom of a tensor that varies with an atom that the tensor lacks. inputs: the axes of the tensors that it
-    was computed from, unless the operation itself takes each entry of a data atom from its unit."""
+    """Ties each atom of a tensor that varies with an atom that the tensor lacks or has on two other axes: a product of
+    heads i and j has neither the order of i nor that of j. inputs: the axes of the tensors that it was computed from,
+    unless the operation itself takes each entry of a data atom from its unit."""
     while True:
-        own = dict.fromkeys(a for e in axes for a in atoms(e))
-        missing = [(a, p) for a in own for p in outer(a) if p not in own and not _known(a, p, own, inputs)]
+        sets = [dict.fromkeys(atoms(e)) for e in axes]
+        own = Counter(a for s in sets for a in s)
+        missing = [(a, p) for s in sets for a in s for p in outer(a)
+                   if own[p] != 1 and p not in s and not _known(a, p, own, inputs)]
         if not missing:
             return
         for a, p in missing:

@@ -85,11 +85,13 @@ class Value:
 class Call:
     """One operation: its arguments by name, the sizes of its outputs, the reason to give if it fixes an axis.
     observe(value): called for each value that a layer contracts. `read`: (weight, axis) that a layer contracts.
-    `units`: True if the operation takes each entry of a data atom from its unit."""
+    `units`: True if the operation takes each entry of a data atom from its unit.
+    `inner`: [axes of a tensor that the operation computes on the way], such as the products that a layer sums. If each
+    head has its own order of channels, then a product of two heads has none."""
 
     def __init__(self, name, arguments, sizes, reason, used, observe):
         self.name, self.arguments, self.sizes, self.reason, self.used = name, arguments, sizes, reason, used
-        self.observe, self.read, self.units = observe, [], False
+        self.observe, self.read, self.units, self.inner = observe, [], False, []
 
     def __getattr__(self, name):
         return self.arguments.get(name)
@@ -145,6 +147,12 @@ def uniform(sizes):
 
 def index(dim, axes):
     return dim + len(axes) if dim < 0 else dim
+
+
+def without(axes, dim):
+    """The axes of sums over one axis."""
+    k = index(dim, axes)
+    return [*axes[:k], *axes[k + 1:]]
 
 
 def dims(c, axes):
@@ -241,6 +249,6 @@ def apply(c, op):
     marks = label, bool(label) or _apart(c, inputs, labels, zeros), zeros
     if any(marks) or any(v.zeros for v in inputs):
         out = [_marked(e, *marks) for e in out] if several else _marked(out, *marks)
-    for axes in out if several else [out]:
+    for axes in c.inner + (out if several else [out]):
         confine(axes, [] if c.units else [axes for _, axes in given])
     return out

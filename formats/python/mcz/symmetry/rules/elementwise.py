@@ -3,7 +3,7 @@
 import torch
 
 from ..axes import Product, elements, free
-from .call import CARRY, READ, Axes, Label, anything, broadcast, rule, uniform, unknown
+from .call import CARRY, READ, Axes, Label, anything, broadcast, rule, uniform, unknown, without
 
 WHOLE = torch.int64, torch.int32, torch.float64, torch.float32, None  # types that hold any index, and the same type
 
@@ -67,6 +67,8 @@ def convert(c):
 def keep(c):
     """The sums of softmax do not depend on the order of their terms."""
     axes = list(next(c.values()).axes)
+    if c.dim is not None:
+        c.inner.append(without(axes, c.dim))
     return [axes] * len(c.sizes) if c.several() else axes
 
 

@@ -4,7 +4,7 @@
 Numbers that refer to an axis are labels (call.py): if units of the axis move, so do the numbers. Numbers without a label are
 the same in every network of these groups, so that the axis that they index is fixed."""
 from ..axes import ONE, atoms, find, fixed, free, normal, vary
-from .call import READ, Axes, Label, broadcast, index, rule, unknown
+from .call import READ, Axes, Label, broadcast, index, rule, unknown, without
 from .norms import places_of
 
 
@@ -68,6 +68,7 @@ def sort(c):
 def extreme(c):
     axes, k = list(c.self.axes), index(c.dim, c.self.axes)
     c.fix(axes[k])
+    c.inner.append(without(axes, k))
     return [axes, axes]
 
 
@@ -93,6 +94,7 @@ def cumsum(c):
     if counts is not None and counts is not ONE and len(axes) == 1:
         return Axes(axes, Label(axes[0], ends=counts))
     c.fix(axes[k])
+    c.inner.append(without(axes, k))
     return axes
 
 
@@ -158,6 +160,7 @@ def gather(c):
     """Entries by their numbers on one axis, for each place on the others."""
     k, numbers = index(c.dim, c.self.axes), list(c.index.axes)
     prefix(c, c.self.axes, numbers, k)
+    c.inner.append(without(c.self.axes, k))
     c.units = refer(c, c.index, c.self.axes[k]) and c.index.label.data is not None
     return Axes(numbers, Label(c.self.label.axis)) if c.self.label else numbers
 
@@ -170,6 +173,7 @@ def scatter(c):
     src = c.src if c.src is not None else c.value
     strip(c, c.self, src)
     prefix(c, c.self.axes, numbers, k)
+    c.inner.append(without(c.self.axes, k))
     refer(c, c.index, c.self.axes[k])
     if hasattr(src, "axes") and src.axes:
         prefix(c, src.axes, numbers, None)
@@ -188,6 +192,7 @@ def index_add(c):
     k, axes, new = index(c.dim, c.self.axes), list(c.self.axes), c.source
     strip(c, c.self, new, c.value)
     refer(c, c.index, axes[k])
+    c.inner.append(without(axes, k))
     numbers = c.index.axes[0] if c.index.axes else ONE
     if new is not None and new.axes:
         c.unify((numbers, new.axes[k]), *((e, f) for d, (e, f) in enumerate(zip(axes, new.axes)) if d != k))
@@ -213,4 +218,5 @@ def index_put(c):
     if new.axes and not c.accumulate and not _distinct(numbers.label, numbers.axes[0]):
         c.fix(numbers.axes[0])
     broadcast(c, [axes[:k] + list(numbers.axes) + axes[k + 1:], new.axes])
+    c.inner.append(without(axes, k))
     return Axes(axes, Label(new.label.axis)) if new.label and whole else axes

@@ -10,6 +10,7 @@ def linear(c):
     c.read.append((c.weight, len(c.weight.axes) - 1))
     c.unify((c.input.axes[-1], c.weight.axes[-1]))
     out = c.input.axes[:-1] + c.weight.axes[:-1]
+    c.inner.append([*out, c.input.axes[-1]])
     return out if c.bias is None else broadcast(c, [out, c.bias.axes])
 
 
@@ -21,7 +22,9 @@ def product(c, x, y):
         c.read += [(x, len(x.axes) - 1), (y, max(0, len(y.axes) - 2))]
     x, y = x.axes, y.axes
     out = broadcast(c, [x[:-2], y[:-2]], (x[-1], y[-2] if len(y) > 1 else y[0]))
-    return out + x[-2:-1] + (y[-1:] if len(y) > 1 else [])
+    out += x[-2:-1] + (y[-1:] if len(y) > 1 else [])
+    c.inner.append([*out, x[-1]])
+    return out
 
 
 @rule("matmul", "mm", "bmm", "mv", "dot", "vdot")
@@ -43,7 +46,9 @@ def tensordot(c):
     c.observe(x)
     c.observe(y)
     c.unify(*((x.axes[i], y.axes[j]) for i, j in zip(one, two)))
-    return [e for k, e in enumerate(x.axes) if k not in one] + [e for k, e in enumerate(y.axes) if k not in two]
+    rest = [e for k, e in enumerate(y.axes) if k not in two]
+    c.inner.append([*x.axes, *rest])
+    return [e for k, e in enumerate(x.axes) if k not in one] + rest
 
 
 @rule("kron")
@@ -61,7 +66,9 @@ def outer_product(c):
 @rule("cdist")
 def cdist(c):
     x, y = list(c.values())
-    return broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [x.axes[-2], y.axes[-2]]
+    out = broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [x.axes[-2], y.axes[-2]]
+    c.inner.append([*out, x.axes[-1]])
+    return out
 
 
 @rule("view_as_real", "view_as_complex")
@@ -102,6 +109,7 @@ def einsum(c):
     if not arrow:
         output = "..." + "".join(sorted(k for k in set(inputs) - set(".,") if inputs.count(k) == 1))
     c.unify(*pairs)
+    c.inner.append(list(letters.values()))
     return [letters[k] for k in expanded(output, longest)]
 
 
@@ -112,7 +120,9 @@ def bilinear(c):
     c.unify((y.axes[-1], w.axes[2]))
     if c.bias is not None:
         c.unify((w.axes[0], c.bias.axes[0]))
-    return broadcast(c, [x.axes[:-1], y.axes[:-1]]) + [w.axes[0]]
+    out = broadcast(c, [x.axes[:-1], y.axes[:-1]]) + [w.axes[0]]
+    c.inner.append([*out, x.axes[-1], y.axes[-1]])
+    return out
 
 
 @rule("scaled_dot_product_attention")
@@ -131,6 +141,7 @@ def attention(c):
         broadcast(c, [c.attn_mask.axes, out + [q.axes[-2], k.axes[-2]]])
     if c.is_causal:
         c.fix(q.axes[-2], k.axes[-2])
+    c.inner += [[*out, q.axes[-2], k.axes[-2], *more] for more in (q.axes[-1:], [], v.axes[-1:])]
     return out + [q.axes[-2], v.axes[-1]]
 
 
@@ -159,6 +170,7 @@ def convolution(c):
     c.unify((x.axes[lead], inputs))
     if c.bias is not None:
         c.unify((outputs, c.bias.axes[0]))
+    c.inner.append([*x.axes, outputs])
     places = []
     for k, (e, window) in enumerate(zip(x.axes[lead + 1:], w.axes[2:])):
         stride, pad, more = (_setting(v, k) for v in (c.stride, c.padding, c.output_padding))

@@ -48,6 +48,8 @@ def channels(c):
     for v in vectors:
         if v.axes and v.axes[0].size > 1:
             c.unify((x.axes[1], v.axes[0]))
+    if c.name != "prelu":
+        c.inner.append(x.axes[c.name != "instance_norm":2])
     if not c.several():
         return x.axes
     own = [x.axes[1]] if len(x.axes) > 1 else []
@@ -65,6 +67,7 @@ def group_norm(c):
     c.unify((axes[1], Product([blocks, inner])))
     for v in list(c.values())[1:]:
         c.unify((axes[1], v.axes[0]))
+    c.inner.append([axes[0], blocks])
     return [axes, *([axes[0], blocks] for _ in c.sizes[1:])] if c.several() else axes
 
 
@@ -74,6 +77,7 @@ def layer_norm(c):
     axes, n = c.input.axes, len(c.normalized_shape)
     for v in list(c.values())[1:]:
         broadcast(c, [axes[len(axes) - len(v.axes):], v.axes])
+    c.inner.append(axes[:-n])
     return [axes, *([*axes[:-n], *[ONE] * n] for _ in c.sizes[1:])] if c.several() else axes
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that move, repeat, join or cut axes."""
 from ..axes import EMPTY, ONE, Product, Sum, at, atoms, cut, fixed, free, regroup, unrolled, vary
-from .call import CARRY, anything, broadcast, dims, index, rule, unknown
+from .call import CARRY, anything, broadcast, dims, index, rule, unknown, without
 from .elementwise import spread
 
 
@@ -162,6 +162,7 @@ def ordered(c):
     axes = list(c.self.axes)
     for k in [len(axes) - 1] if c.name == "diff" and c.dim is None else dims(c, axes):
         c.fix(axes[k])
+        c.inner.append(without(axes, k))
         if c.name == "diff":
             for v in [v for v in (c.prepend, c.append) if v is not None]:
                 c.fix(v.axes[k])
