@@ -665,6 +665,16 @@ def talking_heads():
         total(flat(24), Counter({(3, 0): 2, (8, 3): 6}))
 
 
+@module("attention with grouped queries")
+def grouped_queries():
+    # 2 of 6 heads of queries read one of 3 heads of keys: their order, one of channels of queries and keys, one of values
+    def forward(m, x):
+        q, k, v = (f(x).unflatten(-1, (-1, 8)).transpose(1, 2) for f in (m.q, m.k, m.v))
+        return m.out(F.scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2).flatten(2))
+    return surrounded(forward, q=nn.Linear(24, 48), k=nn.Linear(24, 24), v=nn.Linear(24, 24), out=nn.Linear(48, 24)), \
+        sequences(6, 7), total(flat(24), attention(3, 8), Counter({(2, 3): 3}))
+
+
 @module("attention with rotary embeddings of neighbouring pairs")
 def rotary_pairs():
     def turn(x):
@@ -858,6 +868,22 @@ def outputs():
                  a=nn.Linear(7, 8),
                  b=nn.Linear(8, 6),
                  fc=nn.Linear(6, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(6)
+
+
+@module("the place of the largest unit as an output")
+def largest_place():
+    return Apply(lambda m, x: (lambda h: (m.fc(h.tanh()), h.max(-1).indices))(m.b(m.a(x).tanh())), a=nn.Linear(7, 6),
+                 b=nn.Linear(6, 8), fc=nn.Linear(8, 5)).eval(), lambda n, seed=0: torch.randn(n, 7), flat(6)
+
+
+@module("a mean that each call writes")
+def written_mean():
+    def forward(m, x):
+        h = m.a(x).tanh()
+        m.mean.copy_(h.mean(0))
+        return m.fc(h)
+    return Apply(forward, a=nn.Linear(7, 8), fc=nn.Linear(8, 5), mean=torch.zeros(8)).eval(), \
+        lambda n, seed=0: torch.randn(n, 7), flat(8)
 
 
 @module("a scalar output")
