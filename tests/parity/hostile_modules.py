@@ -667,7 +667,8 @@ def talking_heads():
 
 @module("attention with grouped queries")
 def grouped_queries():
-    # 2 of 6 heads of queries read one of 3 heads of keys: their order, one of channels of queries and keys, one of values
+    # 2 of 6 heads of queries read one of 3 heads of keys. Each has an order of these 2, one of the channels of queries
+    # and keys, and one of values
     def forward(m, x):
         q, k, v = (f(x).unflatten(-1, (-1, 8)).transpose(1, 2) for f in (m.q, m.k, m.v))
         return m.out(F.scaled_dot_product_attention(q, k, v, enable_gqa=True).transpose(1, 2).flatten(2))
