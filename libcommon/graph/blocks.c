@@ -102,7 +102,7 @@ static int find_rows(struct blocks *b, struct mc_error *err)
         if ((rc = find_row(b, from, (size_t)n->groups, &in, err)) ||
             (rc = find_row(b, to, (size_t)n->groups, &out, err)))
             break;
-        if (in && out) { /* of a group norm, they are the same row */
+        if (in && out) { /* the same row for a group norm */
             b->rows[first_row(b, out - 1)].up = first_row(b, in - 1);
         } else {
             tie(b, from);
