@@ -67,7 +67,7 @@ check: ## run every test, or those whose path contains a word (ONLY=word); ends 
 results: ## make docs/results/ from pipelines/paper/results/
 	@pipelines/paper/pages.py results docs/results
 
-reference: $(TOOLS) $(BUILD)/tests/reference/ops ## make docs/reference/ from --help and docstrings, ops.json and its tables in graph.md
+reference: $(TOOLS) $(BUILD)/tests/reference/ops ## make docs/reference/ from --help and docstrings, and ops.json and graph.md's tables from the C code
 	@pipelines/setup/reference.sh $(sort $(TOOLS)) > $(BUILD)/programs.md && cp $(BUILD)/programs.md docs/reference/
 	@pipelines/setup/reference_python.py > $(BUILD)/python.md && cp $(BUILD)/python.md docs/reference/
 	@$(BUILD)/tests/reference/ops > $(BUILD)/ops.json && cp $(BUILD)/ops.json formats/python/mcz/

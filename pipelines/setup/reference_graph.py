@@ -60,7 +60,7 @@ def settings(ops):
         if places != sorted(places):
             sys.exit("reference_graph: %s writes its settings in another order than the table" % op["name"])
     return table(["setting", "of", "value", "meaning"],
-                 [("`%s`" % key, names(lines[_, key, value, meaning]), value, meaning) for _, key, value, meaning in order])
+                 [("`%s`" % line[1], names(lines[line]), *line[2:]) for line in order])
 
 
 def main():

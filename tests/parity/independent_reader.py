@@ -166,9 +166,9 @@ class Graph:
             need(v in self.by_name, "input \"%s\" is not an earlier node" % v)
             need(self.by_name[v].op != "loss", "input must be an earlier node with an output")
             ins.append(self.by_name[v])
-        least, most = graph.INPUTS[op]
-        need(least <= len(ins) <= most and (op == "normalise") == (i == 0),
-             "%s as node %d cannot have %d inputs" % (op, i, len(ins)))
+        least, most = graph.OPS[op]["inputs"]
+        need(least <= len(ins) <= most and (op == "normalise") == (i == 0), "got %d inputs (%s requires %s)" %
+             (len(ins), op, graph.OPS[op]["in"]))
         n = graph.Node(op, name, ins, {k: v for k, v in o.items() if k not in ("op", "name", "in")})
         n.shape = graph.shape(n, self.image)
         parameters, statistics = graph.tensors(n)

@@ -13,8 +13,9 @@ import mcz
 import numpy as np
 import torch
 from mcz.evaluate import EVALUATE
+from mcz.graph import ACTIVATIONS
 
-NONLINEAR = {*mcz.graph.ACTIVATIONS, "mul"}
+NONLINEAR = {*ACTIVATIONS, "mul"}
 AFFINE = {"conv", "linear", "layernorm", "batchnorm"}
 
 

@@ -91,21 +91,16 @@ def call(net, x, run=None, hint=""):
 
 
 def activation(n, x, w):
-    """PyTorch's function of the same name, whose keyword arguments are the node's settings."""
+    """The result of PyTorch's function with the op's name. The node's settings are its keyword arguments."""
     f = getattr(torch, n["op"], None) or getattr(F, n["op"])  # functional.sigmoid warns
     return f(x, **{s.key: n.get(s.key, s.absent) for s in SETTINGS[n["op"]]})
-
-
-def huber(x, delta):
-    """The ReLU with Huber's delta; 0 is the plain ReLU."""
-    x = F.relu(x)
-    return torch.where(x < delta, x * x / (2 * delta), x - delta / 2) if delta else x
 
 
 # {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by name}
 EVALUATE = {
     **dict.fromkeys(ACTIVATIONS, activation),
-    "relu": lambda n, x, w: huber(x, n.get("delta", 0)), "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
+    "relu": lambda n, x, w: F.relu(x),  # a traced network has no delta
+    "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
     "conv": lambda n, x, w: F.conv2d(x, w("weight").reshape(n["out"], -1, *n["kernel"]),
                                      w("bias") if n["bias"] else None, groups=n["groups"], **window(n)),
     "linear": lambda n, x, w: F.linear(x.flatten(1), w("weight"), w("bias") if n["bias"] else None)[..., None, None],
@@ -136,8 +131,8 @@ def verify(net, m, t):
     with torch.no_grad():
         values["pixels"], expected = x * a + b, [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
         for n in m["nodes"][1:]:
-            values[n["name"]] = EVALUATE[n["op"]](n, *(values[i] for i in n["in"]), lambda s, n=n: state[
-                "%s.%s" % (n["name"], s) if s else n["name"]])
+            values[n["name"]] = EVALUATE[n["op"]](
+                n, *(values[i] for i in n["in"]), lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]])
         logits = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
         logits, expected = torch.cat(logits), torch.cat(expected[:len(logits)])
         if LOG_SOFTMAX in t.notes:

@@ -23,8 +23,8 @@ def single(v):
 
 
 class Setting:
-    """A setting, from its entry in ops.json. A number is at least `min` and at most `max`, more than `over` and less than
-    `below`, as far as the entry has them. `values` describes the valid values: "a number from 0 to below 1"."""
+    """A setting, from its entry in ops.json. A number is at least `min`, at most `max`, more than `over` and less than
+    `below`, as far as the entry has these. `values` describes the valid values: "a number from 0 to below 1"."""
 
     def __init__(self, entry):
         self.entry, self.key, self.values = entry, entry["key"], entry["values"]
@@ -52,15 +52,15 @@ class Setting:
 
 TABLE = json.loads(Path(__file__).with_name("ops.json").read_text(encoding="utf-8"))
 INITS = TABLE["inits"]
-INPUTS = {o["name"]: o["inputs"] for o in TABLE["ops"]}  # minimum and maximum number
-SETTINGS = {o["name"]: [Setting(s) for s in o["settings"]] for o in TABLE["ops"]}
-ACTIVATIONS = [o["name"] for o in TABLE["ops"] if o["activation"]]
+OPS = {o["name"]: o for o in TABLE["ops"]}
+SETTINGS = {op: [Setting(s) for s in o["settings"]] for op, o in OPS.items()}
+ACTIVATIONS = [op for op, o in OPS.items() if o["activation"]]
 
 
 def check_node(o, channels):
     """Raises Error if a node's map breaks a rule of the table. channels: channels of the network's images."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
-    need(op in INPUTS, "unknown op \"%s\"" % op)
+    need(op in OPS, "unknown op \"%s\"" % op)
     need(name, "name must have 1 to 95 bytes")
     need(all(c > " " and c != "\x7f" for c in name), "name must not contain spaces or control characters")
     for key in o:
@@ -102,7 +102,7 @@ def _shape(n, image):
     if n.op == "normalise":
         return tuple(image)
     c, h, w = n.ins[0].shape
-    if INPUTS[n.op][1] > 1:
+    if OPS[n.op]["inputs"][1] > 1:
         for i in n.ins:
             factors = n.op == "mul" and i.shape[1:] == (1, 1)
             need((i.shape[1:] == (h, w) or factors) and (n.op == "concat" or i.shape[0] == c),

@@ -75,8 +75,8 @@ def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
 
 
 def pointwise(op, **arguments):
-    """The handler of an elementwise function, with the node op. arguments: the function's arguments that are settings of the
-    node, in their order: argument=(setting, default)."""
+    """The handler of an elementwise function, with the node op. arguments: argument=(setting, default) for each argument
+    of the function that is a setting of the node, in their order."""
     def handler(t, out, x, *args, **kwargs):
         require(kwargs.get("approximate", "none") == "none", "approximate=%r is not supported" % kwargs.get("approximate"))
         given = {**dict(zip(arguments, args)), **kwargs}
