@@ -118,7 +118,7 @@ static int resolve_options(struct options *o, const struct mc_graph *g,
         mc_history_int(h, "shard", c->shard + 1);
         mc_history_int(h, "shards", c->shards);
     }
-    rc = mc_data_fits(g, info, o->data, err);
+    rc = mc_data_expect(g, info, o->data, err);
     return rc || !is_attacked(o) ? rc : resolve_attack(o, info, err);
 }
 

@@ -159,7 +159,7 @@ static int read_losses(struct options *o, struct mc_losses l[2], struct mc_error
         const double bytes = mc_bootstrap_bytes(&l[0], n == 2 ? &l[1] : NULL, &o->bootstrap);
         mc_detail(&o->cli, "memory: losses and %llu resamples %.1f MB",
                   (unsigned long long)o->bootstrap.resamples, bytes / 1e6);
-        rc = mc_fail_in(mc_memory_fits(bytes, err), err, "%s%s%s", path[0], n == 2 ? ", " : "",
+        rc = mc_fail_in(mc_memory_check(bytes, err), err, "%s%s%s", path[0], n == 2 ? ", " : "",
                         n == 2 ? path[1] : "");
     }
     for (size_t i = 0; !rc && i < n; i++)

@@ -289,7 +289,7 @@ static int check_networks(const struct options *o, struct mc_error *err)
         if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
             continue;
         if (!(rc = mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, err)) &&
-            (rc = mc_eval_cli_fits(&o->eval, w.graph, err)))
+            (rc = mc_eval_cli_expect(&o->eval, w.graph, err)))
             mc_fail_in(rc, err, "%s", path);
         mc_weights_release(&w);
     }

@@ -89,7 +89,7 @@ static int check_memory(const struct networks *all, const struct options *o, str
 
     mc_detail(&o->cli, "memory: networks %.1f MB, matching %.1f MB", networks / 1e6,
               matching / 1e6);
-    return mc_memory_fits(networks + matching, err);
+    return mc_memory_check(networks + matching, err);
 }
 
 /* Read the networks of the operands. The memory is checked after the first. */

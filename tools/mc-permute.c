@@ -111,7 +111,7 @@ static int learn_id(const struct options *o, struct network *of, struct mc_error
     for (size_t i = 0; i < v->n; i++)
         bytes += (double)mc_values_bytes(v, i);
     mc_detail(&o->cli, "memory: network %.1f MB", bytes / 1e6);
-    if (!(rc = mc_memory_fits(bytes, err)) && !(rc = mc_values_hold(v, err)))
+    if (!(rc = mc_memory_check(bytes, err)) && !(rc = mc_values_hold(v, err)))
         memcpy(of->id, v->id, sizeof of->id);
     return rc;
 }
@@ -238,7 +238,7 @@ static int check_memory(struct options *o, const struct mc_graph *g, struct mc_e
         return rc;
     mc_detail(&o->cli, "memory: networks %.1f MB, activations %.1f MB", networks / 1e6,
               (double)activations / 1e6);
-    return mc_memory_fits(on_cpu ? networks + (double)activations : host, err);
+    return mc_memory_check(on_cpu ? networks + (double)activations : host, err);
 }
 
 static int verify(struct options *o, struct mc_dataset_reader *data, const struct mc_weights *w,
@@ -282,7 +282,7 @@ static int get_perm(const struct options *o, const struct mc_symmetry *s, struct
     if (o->identity || is_random(o))
         rc = mc_perm_init(p, s, err);
     else if (!(rc = read_perm(o, path, of, p, err)))
-        rc = mc_fail_in(mc_perm_fit(p, s, err), err, "%s", mc_file_called(path));
+        rc = mc_fail_in(mc_perm_set_nesting(p, s, err), err, "%s", mc_file_called(path));
     if (rc)
         return rc;
     mc_option_note(&o->cli, &o->identity, h);

@@ -161,7 +161,7 @@ static int run(struct options *o, struct mc_error *err)
         goto out;
     mc_history_input(h, mc_dataset_stream(data));
     if ((rc = resolve_options(o, mc_dataset_get_info(data), err)) ||
-        (rc = mc_data_fits(w.graph, mc_dataset_get_info(data), o->data, err)) ||
+        (rc = mc_data_expect(w.graph, mc_dataset_get_info(data), o->data, err)) ||
         (rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);

@@ -104,7 +104,7 @@ static int read_images(struct options *o, const struct mc_weights *w, struct mc_
     const int exact = mc_option_given(&o->cli, &o->samples) != NULL;
     int rc = mc_in_memory_open(images, o->data, exact ? o->samples : 0, o->cli.history, err);
 
-    if (rc || (rc = mc_data_fits(w->graph, &images->info, mc_file_called(o->data), err)))
+    if (rc || (rc = mc_data_expect(w->graph, &images->info, mc_file_called(o->data), err)))
         return rc;
     if (images->info.n > o->samples)
         images->info.n = o->samples;

@@ -43,7 +43,7 @@ static int make_network(const struct options *o, struct mc_weights *w, struct mc
         int rc = mc_weights_read(w, (struct mc_stream){.path = o->init}, o->cli.history, err);
         if (!rc)
             mc_weights_widen(w);
-        return rc ? rc : mc_data_fits(w->graph, info, o->train.data, err);
+        return rc ? rc : mc_data_expect(w->graph, info, o->train.data, err);
     }
     struct mc_net_spec spec = info->spec;
     for (int c = 0; o->no_normalise && c < MC_MAX_CHANNELS_IN; c++) {

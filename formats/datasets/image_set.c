@@ -272,13 +272,13 @@ static int list_files(struct mc_image_set *s, const char *folder, int32_t label,
 {
     char **names = NULL;
     size_t n = 0;
-    int is = 0, rc = mc_image_set_enter(s, folder, err);
+    int is_image = 0, rc = mc_image_set_enter(s, folder, err);
 
     if (rc || (rc = mc_image_set_skip(s, folder, MC_NAMES_HIDDEN, err)) ||
         (rc = mc_names_list(folder, MC_NAMES_FILES, &names, &n, err)))
         return rc;
     for (size_t i = 0; i < n && !rc; i++)
-        if (!(rc = mc_image_set_check_name(s, folder, names[i], &is, err)) && is)
+        if (!(rc = mc_image_set_check_name(s, folder, names[i], &is_image, err)) && is_image)
             rc = mc_image_set_add(s, names[i], label, err);
     mc_names_free(names, n);
     return rc;

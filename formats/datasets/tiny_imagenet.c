@@ -196,11 +196,12 @@ static int expect_annotated(struct tiny *t, const char *images, const char *list
             rc = mc_fail(err, MC_EINPUT, "%s: %s is repeated", list, listed[i]);
     for (size_t i = 0, k = 0; !rc && (i < n || k < t->n_pictures);) {
         const int order = i == n ? 1 : k == t->n_pictures ? -1 : strcmp(names[i], listed[k]);
-        int is = 0;
+        int is_image = 0;
         if (order > 0)
             rc = mc_fail(err, MC_EINPUT, "%s: %s is not in %s", list, listed[k], images);
-        else if (order < 0 && !(rc = mc_image_set_check_name(t->set, images, names[i], &is, err)) &&
-                 is)
+        else if (order < 0 &&
+                 !(rc = mc_image_set_check_name(t->set, images, names[i], &is_image, err)) &&
+                 is_image)
             rc = mc_fail(err, MC_EINPUT, "%s: no line for %s of %s", list, names[i], images);
         i += order <= 0;
         k += order >= 0;

@@ -59,7 +59,7 @@ static int check_curve(struct mc_reader *r, struct mc_error *err)
     if (rc)
         return rc;
     if (v.curve.perm && !(rc = mc_symmetry_derive(&symmetry, v.curve.graph, err)))
-        rc = mc_perm_fit(v.curve.perm, &symmetry, err);
+        rc = mc_perm_set_nesting(v.curve.perm, &symmetry, err);
     mc_symmetry_release(&symmetry);
     mc_values_close(&v);
     return mc_fail_in(rc, err, "%s", mc_reader_name(r));

@@ -57,7 +57,7 @@ int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_sym
                      "writes one)",
                      name, j.n_members);
     if (!rc && of)
-        rc = mc_fail_in(mc_perm_fit(&j.members[0], of, err), err, "%s", name);
+        rc = mc_fail_in(mc_perm_set_nesting(&j.members[0], of, err), err, "%s", name);
     if (!rc) {
         *out = j.members[0];
         j.members[0] = (struct mc_perm){0};

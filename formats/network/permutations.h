@@ -8,7 +8,7 @@
 
 /* Read a permutation stream, or the permutation in a curve stream (MC_EINPUT if it has none, or for
  * a joint set). The history gives the content ids of the networks it was computed for. If `of` is
- * not NULL, the permutation must fit these groups of a network (mc_perm_fit). After an error
+ * not NULL, the permutation must fit these groups of a network (mc_perm_set_nesting). After an error
  * nothing needs release. */
 MC_USE_RESULT int mc_perm_read(struct mc_perm *out, struct mc_stream from,
                                const struct mc_symmetry *of, struct mc_history *h,

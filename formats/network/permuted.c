@@ -9,7 +9,7 @@ int mc_permuted_open(struct mc_permuted *p, const struct mc_perm *perm, const st
                      const struct mc_graph *g, struct mc_error *err)
 {
     *p = (struct mc_permuted){.perm = perm};
-    int rc = mc_perm_fits(perm, s, err);
+    int rc = mc_perm_check_groups(perm, s, err);
 
     return rc ? rc : mc_uses_in_order(s, g, &p->uses, &p->n, err);
 }

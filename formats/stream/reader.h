@@ -14,7 +14,20 @@
  * a tensor's data at 32 MiB. xxh is the hash of the tensor's raw bytes. The content id is the
  * XXH3-128 (32 hex digits) of the decoded header and records; the history is excluded.
  *
- * A reader checks everything against fixed limits before it allocates. */
+ * A reader checks everything against fixed limits before it allocates. Data is valid only when the
+ * whole stream was read: a program must not write its result, or exit with 0, before mc_reader_next
+ * has returned 0 or mc_reader_rest has succeeded. A pipe that breaks is noticed only there.
+ *
+ *     struct mc_reader *r = NULL;
+ *     struct mc_record record;
+ *
+ *     if ((rc = mc_reader_open(&r, path, err)) || (rc = mc_reader_expect(r, "moments", err)))
+ *         goto out;
+ *     while ((rc = mc_reader_next(r, &record, err)) > 0)
+ *         use(record.tensor->name, record.row, record.data);
+ * out:
+ *     mc_reader_close(r);
+ */
 #ifndef MC_READER_H
 #define MC_READER_H
 

@@ -217,15 +217,15 @@ static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t
     struct descs d;
     dnnl_primitive_desc_t pd = NULL;
 
-    if (cpu_own_fits(be, s, pass, s->algorithm[pass], &p->own))
+    if (cpu_own_supports(be, s, pass, s->algorithm[pass], &p->own))
         return 0;
     int rc = describe(be, &c->dnnl_shape, pass, &d, err);
     if (!rc)
         rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
     if (rc || !strncmp(implementation(pd), "ref", 3)) {
         dnnl_primitive_desc_destroy(pd);
-        if (!rc && !cpu_own_fits(be, s, pass, cpu_choose_replacement(s), &p->own))
-            (void)cpu_own_fits(be, s, pass, CPU_PRODUCTS, &p->own);
+        if (!rc && !cpu_own_supports(be, s, pass, cpu_choose_replacement(s), &p->own))
+            (void)cpu_own_supports(be, s, pass, CPU_PRODUCTS, &p->own);
         return rc;
     }
     rc = make_pass(be, p, pd, &d,

@@ -48,8 +48,8 @@ static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, e
     return 1;
 }
 
-int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                 enum cpu_algorithm by, struct cpu_own *own)
+int cpu_own_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                     enum cpu_algorithm by, struct cpu_own *own)
 {
     *own = (struct cpu_own){.by = by};
     if ((by == CPU_WINOGRAD && winograd_fits(be, s, pass, own)) ||

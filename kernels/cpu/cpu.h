@@ -124,8 +124,8 @@ static inline int cpu_conv_adds(struct cpu_conv *c)
     return cpu_conv_own(c, MC_PASS_DATA)->wino.add;
 }
 /* Fills *own and returns 1 if algorithm `by` is ours and fits this pass, otherwise returns 0. */
-int cpu_own_fits(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                 enum cpu_algorithm by, struct cpu_own *own);
+int cpu_own_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                     enum cpu_algorithm by, struct cpu_own *own);
 /* Returns whether the pass can compute a kernel of a batch norm, own->wino.norm. */
 int cpu_own_fuses(const struct cpu_own *own, enum mc_pass pass);
 void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,

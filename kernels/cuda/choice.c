@@ -36,7 +36,7 @@ const char *cuda_engine_proof(const struct cuda_engine *e)
 
 /* cuDNN's default uses TF32 for float32. Fourier transforms need much memory; half precision has
  * too few bits for Winograd's intermediate numbers. */
-int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e)
+int cuda_engine_is_usable(const struct cuda *be, const struct cuda_engine *e)
 {
     unsigned unfit = NOTE(FFT) | NOTE(REDUCED_PRECISION_REDUCTION);
 
@@ -76,7 +76,7 @@ static int by_table(struct cuda_conv *c, int pass)
             cuda_engine_make(c, pass, text))
             continue;
         c->engines[pass].shown = !strcmp(proof, SHOWN);
-        if (cuda_engine_fits(c->be, &c->engines[pass]))
+        if (cuda_engine_is_usable(c->be, &c->engines[pass]))
             return 0;
     }
     return -1;
@@ -94,7 +94,7 @@ int cuda_choose_untuned(struct cuda_conv *c, int pass)
         for (int i = 0; i < n; i++) {
             if (cuda_engine_make(c, pass, list[i]))
                 continue;
-            if (cuda_engine_fits(c->be, &c->engines[pass]))
+            if (cuda_engine_is_usable(c->be, &c->engines[pass]))
                 return 0;
             unfit++;
         }

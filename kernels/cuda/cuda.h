@@ -124,7 +124,7 @@ int cuda_choose(struct cuda_conv *c, int pass);
 /* The same for shapes without an entry in the table. */
 int cuda_choose_untuned(struct cuda_conv *c, int pass);
 /* Returns whether the engine's numerical notes and memory allow its use. */
-int cuda_engine_fits(const struct cuda *be, const struct cuda_engine *e);
+int cuda_engine_is_usable(const struct cuda *be, const struct cuda_engine *e);
 /* Returns the evidence that the engine's sums have a fixed order. By cuDNN's numerical notes:
  * "noted" (fixed) or "unordered" (not fixed). Without notes: "shown" (by a device) or
  * "unproved". Our own engine: "own". */

@@ -21,13 +21,13 @@ size_t mc_character(const char *s, size_t n, uint32_t *number)
     *number = MC_NO_CHARACTER;
     if (c[0] < 0xc2 || c[0] > 0xf4 || n <= tail || c[1] < low || c[1] > high)
         return 1;
-    uint32_t is = c[0] & (0x3fu >> tail);
+    uint32_t code = c[0] & (0x3fu >> tail);
     for (size_t i = 1; i <= tail; i++) {
         if ((c[i] & 0xc0) != 0x80)
             return 1;
-        is = is << 6 | (c[i] & 0x3fu);
+        code = code << 6 | (c[i] & 0x3fu);
     }
-    *number = is;
+    *number = code;
     return 1 + tail;
 }
 

@@ -42,14 +42,14 @@ static int is_row_at(const struct blocks *b, const struct mc_axis *a, size_t k, 
 {
     const size_t n = b->rows[row].n_units;
 
-    int is = k + n <= a->n;
+    int found = k + n <= a->n;
 
-    for (size_t i = 0; i < n && is; i++) {
+    for (size_t i = 0; i < n && found; i++) {
         const struct mc_segment *s = &a->seg[k + i];
-        is = s->group >= 0 && b->member[s->group].row == 1 + row && b->member[s->group].unit == i &&
-             s->repeat == a->seg[k].repeat;
+        found = s->group >= 0 && b->member[s->group].row == 1 + row &&
+                b->member[s->group].unit == i && s->repeat == a->seg[k].repeat;
     }
-    return is;
+    return found;
 }
 
 /* Find or add the row of an axis with n blocks. *row: 1 + its index, or 0 if it is not a row. */

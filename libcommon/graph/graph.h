@@ -9,8 +9,23 @@
  *     statistics  re-estimated or tracked, permuted  batch norm's running mean and variance
  *
  * Tensors have PyTorch's order and layout (OIHW). Each starts at a multiple of 16 floats (64
- * bytes); the gaps are 0. Letters: N images, C channels, H W, K units of a group, P parameters
- * (with gaps). */
+ * bytes); the gaps are 0, and code that writes a vector keeps them so. Letters: N images, C channels,
+ * H W, K units of a group, P parameters (with gaps).
+ *
+ * A finished graph never changes, except for the settings that mc_graph_huber sets. A builder's
+ * functions report no errors; mc_graph_finish reports the first. A network of one hidden layer:
+ *
+ *     struct mc_graph *g = mc_graph_new("tiny", 3, 32, 32, 10, NULL, NULL);
+ *     if (!g)
+ *         return mc_no_memory(err);
+ *     int x = mc_graph_flatten(g, NULL, 0); // node 0: the normalised pixels
+ *     x = mc_graph_linear(g, "hidden", x, 64, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
+ *     x = mc_graph_linear(g, "head", mc_graph_relu(g, NULL, x), 10, 1, MC_INIT_XAVIER_NORMAL,
+ *                         MC_INIT_ZERO);
+ *     mc_graph_loss(g, NULL, x, 1, 0);
+ *     if ((rc = mc_graph_finish(g, err)))
+ *         mc_graph_free(g);
+ */
 #ifndef MC_GRAPH_H
 #define MC_GRAPH_H
 

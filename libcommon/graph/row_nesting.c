@@ -21,16 +21,16 @@ static int by_position(const void *x, const void *y)
 {
     const struct mc_row *a = *(const struct mc_row *const *)x,
                         *b = *(const struct mc_row *const *)y;
-    int is = order(a->use.index, b->use.index);
+    int cmp = order(a->use.index, b->use.index);
 
-    is = is ? is : axis_of(a) - axis_of(b);
-    is = is ? is : order(a->begin, b->begin);
-    is = is ? is : order(b->end, a->end);
-    is = is ? is : b->use.dim - a->use.dim;
-    is = is ? is : order(a->use.offset, b->use.offset);
-    is = is ? is : order(b->use.count * b->use.repeat, a->use.count * a->use.repeat);
-    is = is ? is : order(b->use.repeat, a->use.repeat);
-    return is ? is : order(a->line, b->line);
+    cmp = cmp ? cmp : axis_of(a) - axis_of(b);
+    cmp = cmp ? cmp : order(a->begin, b->begin);
+    cmp = cmp ? cmp : order(b->end, a->end);
+    cmp = cmp ? cmp : b->use.dim - a->use.dim;
+    cmp = cmp ? cmp : order(a->use.offset, b->use.offset);
+    cmp = cmp ? cmp : order(b->use.count * b->use.repeat, a->use.count * a->use.repeat);
+    cmp = cmp ? cmp : order(b->use.repeat, a->use.repeat);
+    return cmp ? cmp : order(a->line, b->line);
 }
 
 /* A row's position: inside `unit` of the enclosing row, if any, `offset` entries after the start of
@@ -168,12 +168,13 @@ static int by_unit(const void *x, const void *y)
 {
     const struct position *a = x, *b = y;
     const int is_placed = (a->enclosing != NULL) - (b->enclosing != NULL);
-    int is = is_placed || !a->enclosing ? is_placed : order(a->enclosing->line, b->enclosing->line);
+    int cmp =
+        is_placed || !a->enclosing ? is_placed : order(a->enclosing->line, b->enclosing->line);
 
-    is = is ? is : order(a->unit, b->unit);
-    is = is ? is : a->row->use.dim - b->row->use.dim;
-    is = is ? is : order(a->offset, b->offset);
-    return is ? is : order(a->row->line, b->row->line);
+    cmp = cmp ? cmp : order(a->unit, b->unit);
+    cmp = cmp ? cmp : a->row->use.dim - b->row->use.dim;
+    cmp = cmp ? cmp : order(a->offset, b->offset);
+    return cmp ? cmp : order(a->row->line, b->row->line);
 }
 
 /* Return 1 if n rows of one group, in the order of by_unit, are at the same offsets in all units of
@@ -182,13 +183,13 @@ static int is_in_all_units(const struct position *p, size_t n)
 {
     const size_t units = p->enclosing ? p->enclosing->use.count : 0,
                  per_unit = units ? n / units : 0;
-    int is = per_unit && per_unit * units == n;
+    int same = per_unit && per_unit * units == n;
 
-    for (size_t i = 0; i < n && is; i++)
-        is = p[i].unit == i / per_unit && p[i].row->use.dim == p[i % per_unit].row->use.dim &&
-             p[i].offset == p[i % per_unit].offset &&
-             p[i].row->use.repeat == p[i % per_unit].row->use.repeat;
-    return is;
+    for (size_t i = 0; i < n && same; i++)
+        same = p[i].unit == i / per_unit && p[i].row->use.dim == p[i % per_unit].row->use.dim &&
+               p[i].offset == p[i % per_unit].offset &&
+               p[i].row->use.repeat == p[i % per_unit].row->use.repeat;
+    return same;
 }
 
 /* Skip the enclosing rows that contain a group in all their units. p: the group's n positions. */

@@ -188,7 +188,7 @@ int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
     return 0;
 }
 
-int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
 {
     if (p->n_groups != s->n_groups)
         return mc_fail(err, MC_EINPUT,
@@ -206,7 +206,7 @@ int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s, struct mc
     return mc_fail_in(rc, err, "the permutation is for another network");
 }
 
-int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
+int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err)
 {
     struct mc_perm all; /* p with its missing groups */
     size_t k = 0, missing = 0;
@@ -229,7 +229,7 @@ int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error 
         return 0;
     }
     mc_perm_release(&all);
-    if (!(rc = mc_perm_fits(p, s, err)))
+    if (!(rc = mc_perm_check_groups(p, s, err)))
         memcpy(p->groups, s->groups, s->n_groups * sizeof *p->groups);
     return rc;
 }
@@ -243,7 +243,7 @@ static int permute(const struct mc_perm *p, const struct mc_symmetry *s, const s
     struct mc_placed_use *uses = NULL;
     uint32_t *scratch = NULL;
     size_t n = 0, max = 0;
-    int rc = mc_perm_fits(p, s, err);
+    int rc = mc_perm_check_groups(p, s, err);
 
     if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
         goto out;

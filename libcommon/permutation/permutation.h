@@ -1,8 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutations of a network's groups: their algebra, and applying them to the flat vectors. */
-#ifndef MC_GRAPH_PERMUTATION_H
-#define MC_GRAPH_PERMUTATION_H
+ * Permutations of a network's groups: their algebra, and applying them to the flat vectors.
+ *
+ * A permutation belongs to groups, not to a network: it has their names, sizes and order. Call
+ * mc_perm_set_nesting before you use one that was read from a stream, because it may be another
+ * network's. Entries are read as "from": unit perm[i] of the old network moves to position i. So
+ * after mc_perm_compose(p, q), applying p is the same as applying the old p and then q.
+ *
+ *     struct mc_perm p = {0};
+ *
+ *     if (!(rc = mc_perm_init(&p, &symmetry, err))) { // the identity
+ *         mc_perm_random(&p, seed);
+ *         rc = mc_perm_apply(&p, &symmetry, g, params, stats, new_params, new_stats, err);
+ *     }
+ *     mc_perm_release(&p);
+ */
+#ifndef MC_PERM_H
+#define MC_PERM_H
 
 #include "libcommon/graph/symmetry.h"
 
@@ -41,13 +55,14 @@ MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g,
                                     const struct mc_group *expected, struct mc_error *err);
 /* MC_EINPUT if p does not fit the network's groups: names, sizes, order and, if p has nested
  * groups, nesting. */
-MC_USE_RESULT int mc_perm_fits(const struct mc_perm *p, const struct mc_symmetry *s,
-                               struct mc_error *err);
+MC_USE_RESULT int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s,
+                                       struct mc_error *err);
 
 /* Check that p fits, and set its nesting from the network's groups. If p has no nested groups, the
- * outer groups may be missing; their units then stay in place. After MC_EINPUT, as in mc_perm_fits,
+ * outer groups may be missing; their units then stay in place. After MC_EINPUT, as in mc_perm_check_groups,
  * p is unchanged. */
-MC_USE_RESULT int mc_perm_fit(struct mc_perm *p, const struct mc_symmetry *s, struct mc_error *err);
+MC_USE_RESULT int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s,
+                                      struct mc_error *err);
 
 /* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter vector (P entries)
  * and the statistics vector (S entries). Gaps map to themselves. */

@@ -16,7 +16,7 @@
 
 /* Returns M. offset (n_groups; may be NULL): the start of each group's matrix, in floats. */
 size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset);
-/* Set matrices (M) to those of a permutation of these groups (mc_perm_fits). */
+/* Set matrices (M) to those of a permutation of these groups (mc_perm_check_groups). */
 void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
 
 /* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`

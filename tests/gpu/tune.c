@@ -225,13 +225,13 @@ static int may_use(struct cuda *be, struct call *calls, int n, struct call *c)
 
     for (int i = 0; i < n && !like; i++)
         if (calls[i].conv && calls[i].conv->engines[c->pass].notes &&
-            cuda_engine_fits(be, &calls[i].conv->engines[c->pass]))
+            cuda_engine_is_usable(be, &calls[i].conv->engines[c->pass]))
             like = &calls[i];
     if (!be->any_order && !e->notes && !e->own.n && !c->examined) {
         c->examined = 1;
         e->shown = shows(be, c, like);
     }
-    return cuda_engine_fits(be, e);
+    return cuda_engine_is_usable(be, e);
 }
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -284,7 +284,7 @@ static struct call *usual_call(const struct cuda *be, struct call *calls, int n)
         if (calls[i].conv && calls[i].conv->engines[calls[i].pass].own.n)
             return &calls[i];
     for (int i = 0; i < n; i++)
-        if (calls[i].conv && cuda_engine_fits(be, &calls[i].conv->engines[calls[i].pass]))
+        if (calls[i].conv && cuda_engine_is_usable(be, &calls[i].conv->engines[calls[i].pass]))
             return &calls[i];
     return NULL;
 }
@@ -348,7 +348,7 @@ static int all_engines(struct cuda *be, const struct cuda_conv *conv, int pass,
             calls[n] = (struct call){.pass = pass, .b = b, .least = NOT_TIMED};
             need(cuda_conv_new(be, &conv->shape, &calls[n].conv, &err));
             if (!cuda_engine_make(calls[n].conv, pass, list[i]) &&
-                cuda_engine_fits(be, &calls[n].conv->engines[pass]))
+                cuda_engine_is_usable(be, &calls[n].conv->engines[pass]))
                 n++;
             else
                 release_call(be, &calls[n]);

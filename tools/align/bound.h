@@ -52,7 +52,7 @@ MC_USE_RESULT int mc_bound_check(const struct mc_bound *b, const struct mc_momen
 
 /* Write the L-1 values Delta_i to delta. m must have passed mc_bound_check. Cancellation in float64
  * sums of squares costs about 1e-8 of the pre-activations' size. perm: NULL for the identity, or a
- * permutation of the network's groups (mc_perm_fits). Returns 0, MC_EINPUT (inconsistent sums or
+ * permutation of the network's groups (mc_perm_check_groups). Returns 0, MC_EINPUT (inconsistent sums or
  * fewer than two images), MC_ENOMEM. */
 MC_USE_RESULT int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,
                                      const struct mc_perm *perm, double *delta,

@@ -28,8 +28,8 @@
  * Matrices contain its negative, so that larger is always better. The moments determine whether it is
  * measured before or after the ReLU. Dead units need no special case: their distances are valid,
  * and an assignment may use them. */
-#ifndef MC_CORR_H
-#define MC_CORR_H
+#ifndef MC_CORRELATION_H
+#define MC_CORRELATION_H
 
 #include "formats/codecs/matrices.h"
 #include "formats/codecs/moments.h"

@@ -53,7 +53,7 @@ static int expect_new(const struct mc_perm *p, size_t i, const char *const *path
 {
     const struct mc_symmetry first = {.groups = p->groups, .n_groups = p->n_groups};
     const char *file = mc_file_called(paths[i]);
-    int rc = mc_perm_fits(&p[i], &first, err);
+    int rc = mc_perm_check_groups(&p[i], &first, err);
 
     if (rc)
         return mc_fail(err, MC_EINPUT, "%s: other groups of units than %s", file,

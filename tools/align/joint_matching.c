@@ -352,7 +352,7 @@ static int find_members(const struct mc_perm **member, const struct mc_joint_set
                            set->ids[k]);
         member[k] = &orders->members[i];
     }
-    return mc_fail_in(mc_perm_fits(member[0], &groups, err), err, "%s", file);
+    return mc_fail_in(mc_perm_check_groups(member[0], &groups, err), err, "%s", file);
 }
 
 int mc_joint_score(double *values, const struct mc_joint_set *set,

@@ -58,7 +58,7 @@ static void lower_to_groups(double *max, double swap)
         fclose(f);
 }
 
-int mc_memory_fits(double bytes, struct mc_error *err)
+int mc_memory_check(double bytes, struct mc_error *err)
 {
     struct sysinfo s = {0};
     struct rlimit limit;

@@ -9,6 +9,6 @@
 
 /* Returns MC_ENOMEM if the machine's memory and swap, the process's limit or its control groups
  * allow fewer bytes. */
-MC_USE_RESULT int mc_memory_fits(double bytes, struct mc_error *err);
+MC_USE_RESULT int mc_memory_check(double bytes, struct mc_error *err);
 
 #endif

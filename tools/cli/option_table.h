@@ -9,8 +9,8 @@
  *         {"samples", 'n', MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = UINT32_MAX,
  *          .def = "100", .help = "first N images", .flags = MC_OPT_HISTORY},
  *         MC_OPTION_OUTPUT, {0}}; */
-#ifndef MC_OPTIONS_H
-#define MC_OPTIONS_H
+#ifndef MC_OPTION_TABLE_H
+#define MC_OPTION_TABLE_H
 
 #include <stddef.h>
 #include <stdint.h>

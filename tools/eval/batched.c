@@ -69,7 +69,7 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
     const char *name = mc_reader_name(mc_dataset_stream(d->reader));
     d->total = info->n;
     if ((rc = mc_data_samples(info, name, d->samples, d->samples_exact, &d->n_images, err)) ||
-        (rc = mc_data_fits(r->s->span->graph, info, name, err)))
+        (rc = mc_data_expect(r->s->span->graph, info, name, err)))
         return rc;
     if ((rc = check_rereadable(r, d->path, err)))
         return rc;

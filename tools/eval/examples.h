@@ -2,8 +2,8 @@
  *
  * Adversarial examples of a data set: every image is attacked against one network in evaluation
  * mode and written to a new data set, in one pass and constant memory. */
-#ifndef MC_ADVERSARIAL_H
-#define MC_ADVERSARIAL_H
+#ifndef MC_EXAMPLES_H
+#define MC_EXAMPLES_H
 
 #include "formats/codecs/weights.h"
 #include "tools/attack/batches.h"

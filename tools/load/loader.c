@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info, const char *path,
-                 struct mc_error *err)
+int mc_data_expect(const struct mc_graph *g, const struct mc_dataset_info *info, const char *path,
+                   struct mc_error *err)
 {
     const struct mc_net_spec *s = &info->spec;
 
@@ -28,7 +28,7 @@ int mc_data_check(const struct mc_graph *g, const char *path, struct mc_error *e
     int rc = mc_dataset_open(&d, path, err);
 
     if (!rc && g)
-        rc = mc_data_fits(g, mc_dataset_get_info(d), mc_reader_name(mc_dataset_stream(d)), err);
+        rc = mc_data_expect(g, mc_dataset_get_info(d), mc_reader_name(mc_dataset_stream(d)), err);
     mc_dataset_close(d);
     return rc;
 }
@@ -70,7 +70,7 @@ int mc_loader_open(struct mc_loader *f, const struct mc_graph *g, const struct m
 
     *f = (struct mc_loader){.be = o->be, .o = *o, .image_bytes = bytes, .bufs.be = o->be};
     if ((rc = mc_data_samples(info, name, o->samples, o->exact, &f->n_images, err)) ||
-        (rc = mc_data_fits(g, info, name, err)))
+        (rc = mc_data_expect(g, info, name, err)))
         return rc;
     mc_bufs_add(&f->bufs, &f->images, NULL, B * bytes, err);
     mc_bufs_add(&f->bufs, &f->labels, NULL, B * sizeof *f->host_labels, err);

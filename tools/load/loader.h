@@ -14,8 +14,8 @@
 #include "formats/codecs/dataset.h"
 
 /* Check that network and data have the same image shape and classes. MC_EINPUT names both. */
-MC_USE_RESULT int mc_data_fits(const struct mc_graph *g, const struct mc_dataset_info *info,
-                               const char *path, struct mc_error *err);
+MC_USE_RESULT int mc_data_expect(const struct mc_graph *g, const struct mc_dataset_info *info,
+                                 const char *path, struct mc_error *err);
 
 /* Check data that are named on the command line but turn out not to be needed: path opens, is a
  * data set, and fits g (NULL: any network). */

@@ -134,13 +134,13 @@ int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err)
     return rc || !mc_option_given(e->cli, &e->attack) ? rc : resolve_attack(e, err);
 }
 
-int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)
+int mc_eval_cli_expect(const struct mc_eval_cli *e, const struct mc_graph *g, struct mc_error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; !rc && i < e->sweep.n_data; i++) {
         const struct mc_batched_data *d = &e->sweep.data[i];
-        rc = mc_data_fits(g, mc_dataset_get_info(d->reader), d->path, err);
+        rc = mc_data_expect(g, mc_dataset_get_info(d->reader), d->path, err);
     }
     return rc;
 }
@@ -184,7 +184,7 @@ static int begin(void *arg, size_t done, size_t block, size_t bytes, double each
         mc_detail(e->cli,
                   "memory: every image's loss at %zu points %.1f MB, %zu points at a time %.1f MB",
                   e->sweep.span->T, each / 1e6, block, (double)bytes / 1e6);
-    return each > 0 ? mc_memory_fits(each + (double)bytes, err) : 0;
+    return each > 0 ? mc_memory_check(each + (double)bytes, err) : 0;
 }
 
 static void progress(void *arg, uint64_t images, uint64_t in_all)

@@ -40,8 +40,8 @@ void mc_eval_cli_check(const struct mc_eval_cli *e);
 MC_USE_RESULT int mc_eval_cli_open_data(struct mc_eval_cli *e, struct mc_error *err);
 /* Checks that networks of this graph accept the data sets, or returns MC_EINPUT. Call after
  * mc_eval_cli_open_data. */
-MC_USE_RESULT int mc_eval_cli_fits(const struct mc_eval_cli *e, const struct mc_graph *g,
-                                   struct mc_error *err);
+MC_USE_RESULT int mc_eval_cli_expect(const struct mc_eval_cli *e, const struct mc_graph *g,
+                                     struct mc_error *err);
 /* Records, for warnings, the data set and augmentation (as in struct mc_weights) that a network or
  * curve of the span was trained with. dataset is kept by pointer. Call before
  * mc_eval_cli_measure. */

@@ -146,7 +146,7 @@ static int check_memory(const struct mc_train_cli *f, const struct mc_graph *g,
     const double others = images + vectors + matrices;
     int by_batch = rc != 0;
     if (!rc && on_cpu) {
-        rc = mc_memory_fits(others + bytes, err);
+        rc = mc_memory_check(others + bytes, err);
         by_batch = others < bytes;
     }
     if (rc == MC_ENOMEM && on_cpu && by_batch)
@@ -176,7 +176,7 @@ void mc_train_cli_check(struct mc_train_cli *f)
 int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const char *dataset,
                          const char *other, struct mc_error *err)
 {
-    int rc = mc_data_fits(g, &f->images.info, f->data, err);
+    int rc = mc_data_expect(g, &f->images.info, f->data, err);
 
     if (!rc) {
         mc_data_warn(f->cli, g, dataset, &f->images.info, f->data, MC_DATA_TRAIN);

@@ -37,7 +37,7 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
         mc_perm_release(&s->perm);
         s->perm = *c.perm;
         *c.perm = (struct mc_perm){0};
-        rc = mc_fail_in(mc_perm_fit(&s->perm, &s->symmetry, err), err, "%s", init);
+        rc = mc_fail_in(mc_perm_set_nesting(&s->perm, &s->symmetry, err), err, "%s", init);
     }
     if (!rc &&
         (rc = mc_perm_apply(&s->perm, &s->symmetry, s->a.graph, s->b.params, NULL, end, NULL, err)))

@@ -5,19 +5,19 @@
 
 /* clang-format off */
 #define OUT                                                                                        \
-    {"out", MC_FIELD_INT, MC_FIELD_ONE, MC_AT(c), 1, MC_MAX_CHANNELS, .meaning = "channels of the output"}
+    {"out", MC_FIELD_INT, MC_FIELD_ONE, MC_NODE_AT(c), 1, MC_MAX_CHANNELS, .meaning = "channels of the output"}
 #define BIAS                                                                                       \
-    {"bias", MC_FIELD_FLAG, MC_FIELD_ONE, MC_AT(has_bias), 0, 1, .meaning = "the layer has a bias"}
+    {"bias", MC_FIELD_FLAG, MC_FIELD_ONE, MC_NODE_AT(has_bias), 0, 1, .meaning = "the layer has a bias"}
 #define INITS                                                                                      \
-    {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_AT(weight_init), 0, MC_N_INITS - 1,            \
+    {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_NODE_AT(weight_init), 0, MC_N_INITS - 1,            \
      .optional = 1, .absent = MC_INIT_UNIFORM_FAN_IN, .meaning = "initial weights"},               \
-    {"bias_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_AT(bias_init), 0, MC_N_INITS - 1, .with_bias = 1,\
+    {"bias_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_NODE_AT(bias_init), 0, MC_N_INITS - 1, .with_bias = 1,\
      .optional = 1, .absent = MC_INIT_UNIFORM_FAN_IN, .meaning = "initial bias; written if `bias` is true"}
 
 static const struct mc_field conv_fields[] = {
     OUT,
     MC_WINDOW_FIELDS,
-    {"groups", MC_FIELD_INT, MC_FIELD_ONE, MC_AT(groups), 1, MC_MAX_CHANNELS,
+    {"groups", MC_FIELD_INT, MC_FIELD_ONE, MC_NODE_AT(groups), 1, MC_MAX_CHANNELS,
      .meaning = "groups of channels; divides those of input and output"},
     BIAS,
     INITS,

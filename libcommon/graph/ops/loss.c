@@ -3,9 +3,9 @@
 
 /* clang-format off */
 static const struct mc_field loss_fields[] = {
-    {"weight", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(loss_weight), 0, FLT_MAX,
+    {"weight", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(loss_weight), 0, FLT_MAX,
      .meaning = "factor of this loss in the sum"},
-    {"train_only", MC_FIELD_FLAG, MC_FIELD_ONE, MC_AT(train_only), 0, 1,
+    {"train_only", MC_FIELD_FLAG, MC_FIELD_ONE, MC_NODE_AT(train_only), 0, 1,
      .meaning = "used only in training"},
     {0},
 };

@@ -5,25 +5,25 @@
 
 /* clang-format off */
 #define EPS                                                                                        \
-    {"eps", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(eps), 0, FLT_MAX, .over_min = 1,                   \
+    {"eps", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(eps), 0, FLT_MAX, .over_min = 1,                   \
      .meaning = "added to the variance"}
 #define WEIGHT_INIT                                                                                \
-    {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_AT(weight_init), 0, MC_INIT_ONE,               \
+    {"weight_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_NODE_AT(weight_init), 0, MC_INIT_ONE,               \
      .optional = 1, .absent = MC_INIT_ONE, .meaning = "initial weights"}
 #define BIAS_INIT                                                                                  \
-    {"bias_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_AT(bias_init), 0, MC_INIT_ONE,                   \
+    {"bias_init", MC_FIELD_INIT, MC_FIELD_ONE, MC_NODE_AT(bias_init), 0, MC_INIT_ONE,                   \
      .optional = 1, .absent = MC_INIT_ZERO, .meaning = "initial bias"}
 
 static const struct mc_field normalise_fields[] = {
-    {"mean", MC_FIELD_FLOAT, MC_FIELD_CHANNELS, MC_AT(mean), -FLT_MAX, FLT_MAX,
+    {"mean", MC_FIELD_FLOAT, MC_FIELD_CHANNELS, MC_NODE_AT(mean), -FLT_MAX, FLT_MAX,
      .meaning = "mean of the channel's pixels"},
-    {"std", MC_FIELD_FLOAT, MC_FIELD_CHANNELS, MC_AT(std), 0, FLT_MAX, .over_min = 1,
+    {"std", MC_FIELD_FLOAT, MC_FIELD_CHANNELS, MC_NODE_AT(std), 0, FLT_MAX, .over_min = 1,
      .meaning = "their standard deviation"},
     {0},
 };
 static const struct mc_field batchnorm_fields[] = {
     EPS,
-    {"momentum", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(momentum), 0, 1, .training = 1,
+    {"momentum", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(momentum), 0, 1, .training = 1,
      .meaning = "weight of the new batch in the running statistics"},
     WEIGHT_INIT,
     BIAS_INIT,
@@ -31,7 +31,7 @@ static const struct mc_field batchnorm_fields[] = {
 };
 static const struct mc_field layernorm_fields[] = {EPS, WEIGHT_INIT, BIAS_INIT, {0}};
 static const struct mc_field groupnorm_fields[] = {
-    {"groups", MC_FIELD_INT, MC_FIELD_ONE, MC_AT(groups), 1, MC_MAX_CHANNELS,
+    {"groups", MC_FIELD_INT, MC_FIELD_ONE, MC_NODE_AT(groups), 1, MC_MAX_CHANNELS,
      .meaning = "groups of channels; divides their number"},
     EPS, WEIGHT_INIT, BIAS_INIT, {0},
 };

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 static const struct mc_field relu_fields[] = {
-    {"delta", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(delta), 0, FLT_MAX, .optional = 1,
+    {"delta", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(delta), 0, FLT_MAX, .optional = 1,
      .meaning = "Huber's δ; 0 is the plain ReLU"},
     {0},
 };
@@ -15,7 +15,7 @@ static const struct mc_field relu_fields[] = {
 /* Without a key, the list of settings ends at once. */
 #define ACTIVATION(NAME, op, key_, meaning_, value)                                                \
     static const struct mc_field op##_fields[] = {                                                 \
-        {.key = key_, MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(factor), -FLT_MAX, FLT_MAX,              \
+        {.key = key_, MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(factor), -FLT_MAX, FLT_MAX,              \
          .meaning = meaning_},                                                                     \
         {0},                                                                                       \
     };                                                                                             \
@@ -31,7 +31,7 @@ static const struct mc_field relu_fields[] = {
 MC_EACH_ACTIVATION(ACTIVATION)
 
 static const struct mc_field dropout_fields[] = {
-    {"p", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_AT(drop), 0, 1, .below_max = 1, .training = 1,
+    {"p", MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(drop), 0, 1, .below_max = 1, .training = 1,
      .meaning = "probability that a value is dropped"},
     {0},
 };

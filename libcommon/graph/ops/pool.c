@@ -6,7 +6,7 @@
 /* clang-format off */
 static const struct mc_field pool_fields[] = {
     MC_WINDOW_FIELDS,
-    {"ceil", MC_FIELD_FLAG, MC_FIELD_ONE, MC_AT(ceil_mode), 0, 1,
+    {"ceil", MC_FIELD_FLAG, MC_FIELD_ONE, MC_NODE_AT(ceil_mode), 0, 1,
      .meaning = "round the output's size up"},
     {0},
 };
@@ -14,7 +14,7 @@ static const struct mc_field pool_fields[] = {
 _Static_assert(offsetof(struct mc_node, w) == offsetof(struct mc_node, h) + sizeof(int),
                "\"size\" is h and w");
 static const struct mc_field adaptpool_fields[] = {
-    {"size", MC_FIELD_INT, MC_FIELD_SIDES, MC_AT(h), 1, MC_MAX_SIDE,
+    {"size", MC_FIELD_INT, MC_FIELD_SIDES, MC_NODE_AT(h), 1, MC_MAX_SIDE,
      .meaning = "size of the output"},
     {0},
 };

@@ -10,15 +10,15 @@
 
 #include <float.h>
 
-#define MC_AT(member) .offset = offsetof(struct mc_node, member)
+#define MC_NODE_AT(member) .offset = offsetof(struct mc_node, member)
 
 /* clang-format off */
 #define MC_WINDOW_FIELDS                                                                           \
-    {"kernel", MC_FIELD_INT, MC_FIELD_SIDES, MC_AT(kernel), 1, MC_MAX_SIDE,                        \
+    {"kernel", MC_FIELD_INT, MC_FIELD_SIDES, MC_NODE_AT(kernel), 1, MC_MAX_SIDE,                        \
      .meaning = "size of the window"},                                                             \
-    {"stride", MC_FIELD_INT, MC_FIELD_SIDES, MC_AT(stride), 1, MC_MAX_SIDE,                        \
+    {"stride", MC_FIELD_INT, MC_FIELD_SIDES, MC_NODE_AT(stride), 1, MC_MAX_SIDE,                        \
      .meaning = "distance of neighbouring windows"},                                               \
-    {"pad", MC_FIELD_INT, MC_FIELD_SIDES, MC_AT(pad), 0, MC_MAX_SIDE,                              \
+    {"pad", MC_FIELD_INT, MC_FIELD_SIDES, MC_NODE_AT(pad), 0, MC_MAX_SIDE,                              \
      .meaning = "padding on each side; at most half a pooling window"}
 /* clang-format on */
 

@@ -5,9 +5,9 @@
 
 /* clang-format off */
 static const struct mc_field pad_fields[] = {
-    {"before", MC_FIELD_INT, MC_FIELD_IMAGE, MC_AT(before), 0, MC_MAX_SIDE,
+    {"before", MC_FIELD_INT, MC_FIELD_IMAGE, MC_NODE_AT(before), 0, MC_MAX_SIDE,
      .meaning = "zeros before the first channel, row and column"},
-    {"after", MC_FIELD_INT, MC_FIELD_IMAGE, MC_AT(after), 0, MC_MAX_SIDE,
+    {"after", MC_FIELD_INT, MC_FIELD_IMAGE, MC_NODE_AT(after), 0, MC_MAX_SIDE,
      .meaning = "zeros after the last channel, row and column"},
     {0},
 };

@@ -3,8 +3,10 @@
  * Networks on the backend against plain float64 loops: every kind of node, forward and backward, in
  * all modes, with full and short batches. */
 #include "kernels/roles.h"
+#include "libcommon/permutation/permutation.h"
 #include "tests/unit/kernels/device.h"
 #include "tests/unit/kernels/naive.h"
+#include "tests/unit/must.h"
 #include "tests/unit/under.h"
 
 /* Returns whether a precision below float32's may choose another class. */
@@ -464,6 +466,50 @@ static void addition_outside_the_loss(void **state)
     teardown(&f);
 }
 
+/* A network with an operation's channels in another order computes the same: its row's axis is right,
+ * and so are its tensors' axes. */
+static void check_symmetry(struct mc_graph *g)
+{
+    const size_t n = B * (size_t)g->classes;
+    struct mc_symmetry s = {0};
+    struct mc_perm random = {0};
+    struct fixture f;
+
+    setup(&f, g, 0);
+    float *params = floats(g->P), *stats = floats(g->S + 1);
+    double *before = room(n, sizeof *before);
+    struct mc_plan *p = plan(g, (struct mc_plan_opts){0});
+    forward(&f, p, MC_MODE_EVAL);
+    const float *logits = output(p, MC_OUT_LOGITS, 0, n);
+    for (size_t i = 0; i < n; i++)
+        before[i] = (double)logits[i];
+    must(mc_symmetry_derive(&s, g, &why));
+    must(mc_perm_init(&random, &s, &why));
+    mc_perm_random(&random, 3);
+    assert_true(s.n_groups > 1 && mc_perm_moved(&random, 0) && mc_perm_moved(&random, 1));
+    must(mc_perm_apply(&random, &s, g, f.params, f.stats, params, stats, &why));
+    memcpy(f.params, params, g->P * sizeof *params);
+    memcpy(f.stats, stats, g->S * sizeof *stats);
+    put_vectors(&f);
+    forward(&f, p, MC_MODE_EVAL);
+    close_to("logits after a permutation", g->net, output(p, MC_OUT_LOGITS, 0, n), before, n,
+             within(2e-5));
+    mc_perm_release(&random);
+    mc_symmetry_release(&s);
+    teardown(&f);
+}
+
+static void permuted_networks_compute_the_same(void **state)
+{
+    (void)state;
+    check_symmetry(branching_net());
+    check_symmetry(gated_net());
+    check_symmetry(grouped_net());
+    check_symmetry(layered_net());
+    check_symmetry(padded_net());
+    check_symmetry(group_normed_net());
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -476,6 +522,7 @@ int main(void)
         cmocka_unit_test(layer_norms_and_scales),
         cmocka_unit_test(pads_leaky_relus_and_tanh),
         cmocka_unit_test(group_norms_and_elu),
+        cmocka_unit_test(permuted_networks_compute_the_same),
         cmocka_unit_test(addition_outside_the_loss),
     };
     return cmocka_run_group_tests(tests, start, stop);

@@ -192,17 +192,17 @@ TEST_BETWEEN(permutations_for_other_networks_are_refused, set_up, tear_down)
     struct fixture *f = *state;
     float *w = malloc(f->g->P * sizeof *w), *v = malloc(f->g->S * sizeof *v);
 
-    must(mc_perm_fits(&f->p, &f->s, &why));
+    must(mc_perm_check_groups(&f->p, &f->s, &why));
     f->p.groups[2].size--;
-    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "another network");
+    must_fail(mc_perm_check_groups(&f->p, &f->s, &why), MC_EINPUT, "another network");
     must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");
     f->p.groups[2].size++;
     f->p.groups[2].name[0]++;
-    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
+    must_fail(mc_perm_check_groups(&f->p, &f->s, &why), MC_EINPUT, "");
     must_fail(mc_perm_apply(&f->p, &f->s, f->g, f->params, f->stats, w, v, &why), MC_EINPUT, "");
     f->p.groups[2].name[0]--;
     f->p.n_groups--;
-    must_fail(mc_perm_fits(&f->p, &f->s, &why), MC_EINPUT, "");
+    must_fail(mc_perm_check_groups(&f->p, &f->s, &why), MC_EINPUT, "");
     must_fail(mc_perm_compose(&f->q, &f->p, &why), MC_EINPUT, "");
     f->p.n_groups++;
     free(w);
