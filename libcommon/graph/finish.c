@@ -211,6 +211,18 @@ void mc_graph_huber(struct mc_graph *g, float delta)
             g->nodes[i].delta = delta;
 }
 
+int mc_graph_set_dropout(struct mc_graph *g, float p)
+{
+    int n = 0;
+
+    for (int i = 0; i < g->n_nodes; i++)
+        if (g->nodes[i].op == MC_OP_DROPOUT) {
+            g->nodes[i].drop = p;
+            n++;
+        }
+    return n;
+}
+
 size_t mc_graph_count(const struct mc_graph *g)
 {
     size_t n = 0;

@@ -12,7 +12,7 @@
  * bytes); the gaps are 0, and code that writes a vector keeps them so. Letters: N images, C channels,
  * H W, K units of a group, P parameters (with gaps).
  *
- * A finished graph never changes, except for the settings that mc_graph_huber sets. A builder's
+ * A finished graph never changes, except for what mc_graph_huber and mc_graph_set_dropout set. A builder's
  * functions report no errors; mc_graph_finish reports the first. A network of one hidden layer:
  *
  *     struct mc_graph *g = mc_graph_new("tiny", 3, 32, 32, 10, NULL, NULL);
@@ -196,6 +196,8 @@ int mc_graph_find(const struct mc_graph *g, const char *name);
 void mc_graph_needed(const struct mc_graph *g, int training, unsigned char *needed);
 /* Set delta in every ReLU. */
 void mc_graph_huber(struct mc_graph *g, float delta);
+/* Set the probability of every dropout. Returns their number. */
+int mc_graph_set_dropout(struct mc_graph *g, float p);
 
 /* 1 if the node's groups of channels are blocks: more than one, of more than one channel. */
 static inline int mc_is_blocked(const struct mc_graph *g, const struct mc_node *n)

@@ -22,6 +22,7 @@ static const struct builder BUILDERS[] = {
     {"resnet", mc_net_resnet, NULL},
     {"resnet20", mc_net_resnet, "20"},
     {"resnet32", mc_net_resnet, "32"},
+    {"resnet32-dropout", mc_net_resnet, "dropout"},
     {"resnet44", mc_net_resnet, "44"},
     {"resnet56", mc_net_resnet, "56"},
     {"resnet110", mc_net_resnet, "110"},

@@ -23,6 +23,7 @@ struct mc_net_spec {
  *                                of n basic blocks, 1x1 projections; 466,906 parameters for 10
  *                                classes. Kaiming-normal, fan-out
  *     resnet20, 32, 44, 56, 110  aliases for those depths
+ *     resnet32-dropout           resnet32 with a dropout of .5 before the last layer
  *     googlenet                  Szegedy et al.'s network in its CIFAR form. Both auxiliary heads
  *                                exist only in training. Truncated normal, sigma .01
  *     vgg[:[bn,]depth[,width]]   Simonyan and Zisserman's convolutions: depth 11, 13, 16 (default)
@@ -39,7 +40,8 @@ MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
 /* The names for messages and help texts. */
 #define MC_NET_LIST                                                                                \
-    "tinyten, tinyten-dropout, resnet20, resnet32, resnet44, resnet56, resnet110, "                \
+    "tinyten, tinyten-dropout, resnet20, resnet32, resnet32-dropout, resnet44, resnet56, "          \
+    "resnet110, "                                                                                  \
     "resnet[:DEPTH[,WIDTH]], "                                                                     \
     "googlenet, vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...]"
 

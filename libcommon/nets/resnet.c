@@ -5,6 +5,7 @@
 #include "libcommon/nets/build.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define MAX_DEPTH 1166 /* keeps the graph within MC_MAX_NODES */
 
@@ -41,9 +42,10 @@ static int basic_block(struct mc_graph *g, const char *path, int in, int out, in
 int mc_net_resnet(struct mc_graph *g, const char *args, struct mc_error *err)
 {
     int size[2] = {32, 16}; /* depth, width */
+    const int dropout = args && !strcmp(args, "dropout");
 
-    if ((args && mc_net_numbers(args, size, 2) < 0) || size[0] < 8 || size[0] > MAX_DEPTH ||
-        size[0] % 6 != 2)
+    if ((args && !dropout && mc_net_numbers(args, size, 2) < 0) || size[0] < 8 ||
+        size[0] > MAX_DEPTH || size[0] % 6 != 2)
         return mc_fail(err, MC_EUSAGE,
                        "resnet: depth 6n+2 from 8 to %d expected, optionally with a width, such as "
                        "resnet:20,16 (got '%s')",
@@ -58,6 +60,8 @@ int mc_net_resnet(struct mc_graph *g, const char *args, struct mc_error *err)
             x = basic_block(g, path, x, size[1] << stage, stage && !block ? 2 : 1);
         }
     x = mc_graph_globalpool(g, "avgpool", x);
+    if (dropout) /* for CIFAR-100, as in the authors' code */
+        x = mc_graph_dropout(g, "dropout", x, .5f);
     x = mc_graph_linear(g, "fc", x, g->classes, 1, MC_INIT_UNIFORM_FAN_IN, MC_INIT_UNIFORM_FAN_IN);
     mc_graph_loss(g, "loss", x, 1, 0);
     return 0;

@@ -108,11 +108,13 @@ permutation-epochs := $(call scaled,PERMUTATION_EPOCHS)
 rates-plain    = $(call unless,SCHEDULE,$(schedule))
 rates-bound    = $(call unless,SCHEDULE,SCHEDULE=onecycle) $(call unless,LR,LR=0.02)
 early-stop    := $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(call scaled,STOP_AFTER))
-rates-robust   = $(if $(filter robust-googlenet-%,$(1)),CURVE_FLAGS="$$CURVE_FLAGS $(early-stop)")
+# Curves between networks with dropout have none: the authors' curve class lacks it.
+curve-flags    = $(if $(filter robust-googlenet-%,$(1)),$(early-stop)) $(if $(filter %-dropout,$(call stem,$(1))),--dropout 0)
 same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
 settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
     DATA_DIR=$(call quote,$(subst $$,$$$$,$(dir-$(call data,$(1))))) $(epochs-$(call same,$(1))) \
     $(call rates-$(call same,$(1)),$(1)) \
+    $(if $(strip $(call curve-flags,$(1))),CURVE_FLAGS="$$CURVE_FLAGS $(strip $(call curve-flags,$(1)))") \
     $(if $(filter figures-%,$(1)),CURVE_SEED=$(firstword $(subst :, ,$(PAIRS)))) \
     $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))
 lower    = $(subst CURVE_,curve_,$(subst EPOCHS,epochs,$(1)))

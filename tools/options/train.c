@@ -87,6 +87,9 @@ static const struct mc_option rows[] = {
     {"huber", 0, MC_OPT_REAL, AT(train.huber), .arg = "DELTA", .max = 1e6, .group = 20, .flags = KEPT,
      .only = MC_USE_TRAINING, .help = "train with a smooth ReLU: 0 for x < 0, x^2 / (2 DELTA) up to DELTA, then "
      "x - DELTA / 2; the written network has its own ReLUs (default 0: off)"},
+    {"dropout", 0, MC_OPT_REAL, AT(dropout), .arg = "P", .max = .999999, .group = 20, .flags = KEPT,
+     .only = MC_USE_TRAINING, .help = "probability of every dropout of the network in training (0: without dropout); "
+     "the written network keeps its own (default: its own)"},
     MC_OPTION_ATTACK(AT(attack), 20, "train on the adversarial examples of every batch", .flags = KEPT,
                      .only = MC_USE_TRAINING),
     MC_OPTION_SEED(AT(train.seed), .flags = KEPT),
@@ -102,6 +105,7 @@ static const struct mc_option rows[] = {
 void mc_train_cli_options(struct mc_train_cli *f, struct mc_cli *cli, const char *lr)
 {
     f->cli = cli;
+    f->dropout = -1; /* in checkpoints: not given */
     mc_options_add(cli, rows, f);
     mc_option_default(cli, &f->train.lr, lr);
 }
@@ -167,6 +171,8 @@ void mc_train_cli_check(struct mc_train_cli *f)
 {
     if (mc_option_given(f->cli, &f->attack))
         f->train.attack = &f->attack;
+    if (mc_option_given(f->cli, &f->dropout))
+        f->train.dropout = &f->dropout;
     if (f->train.nesterov && f->train.momentum == 0)
         mc_cli_usage("--momentum 0 requires --no-nesterov");
     if (f->train.attack && !f->train.epochs)

@@ -21,6 +21,7 @@ enum {
 struct mc_train_cli {
     struct mc_train_options train;
     struct mc_attack_options attack; /* --attack; train.attack points here */
+    double dropout;                  /* --dropout; train.dropout points here */
     const char *data;
     uint64_t samples;
     struct mc_log *log;

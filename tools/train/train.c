@@ -435,6 +435,10 @@ int mc_train_run(const struct mc_train_job *job, struct mc_error *err)
         return mc_no_memory(err);
     if (o->huber > 0)
         mc_graph_huber(r.graph, (float)o->huber);
+    if (o->dropout && !mc_graph_set_dropout(r.graph, (float)*o->dropout)) {
+        mc_graph_free(r.graph);
+        return mc_fail(err, MC_EUSAGE, "--dropout: the network has no dropout");
+    }
     r.train = (struct mc_train){.be = be,
                                 .bufs.be = be,
                                 .graph = r.graph,

@@ -35,8 +35,9 @@ struct mc_train_options {
     double step_epochs; /* may be a fraction */
     double step_factor; /* per epoch; 0: the paper's .9996 */
     uint64_t seed;
-    int augment;  /* by the data set's settings */
-    double huber; /* delta of every ReLU in training; 0: the graph's own */
+    int augment;           /* by the data set's settings */
+    double huber;          /* delta of every ReLU in training; 0: the graph's own */
+    const double *dropout; /* probability of every dropout in training; NULL: the graph's own */
     const struct mc_attack_options *attack; /* resolved, for every batch; or NULL */
     const char *checkpoint;                 /* file, or NULL */
     int resume;                             /* from the checkpoint, if it exists */
