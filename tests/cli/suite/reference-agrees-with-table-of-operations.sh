@@ -11,7 +11,7 @@ cp graph.md copy/formats/codecs
 sed 's/"a number over 0"/"a number over 1"/' ops.json >copy/formats/python/mcz/ops.json
 copy/pipelines/setup/reference_graph.py >changed.md
 expect_equal "$(diff graph.md changed.md | grep '^>')" \
-    "> | \`eps\` | \`batchnorm\`, \`layernorm\` | a number over 1 | added to the variance |"
+    "> | \`eps\` | \`batchnorm\`, \`layernorm\`, \`groupnorm\` | a number over 1 | added to the variance |"
 # a page without the comments around a table is refused
 sed -i '/end of the settings/d' copy/formats/codecs/graph.md
 fails 1 'reference_graph: graph.md must have the comments around the table of settings' copy/pipelines/setup/reference_graph.py
