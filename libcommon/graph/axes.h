@@ -19,7 +19,7 @@
 struct mc_axes {
     const struct mc_graph *g;
     struct mc_union_find ties;
-    struct mc_uf_segment *segments; /* all axes' */
+    struct mc_uf_segment *segments; /* the segments of all axes */
     size_t n;
     struct {
         size_t first, n;

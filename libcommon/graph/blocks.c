@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A row is the list of blocks on an axis of a grouped convolution or a group norm: one group per
- * block, all of equal shape. The rows of a convolution's two axes move together. So do the rows of all
- * convolutions that share a row. */
+ * block, all of equal shape. The rows of a convolution's two axes move together. So do the rows of
+ * all convolutions that share a row. */
 #include "libcommon/graph/blocks.h"
 
 #include "libcommon/base/alloc.h"

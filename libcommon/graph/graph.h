@@ -9,11 +9,11 @@
  *     statistics  re-estimated or tracked, permuted  batch norm's running mean and variance
  *
  * Tensors have PyTorch's order and layout (OIHW). Each starts at a multiple of 16 floats (64
- * bytes); the gaps are 0, and code that writes a vector keeps them so. Letters: N images, C channels,
- * H W, K units of a group, P parameters (with gaps).
+ * bytes). The gaps are 0, and code that writes a vector keeps them so. Letters: N images, C
+ * channels, H W, K units of a group, P parameters (with gaps).
  *
- * A finished graph never changes, except for what mc_graph_huber and mc_graph_set_dropout set. A builder's
- * functions report no errors; mc_graph_finish reports the first. A network of one hidden layer:
+ * A finished graph never changes, except for what mc_graph_huber and mc_graph_set_dropout set. A
+ * builder needs no checks: mc_graph_finish reports the first error. A network of one hidden layer:
  *
  *     struct mc_graph *g = mc_graph_new("tiny", 3, 32, 32, 10, NULL, NULL);
  *     if (!g)

@@ -2,17 +2,16 @@
  *
  * One row per operation: its name, settings, shape, tensors and symmetry. Rows are in the file of
  * their family (ops/conv.c, ops/norm.c, ...). Checks, permutation groups, readers and the
- * specification are derived from them: nothing else in libcommon, formats or tools lists operations.
- * kernels/cpu/ops and kernels/cuda/ops compute them.
+ * specification are derived from them: nothing else in libcommon, formats or tools lists
+ * operations. kernels/cpu/ops and kernels/cuda/ops compute them.
  *
  * A row leaves out what most operations do: keep the input's shape, have no tensors, pass each
- * channel through. So an operation that mixes channels must set `axis`: without it, networks with the
- * operation are permuted wrongly. A learned factor per channel:
+ * channel through. So an operation that mixes channels must set `axis`: without it, networks with
+ * the operation are permuted wrongly. A learned factor per channel:
  *
  *     const struct mc_op_info mc_op_scale = {
- *         .name = "scale", .flags = MC_OP_NORM, .min_in = 1, .max_in = 1,
- *         .in = "1", .out = "each channel times a learned factor",
- *         .fields = scale_fields, .tensors = scale_tensors};
+ *         .name = "scale", .flags = MC_OP_NORM, MC_ONE_INPUT, .fields = scale_fields,
+ *         .out = "each channel times a learned factor", .tensors = scale_tensors};
  */
 #ifndef MC_OP_H
 #define MC_OP_H

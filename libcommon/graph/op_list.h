@@ -9,8 +9,8 @@
 
 /* clang-format off */
 /* Activations: operations on one number. The rows of all tables are made from this list, so that an
- * activation is a line here and one in kernels/activation.h. The ReLU is not one of them: batch norms
- * and convolutions can compute it too.
+ * activation is a line here and one in kernels/activation.h. The ReLU is not one of them, because
+ * batch norms can compute it too.
  *
  *     X(ENUMERATOR, name, key, key's meaning, value)
  *

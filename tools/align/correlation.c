@@ -105,6 +105,8 @@ static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct 
     return 0;
 }
 
+_Static_assert(MC_N_MEASURES == 2, "measure_tap and group_matrix must know every measure");
+
 /* Compute a tap's correlations, or its negative mean squared distances (no unit is dead then). */
 static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t tap,
                        enum mc_measure measure, struct mc_error *err)

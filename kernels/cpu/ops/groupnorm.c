@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Group norm: each image is a batch of one for batch norm's kernels, whose statistics are here those
- * of a group. */
+ * Group norm. Each image is a batch of one for batch norm's kernels, with the statistics of its
+ * groups instead of its channels. */
 #include "kernels/cpu/cpu.h"
 
 #include <math.h>

@@ -88,10 +88,8 @@ static int linear_axis(struct mc_axes *a, int i, struct mc_error *err)
 const struct mc_op_info mc_op_conv = {
     .name = "conv",
     .flags = MC_OP_LAYER | MC_OP_READS_INPUT,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "convolution, as PyTorch's",
-    .min_in = 1,
-    .max_in = 1,
     .fields = conv_fields,
     .shape = conv_shape,
     .tensors = conv_tensors,

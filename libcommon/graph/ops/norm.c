@@ -110,10 +110,8 @@ const struct mc_op_info mc_op_normalise = {
 const struct mc_op_info mc_op_batchnorm = {
     .name = "batchnorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "per channel",
-    .min_in = 1,
-    .max_in = 1,
     .fields = batchnorm_fields,
     .tensors = batchnorm_tensors,
 };
@@ -121,10 +119,8 @@ const struct mc_op_info mc_op_batchnorm = {
 const struct mc_op_info mc_op_layernorm = {
     .name = "layernorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "over the channels of each pixel: LayerNorm of channels-last, torchvision's LayerNorm2d",
-    .min_in = 1,
-    .max_in = 1,
     .fields = layernorm_fields,
     .tensors = layernorm_tensors,
 };
@@ -132,10 +128,8 @@ const struct mc_op_info mc_op_layernorm = {
 const struct mc_op_info mc_op_groupnorm = {
     .name = "groupnorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "over the pixels and channels of each group of channels",
-    .min_in = 1,
-    .max_in = 1,
     .fields = groupnorm_fields,
     .shape = groupnorm_shape,
     .tensors = layernorm_tensors,
@@ -145,10 +139,8 @@ const struct mc_op_info mc_op_groupnorm = {
 const struct mc_op_info mc_op_scale = {
     .name = "scale",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "each channel times a learned factor",
-    .min_in = 1,
-    .max_in = 1,
     .fields = scale_fields,
     .tensors = scale_tensors,
 };

@@ -22,10 +22,8 @@ static const struct mc_field relu_fields[] = {
     const struct mc_op_info mc_op_##op = {                                                         \
         .name = #op,                                                                               \
         .flags = ACTIVATION_FLAGS,                                                                 \
-        .in = "1",                                                                                 \
+        MC_ONE_INPUT,                                                                              \
         .out = value,                                                                              \
-        .min_in = 1,                                                                               \
-        .max_in = 1,                                                                               \
         .fields = op##_fields,                                                                     \
     };
 MC_EACH_ACTIVATION(ACTIVATION)
@@ -53,20 +51,16 @@ static int dropout_shape(struct mc_graph *g, struct mc_node *n)
 const struct mc_op_info mc_op_relu = {
     .name = "relu",
     .flags = ACTIVATION_FLAGS,
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "0 below 0, x²/2δ up to δ, then x − δ/2",
-    .min_in = 1,
-    .max_in = 1,
     .fields = relu_fields,
 };
 
 const struct mc_op_info mc_op_dropout = {
     .name = "dropout",
-    .in = "1",
+    MC_ONE_INPUT,
     .out =
         "training only; remaining values are scaled by 1 / (1 − p); at most 2^22 values per image",
-    .min_in = 1,
-    .max_in = 1,
     .fields = dropout_fields,
     .shape = dropout_shape,
 };

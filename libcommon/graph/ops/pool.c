@@ -65,39 +65,31 @@ static int globalpool_shape(struct mc_graph *g, struct mc_node *n)
 
 const struct mc_op_info mc_op_maxpool = {
     .name = "maxpool",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "pooling",
-    .min_in = 1,
-    .max_in = 1,
     .fields = pool_fields,
     .shape = pool_shape,
 };
 
 const struct mc_op_info mc_op_avgpool = {
     .name = "avgpool",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "pooling; the averages exclude the padding",
-    .min_in = 1,
-    .max_in = 1,
     .fields = pool_fields,
     .shape = pool_shape,
 };
 
 const struct mc_op_info mc_op_globalpool = {
     .name = "globalpool",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "each channel's mean, flat",
-    .min_in = 1,
-    .max_in = 1,
     .shape = globalpool_shape,
 };
 
 const struct mc_op_info mc_op_adaptpool = {
     .name = "adaptpool",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "averages, as AdaptiveAvgPool2d's",
-    .min_in = 1,
-    .max_in = 1,
     .fields = adaptpool_fields,
     .shape = adaptpool_shape,
 };

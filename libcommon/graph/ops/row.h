@@ -12,6 +12,8 @@
 
 #define MC_NODE_AT(member) .offset = offsetof(struct mc_node, member)
 
+#define MC_ONE_INPUT .in = "1", .min_in = 1, .max_in = 1
+
 /* clang-format off */
 #define MC_WINDOW_FIELDS                                                                           \
     {"kernel", MC_FIELD_INT, MC_FIELD_SIDES, MC_NODE_AT(kernel), 1, MC_MAX_SIDE,                        \

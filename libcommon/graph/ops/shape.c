@@ -55,10 +55,8 @@ static int flatten_axis(struct mc_axes *a, int i, struct mc_error *err)
 
 const struct mc_op_info mc_op_pad = {
     .name = "pad",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "zero channels, rows and columns around the input's",
-    .min_in = 1,
-    .max_in = 1,
     .fields = pad_fields,
     .shape = pad_shape,
     .axis = pad_axis,
@@ -66,10 +64,8 @@ const struct mc_op_info mc_op_pad = {
 
 const struct mc_op_info mc_op_flatten = {
     .name = "flatten",
-    .in = "1",
+    MC_ONE_INPUT,
     .out = "channel after channel, each row by row",
-    .min_in = 1,
-    .max_in = 1,
     .shape = flatten_shape,
     .axis = flatten_axis,
 };
