@@ -4,6 +4,7 @@ excitation, a ConvNeXt block, a grouped bottleneck, a zero-padded shortcut and a
 import json
 
 nodes = [{"op": "normalise", "name": "pixels", "in": [], "mean": [.5] * 3, "std": [.25] * 3}]
+SETTINGS = {"leakyrelu": {"slope": .1}, "elu": {"alpha": .7}}
 
 
 def add(op, name, *inputs, **settings):
@@ -18,7 +19,7 @@ def conv(name, x, out, k=1, stride=1, groups=1):
 
 def unit(name, x, out, k=1, stride=1, groups=1, op="relu"):
     x = add("batchnorm", name + ".bn", conv(name, x, out, k, stride, groups), eps=1e-5, momentum=.1)
-    return add(op, name + ".act", x, **{"slope": .1} if op == "leakyrelu" else {}) if op else x
+    return add(op, name + ".act", x, **SETTINGS.get(op, {})) if op else x
 
 
 def gate(name, x, hidden, out, op):
@@ -37,9 +38,9 @@ y = unit("wide.b", unit("wide.a", x, 32, 3, 2, op="leakyrelu"), 32, 3, op="")
 x = add("avgpool", "half", x, kernel=[1, 1], stride=[2, 2], pad=[0, 0], ceil=False)
 x = add("tanh", "wider", add("add", "wide", add("pad", "zeros", x, before=[8, 0, 0], after=[8, 0, 0]), y))
 dense = [x]
-for i in range(3):
+for i, op in enumerate(("silu", "elu", "silu")):
     x = add("concat", f"dense{i}", *dense)
-    dense.append(unit(f"grow{i}", x, 8, 3, op="silu"))
+    dense.append(unit(f"grow{i}", x, 8, 3, op=op))
 x = gate("last", add("concat", "all", *dense), 8, 56, "sigmoid")
 add("linear", "fc", add("globalpool", "mean", x), out=10, bias=True)
 add("loss", "loss", "fc", weight=1, train_only=False)
