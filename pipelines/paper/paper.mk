@@ -109,7 +109,8 @@ rates-plain    = $(call unless,SCHEDULE,$(schedule))
 rates-bound    = $(call unless,SCHEDULE,SCHEDULE=onecycle) $(call unless,LR,LR=0.02)
 early-stop    := $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after $(call scaled,STOP_AFTER))
 # Curves between networks with dropout have none: the authors' curve class lacks it.
-curve-flags    = $(if $(filter robust-googlenet-%,$(1)),$(early-stop)) $(if $(filter %-dropout,$(call stem,$(1))),--dropout 0)
+curve-flags    = $(if $(filter robust-googlenet-%,$(1)),$(early-stop)) \
+                 $(if $(filter %-dropout,$(call stem,$(1))),--dropout 0)
 same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
 settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
     DATA_DIR=$(call quote,$(subst $$,$$$$,$(dir-$(call data,$(1))))) $(epochs-$(call same,$(1))) \
@@ -132,13 +133,15 @@ no-data = paper.mk: no data for $(lacking): set CIFAR10_DIR, CIFAR100_DIR or \
     TINY_IMAGENET_DIR, select experiments with PART, or set MISSING=skip
 graph = PERMUTATION_EPOCHS=$(permutation-epochs) \
     $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
-# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one; if it has
-# results, the first compares them with the settings.
+# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one;
+# if it has results, the first compares them with the settings.
 keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
-        { echo "$$f: the tables have other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; exit 1; }; \
+        { echo "$$f: the tables have other settings ($$(<$$f)): choose another OUT or SUFFIX" >&2; \
+          exit 1; }; \
     echo "$$new" > $$f.part && mv $$f.part $$f
-run = true $(foreach g,$(2),&& $(if $(filter $(call unchecked,$(1),$(2)),$(g)),,CHECKED=$(call folder,$(1)) )$\
+run = true $(foreach g,$(2),&& \
+    $(if $(filter $(call unchecked,$(1),$(2)),$(g)),,CHECKED=$(call folder,$(1))) \
     $(call graph,$(1))$(g).mk$(3:%= %) OUT=$(call folder,$(1)))
 unchecked = $(if $(wildcard $(foreach e,$(1) $(call ends,$(1)),$(call folder,$(e)))),$(firstword $(2)))
 $(plain:%=%/connect): %/connect: | start
