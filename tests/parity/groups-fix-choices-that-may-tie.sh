@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # argmax and topk choose by position among equal numbers. So mcz.torch.groups frees the axis only if numbers are different for
 # almost all parameters: after a bias, or for inputs that are not all 0. After ReLU, for an input of zeros, in a difference
-# and on copies the axis stays. Permuted networks return the same outputs, also where scores tie.
+# and on copies the axis stays. Permuted networks return the same outputs, also where scores tie. If rows of the example are
+# equal, so that rounding decides between them, groups asks for another example.
 need_torch 2.4
 OMP_NUM_THREADS=1 $python -W ignore - <<'END'
 import copy
@@ -50,4 +51,28 @@ for name, free, hidden, bias in (
         order = {k: np.random.default_rng(seed).permutation(n) for k, n in g.sizes.items()}
         b = mcz.torch.permute(copy.deepcopy(net), order, g.rows) if order else net
         assert torch.allclose(net(x), b(x), atol=1e-9), name
+
+
+class Order(nn.Module):
+    """The positions of tokens in the order of their scores."""
+
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.first, self.scores = nn.Embedding(11, 5), nn.Linear(5, 7), nn.Parameter(torch.randn(7, 1))
+
+    def forward(self, x):
+        return (self.first(self.tokens(x)).tanh() @ self.scores).argsort(1) * 1.
+
+
+equal = torch.randint(11, (2, 13), generator=torch.Generator().manual_seed(3))
+for seed in range(8):  # rounding need not change the order of every network
+    torch.manual_seed(seed)
+    try:
+        mcz.torch.groups(Order(), equal, progress=False)
+    except mcz.Error as e:
+        assert "argsort) chooses among equal numbers" in str(e) and "without repeated tokens" in str(e), e
+        break
+else:
+    raise AssertionError("no network depends on rounding")
+assert mcz.torch.groups(Order(), torch.arange(11)[None], progress=False).sizes
 END

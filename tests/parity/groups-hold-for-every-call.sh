@@ -152,6 +152,19 @@ tokens = [torch.randn(4, n, 2) for n in (5, 3)]
 kept("one side", branches, UNITS, tokens[:1], [tokens[:1]])
 kept("both sides", branches, 0, tokens, [])
 
+# a part of a table: shorter inputs use another part
+class Positions(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.tokens, self.table, self.head = nn.Embedding(11, 4), nn.Parameter(torch.randn(9, 4)), nn.Linear(4, 3)
+
+    def forward(self, x):
+        h = self.tokens(x).mean(1, keepdim=True) + self.table[:x.shape[1]]
+        return self.head(h.relu().mean(1))
+
+
+kept("positions", Positions(), 4, [torch.arange(12).reshape(2, 6) % 11], [[torch.arange(8).reshape(2, 4)]])
+
 # data and threads
 refused("data", "depends on", Net(lambda net, h: h + net.index[net.index > 0].sum(), lambda net: net.register_buffer(
     "index", torch.arange(3))))

@@ -264,6 +264,12 @@ class Runner(torch.fx.Interpreter):
         return value
 
 
+def arguments_of(node):
+    """{name: argument} of an ATen operation."""
+    names = [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
+    return dict(zip(names, node.args), **node.kwargs)
+
+
 def place(node):
     """The path of the module that a node is part of."""
     stack = list((node.meta.get("nn_module_stack") or {}).values())

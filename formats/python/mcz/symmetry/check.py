@@ -3,6 +3,7 @@
 
 Each tensor is made when an operation reads it, so the check holds few at once."""
 import functools
+import operator
 
 import numpy as np
 import torch
@@ -110,8 +111,10 @@ def difference(groups, permute, progress=""):
             for program, n in list(zip(programs, capture.SIZES))[:None if few else 1]:
                 worst = max(worst, trial.difference(program, wide, n))
                 if worst > TOLERANCE:
-                    raise Error("derived groups change the network by %.2g at %s (please report this)" % (
-                        worst, _first_different(groups, trial, program, wide, n)))
+                    place, tied = _first_different(groups, trial, program, wide, n)
+                    need(not tied, "%s chooses among equal numbers, so that rounding decides: give an example without repeated "
+                         "tokens or rows" % place)
+                    raise Error("derived groups change the network by %.2g at %s (please report this)" % (worst, place))
     return worst
 
 
@@ -123,7 +126,8 @@ def _numbers(state, program):
 
 
 def _first_different(groups, trial, program, example, n):
-    """The first module with a value that differs from the one expected of the permuted network."""
+    """(place, tied): the first module with a value that differs from the one expected of the permuted network, and whether it
+    chooses among numbers that are equal up to rounding."""
     k = next(i for i, own in enumerate(groups.run.programs) if program in own)
     with torch.no_grad():
         runs = [capture.Runner(program, keep=lambda name: True, double=True) for _ in range(2)]
@@ -141,5 +145,17 @@ def _first_different(groups, trial, program, example, n):
                 x = x.index_select(axis, torch.from_numpy(groups._order(e, trial.permutation)).to(x.device))
         else:
             if not _apart(x, y) <= TOLERANCE:
-                return "%s (%s)" % (capture.named(node), getattr(node.target, "_opname", node.name))
-    return "an unknown module"
+                choice = node.args[0] if node.target is operator.getitem else node
+                return "%s (%s)" % (capture.named(node), getattr(choice.target, "_opname", node.name)), (
+                    not x.is_floating_point() and _has_ties(choice, runs[0].values))
+    return "an unknown module", False
+
+
+def _has_ties(choice, values):
+    """True if an operation that returns places, such as argsort or topk, reads equal numbers along its axis."""
+    x = values.get(choice.args[0].name) if choice.args and isinstance(choice.args[0], torch.fx.Node) else None
+    if x is None or not x.is_floating_point() or not x.dim():
+        return False
+    dim = capture.arguments_of(choice).get("dim")
+    ordered = x.sort(-1 if dim is None else dim).values
+    return bool((ordered.diff(dim=-1 if dim is None else dim) <= TOLERANCE * ordered.abs().max()).any())

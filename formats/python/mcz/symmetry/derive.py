@@ -20,6 +20,16 @@ from .interpret import Interpretation
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
 UNUSED = "not used by these examples"
+PARTLY_USED = "partly used by these examples"
+
+
+def _hold_partly_used(tensors, seen):
+    """Fixes axes of which the examples use a part, such as the first positions of a table: other calls may use another part.
+    seen: atoms of activations."""
+    for e in (e for axes in tensors.values() for e in axes):
+        used = [any(a.fixed or a in seen for a in atoms(t)) for t in terms(e)]
+        if any(used) and not all(used):
+            fix(e, PARTLY_USED)
 
 
 def _settle(axes):
@@ -104,6 +114,9 @@ class Groups:
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
         self._shapes = {form(self.example): self}
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
+        seen = {a for own in self.run.values for value in own.values() for v in Interpretation._flat(value) if v.is_activation()
+                for e in v.axes for a in atoms(e)}
+        _hold_partly_used(tensors, seen)
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():

@@ -16,23 +16,17 @@ def _operation(node):
     return getattr(node.target, "_opname", None) or getattr(node.target, "__name__", str(node.target))
 
 
-def _arguments(node):
-    """{name: argument} of an ATen operation."""
-    names = [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
-    return dict(zip(names, node.args), **node.kwargs)
-
-
 def _has_blocks(node):
     """True for an operation in which the order on further axes of a weight may vary with axis 0, as with an expert. Others would
     only fix axis 0, such as a cut into queries and keys."""
     if _operation(node) in MOVES:
         return all(map(_has_blocks, node.users))
-    return _operation(node) in BLOCKS or _arguments(node).get("groups", 1) != 1
+    return _operation(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
 
 
 def _draws(node):
     """True if an operation draws random numbers."""
-    own = _arguments(node)
+    own = capture.arguments_of(node)
     p = own.get("p", own.get("dropout", own.get("dropout_p")))
     if isinstance(p, (int, float)):
         return p > 0 and own.get("train", own.get("training", True))
