@@ -197,7 +197,7 @@ class Groups:
         for example, programs in zip(self.examples, self.run.programs):
             if len(kinds) == 1:  # a network in bfloat16 reads bfloat16
                 example = torch.utils._pytree.tree_map(
-                    lambda v: v.to(*kinds) if isinstance(v, torch.Tensor) and v.is_floating_point() else v, example)
+                    lambda v: v.to(next(iter(kinds))) if isinstance(v, torch.Tensor) and v.is_floating_point() else v, example)
             program = capture.export(net, example, capture.SIZES[0])
             other = capture.different(programs[0], program)
             if other:
