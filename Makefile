@@ -11,7 +11,9 @@ comma   := ,
 unexport $(shell sed -n 's/^unset //p' pipelines/include/environment.sh)
 BUILD   ?= build
 PREFIX  ?= /usr/local
-VERSION := 0.2.0
+VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' formats/python/mcz/__init__.py)
+# the Python of mc-plot: Debian's, which has Debian's matplotlib
+PYTHON3 := $(or $(wildcard /usr/bin/python3),$(shell command -v python3))
 
 WARN    := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat-security -Werror
 CFLAGS  ?= -O2 -g
@@ -32,11 +34,9 @@ INTERFACE := $(shell cat $$($(CC) -MM -I. kernels/abi.h 2>/dev/null | tr -d '\\\
 LIB_SRC  := $(sort $(filter-out kernels/cuda/%,$(shell find libcommon kernels formats tools/*/ -name '*.c')))
 LIB_OBJ  := $(LIB_SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libmc.a
-NAMES    := $(patsubst tools/%.c,%,$(wildcard tools/mc-*.c))
+NAMES    := $(sort $(basename $(notdir $(wildcard tools/mc-*))))
 TOOLS    := $(NAMES:%=$(BUILD)/bin/%)
 MAN      := $(NAMES:%=$(BUILD)/man/%.1)
-SCRIPTS  := $(wildcard tools/plot/*.gp)
-SHARED   := $(SCRIPTS:tools/plot/%=$(BUILD)/share/mc/%)
 PACKAGES := pipelines/setup/install-packages.sh
 Q        := $(if $(V),,@)
 # Each build uses all cores, unless the user sets -j.
@@ -48,7 +48,7 @@ timed     = start=$$(date +%s) && $(2) && echo "demo: $(1) took $$(($$(date +%s)
 # The compile and link command. The file $(BUILD)/flags records it, so that everything is rebuilt when it changes.
 FLAGS   := $(CC) $(ALL_CFLAGS) $(HARDEN_LINK) $(LDFLAGS) $(LIBS)
 
-all: $(TOOLS) $(SHARED) ## build the programs into $(BUILD)/bin
+all: $(TOOLS) ## build the programs into $(BUILD)/bin
 
 include kernels/cuda/cuda.mk tests/tests.mk
 
@@ -84,7 +84,7 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	install $(TOOLS) "$$to/bin" && \
 	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
-	install -m 644 $(SCRIPTS) $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
+	install -m 644 $(wildcard formats/exchange/maps/*.map formats/samples/*.json) "$$share" && \
 	install formats/python/example_assign.py "$$share" && \
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
 		find . -type f ! -path '*/published/*' ! -name '*.pyc' ! -name build_wheel.py -exec cp --parents -t "$$share" {} +) && \
@@ -92,14 +92,14 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.
-# Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package.
+# Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package, and a script for mc-plot.
 WHEELS ?= $(BUILD)-wheel
 wheel: ## make a file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
 	$(PACKAGES)
 	rm -rf $(BUILD)-wheel/stage
 	+$(SUBMAKE) BUILD=$(BUILD)-wheel NVCC= PREFIX=/usr DESTDIR=$(BUILD)-wheel/stage \
 		LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags -Wl,--build-id=none' install
-	rm -r $(BUILD)-wheel/stage/usr/share/mc/mcz
+	rm -r $(BUILD)-wheel/stage/usr/share/mc/mcz $(BUILD)-wheel/stage/usr/bin/mc-plot
 	strip $(BUILD)-wheel/stage/usr/bin/*
 	pipelines/setup/build_wheel.py $(BUILD)-wheel/stage "$(WHEELS)"
 
@@ -167,9 +167,11 @@ $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) $(LIBS) -o $@
 
-$(BUILD)/share/mc/%: tools/plot/%
-	@mkdir -p $(@D)
-	@cp $< $@
+# It finds the Python package in ../share/mc.
+$(BUILD)/bin/mc-plot: tools/mc-plot.py Makefile
+	@mkdir -p $(@D) $(BUILD)/share/mc
+	@ln -sfn "$$PWD/formats/python/mcz" $(BUILD)/share/mc/mcz
+	$(Q)sed '1s|.*|#!$(PYTHON3)|' $< > $@ && chmod +x $@
 
 $(BUILD)/man/%.1: $(BUILD)/bin/%
 	@mkdir -p $(@D)

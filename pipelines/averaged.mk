@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Straight lines between the ends as later literature measures them: with batch norm's statistics averaged like
-# the weights, compared with re-estimated statistics. The second end is unaligned, aligned by activations
+# Straight lines between the ends as later literature measures them: with batch norm's statistics averaged
+# like the weights, compared with re-estimated statistics. The second end is unaligned, aligned by activations
 # (aligned), or aligned by the weights alone (weights: mc-match; Ainsworth et al. 2023).
 #
 #   make -f pipelines/averaged.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out

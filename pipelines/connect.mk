@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Trains pairs of networks from different seeds, aligns them, learns an unaligned and an aligned curve, measures
-# the paths, and draws them.
+# Trains pairs of networks from different seeds, aligns them, learns an unaligned and an aligned curve,
+# measures the paths, and draws them.
 #
 #   make -f pipelines/connect.mk DATA=cifar10 DATA_DIR=~/data PAIRS="1:2 3:4" EPOCHS=20 OUT=out -j2
 #
@@ -41,17 +41,17 @@ $(addprefix $(OUT)/,table.tsv pointwise.tsv saved.tsv signature.tsv training.tsv
 # ---- pictures --------------------------------------------------------------------------------------
 path-lines = $(foreach v,unaligned aligned,'curve, $(v)=$(call joined,curve-$(v).tsv)') \
              $(foreach v,unaligned aligned,'straight, $(v)=$(call joined,line-$(v).tsv)')
-$(foreach x,svg png,$(folders:%=%/path.$(x))): $$(call files,$(paths:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data test $(title) $(path-lines) -o $@
-$(foreach x,svg png,$(folders:%=%/signature.$(x))): $$(call files,signature.tsv)
-	$(RUN_LIGHT) mc-plot signature $(title) 'signature=$(call joined,signature.tsv)' -o $@
+$(foreach x,svg png,$(folders:%=%/path.$(x))): $$(call files,$(paths:=.tsv)) $(plot-deps)
+	$(RUN_LIGHT) mc-plot path --data test $(look) $(path-lines) -o $@
+$(foreach x,svg png,$(folders:%=%/signature.$(x))): $$(call files,signature.tsv) $(plot-deps)
+	$(RUN_LIGHT) mc-plot signature $(look) 'signature=$(call joined,signature.tsv)' -o $@
 # one line per network for a pair; one line of all networks for several
 ends = $(sort $(subst -, ,$(notdir $(members))))
 network-lines = $(if $(word 3,$(ends)),network=$(subst $(space),$(comma),$(ends:%=$(OUT)/net-%.log.json)), \
                     $(foreach n,$(ends),'network $(n)=$(OUT)/net-$(n).log.json'))
 curve-lines = $(foreach v,$(variants),'curve, $(v)=$(call joined,curve-$(v).log.json)')
 trainings = $(patsubst %,$(OUT)/net-%.mcz,$(ends)) $(call files,$(curves-logged:=.mcz))
-$(foreach x,svg png,$(folders:%=%/training.$(x))): $$(trainings)
-	$(RUN_LIGHT) mc-plot log $(title) $(if $(curves-logged),$(curve-lines)) \
+$(foreach x,svg png,$(folders:%=%/training.$(x))): $$(trainings) $(plot-deps)
+	$(RUN_LIGHT) mc-plot log $(look) $(if $(curves-logged),$(curve-lines)) \
 	    $(if $(nets-logged),$(network-lines)) -o $@
 $(foreach x,svg png,$(pictures:%=$(OUT)/%.$(x))): $(all-pairs)

@@ -17,8 +17,8 @@ $(call each,permutation-weights.mcz): $$(a) $$(b)
 curves := $(variants:%=curve-%)
 $(folders:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
 	$(call table,measures) $(call files,$(curves:=.summary.tsv)) $(whole)
-$(foreach x,svg png,$(folders:%=%/measures.$(x))): $$(call files,$(curves:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \
+$(foreach x,svg png,$(folders:%=%/measures.$(x))): $$(call files,$(curves:=.tsv)) $(plot-deps)
+	$(RUN_LIGHT) mc-plot path --data test $(look) 'unaligned=$(call joined,curve-unaligned.tsv)' \
 	    'correlation=$(call joined,curve-aligned.tsv)' \
 	    'L2, post-activations=$(call joined,curve-l2-post.tsv)' \
 	    'L2, pre-activations=$(call joined,curve-l2-pre.tsv)' \

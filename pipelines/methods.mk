@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# Ways to bring several networks to one order, compared by the accuracy of their mean. The units are matched by
-# activations, by weights (mc-match), or by PAM's permutation step (mc-pam), which starts from the activations.
+# Ways to bring several networks to one order, compared by the accuracy of their mean. The units are matched
+# by activations, by weights (mc-match), or by PAM's permutation step (mc-pam), which starts from the
+# activations.
 #
 #   make -f pipelines/methods.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2 3" EPOCHS=20 OUT=out
 #
 #   pairwise      every network to one reference; each network is the reference once
-#   running mean  each network to the re-estimated mean of those before it; by weights, each to the mean of all
-#                 others until nothing changes (git re-basin's MergeMany)
+#   running mean  each network to the re-estimated mean of those before it; by weights, each to the mean of
+#                 all others until nothing changes (git re-basin's MergeMany)
 #   joint         all networks to each other at once; PAM has no such form
 #
-# With the same settings and OUT it uses the results of soup.mk. OUT/orders.tsv has a row per order: the accuracy of
-# its mean, averaged, re-estimated and repaired; its objective, the sum of all pairs' matched correlations; processor
-# time and peak memory (MB) of finding it, empty if another graph did a part. OUT/methods.tsv and its picture have the
-# mean and deviation over the references, and the `best reference`, that of the highest objective. Goals for clusters:
-# shared, net-SEED, and pair, which makes only the matrices and permutations of PAIRS.
+# With the same settings and OUT it uses the results of soup.mk. OUT/orders.tsv has a row per order: the
+# accuracy of its mean, averaged, re-estimated and repaired; its objective, the sum of all pairs' matched
+# correlations; processor time and peak memory (MB) of finding it, empty if another graph did a part.
+# OUT/methods.tsv and its picture have the mean and deviation over the references, and the `best reference`,
+# that of the highest objective. Goals for clusters: shared, net-SEED, and pair, which makes only the matrices
+# and permutations of PAIRS.
 MATCHINGS ?= activations weights pam# ways to match units
 PERMUTATION_EPOCHS ?= 20#         epochs of mc-pam's permutation step
 PAM_FLAGS ?=#                     more options for mc-pam: --samples 5000
@@ -30,7 +32,8 @@ override RUN       = $(own-run) $(here)include/measured $@
 override RUN_LIGHT = $(own-light) $(here)include/measured $@
 
 permutations := $(patsubst permutation-activations.mcz,permutation.mcz,$(MATCHINGS:%=permutation-%.mcz))
-all: $(if $(unit),$(call each,matrices.mcz $(permutations)),$(foreach x,methods.tsv methods.svg methods.png orders.tsv,$(OUT)/$(x)))
+all: $(if $(unit),$(call each,matrices.mcz $(permutations)), \
+         $(addprefix $(OUT)/,methods.tsv methods.svg methods.png orders.tsv))
 
 # ---- each pair -------------------------------------------------------------------------------------
 match-weights = mc-match --threads "$$THREADS"
@@ -48,8 +51,9 @@ $(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps)
 orders-deps := $(call settings,orders,PAIRS)
 matching = $(firstword $(subst -, ,$(basename $(@F))))
 suffix   = $(patsubst %,-%,$(filter-out activations,$(matching)))
-own      = $(foreach p,$(pairs),$(if $(filter $(last),$(subst -, ,$(notdir $(p)))),$(p)/permutation$(suffix).mcz))
-$(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).mcz $$(own) $(orders-deps)
+own-pairs = $(foreach p,$(pairs),$(if $(filter $(last),$(subst -, ,$(notdir $(p)))),$(p)))
+$(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).mcz \
+    $$(addsuffix /permutation$$(suffix).mcz,$$(own-pairs)) $(orders-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-permute --join $(filter %.mcz,$^) -o $@
 	$(finish)
@@ -64,15 +68,20 @@ $(OUT)/weights-joint.mcz: $(nets) $(orders-deps)
 
 # ---- the running means -----------------------------------------------------------------------------
 running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" -o "$$p.moments" && \
-    $(MEASURE) $(CORR_FLAGS) "$$p.moments" > "$$p.matrices" && $(ALIGN) $(HUNGARIAN_FLAGS) "$$p.matrices" > "$$p"
-running-pam     = $(subst "$$p","$$p.start",$(running-activations)) && $(match-pam) --perm "$$p.start" "$$a" "$$b" -o "$$p"
+    $(MEASURE) $(CORR_FLAGS) "$$p.moments" > "$$p.matrices" && \
+    $(ALIGN) $(HUNGARIAN_FLAGS) "$$p.matrices" > "$$p"
+running-pam     = $(subst "$$p","$$p.start",$(running-activations)) && \
+    $(match-pam) --perm "$$p.start" "$$a" "$$b" -o "$$p"
 running-weights = $(match-weights) $${init:+--init "$$init"} "$$a" "$$b" -o "$$p"
 reestimate = if $(call has-statistics,"$$a"); then $(repairs) "$$a" -o "$$a.part" && mv "$$a.part" "$$a"; fi
-running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS MERGE REPAIR)
+running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) \
+    $(call settings,running,PAIRS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS MERGE REPAIR)
+of-all = $(filter weights,$(matching))
 $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
 	$(begin)
-	MERGE=$(call quote,$(MERGE)) MATCH=$(call quote,$(running-$(matching))) REESTIMATE=$(if $(filter-out weights,$(matching)),$(call quote,$(reestimate))) \
-	    $(RUN) $(here)include/running-mean $(if $(filter weights,$(matching)),all,before) $@ $(nets)
+	MERGE=$(call quote,$(MERGE)) MATCH=$(call quote,$(running-$(matching))) \
+	    REESTIMATE=$(if $(of-all),,$(call quote,$(reestimate))) \
+	    $(RUN) $(here)include/running-mean $(if $(of-all),all,before) $@ $(nets)
 	$(finish)
 
 # ---- tables and the picture ------------------------------------------------------------------------
@@ -85,5 +94,5 @@ $(OUT)/orders.tsv: $(OUT)/accuracy-methods.tsv $(objectives)
 	$(call table,orders) $^ $(whole)
 $(OUT)/methods.tsv: $(OUT)/orders.tsv
 	$(call table,methods) $< $(whole)
-$(OUT)/methods.svg $(OUT)/methods.png: $(OUT)/methods.tsv
+$(OUT)/methods.svg $(OUT)/methods.png: $(OUT)/methods.tsv $(plot-deps)
 	$(draw) --label matching,order --columns averaged,reestimated,repaired $< -o $@

@@ -41,8 +41,8 @@ $(folders:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
 curve = $(basename $(@F))
 line  = $(patsubst middle-%,middle-line-%,$(curve))
 middle-title = middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) $()
-$(foreach f,$(pictures),$(folders:%=%/$(f))): $$(call files,$(sides:=.tsv))
-	$(RUN_LIGHT) mc-plot signature $(subst --title ",--title "$(middle-title),$(title)) \
+$(foreach f,$(pictures),$(folders:%=%/$(f))): $$(call files,$(sides:=.tsv)) $(plot-deps)
+	$(RUN_LIGHT) mc-plot signature $(subst --title ",--title "$(middle-title),$(title)) $(PLOT_FLAGS) \
 	    $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) \
 	    $(foreach e,first second,'curve to the $(e) end=$(call joined,$(curve)-$(e).tsv)') \
 	    $(foreach e,first second,'line to the $(e) end=$(call joined,$(line)-$(e).tsv)') -o $@

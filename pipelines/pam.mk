@@ -42,8 +42,8 @@ $(folders:%=%/objective.tsv): $$(call files,curve-pam-unaligned.mcz curve-pam-al
 pam-rows := $(if $(findstring curve-pam,$(logs)),$(shell grep -s curve-pam $(OUT)/training.tsv))
 $(OUT)/training.tsv: $(nets) $(call each,$(curves:=.mcz)) $(if $(pam-rows),,always)
 	$(call table,training) $(logs) $(whole)
-$(foreach x,svg png,$(folders:%=%/pam.$(x))): $$(call files,$(curves:=.tsv))
-	$(RUN_LIGHT) mc-plot path --data test $(title) 'unaligned=$(call joined,curve-unaligned.tsv)' \
+$(foreach x,svg png,$(folders:%=%/pam.$(x))): $$(call files,$(curves:=.tsv)) $(plot-deps)
+	$(RUN_LIGHT) mc-plot path --data test $(look) 'unaligned=$(call joined,curve-unaligned.tsv)' \
 	    'aligned=$(call joined,curve-aligned.tsv)' \
 	    'PAM, from the identity=$(call joined,curve-pam-unaligned.tsv)' \
 	    'PAM, from the alignment=$(call joined,curve-pam-aligned.tsv)' -o $@

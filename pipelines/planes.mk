@@ -8,14 +8,13 @@
 # With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has
 # plane-{networks,curve-unaligned,curve-aligned}.svg and .tsv.
 #
-# A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 points on 4,500
-# images, about ten minutes for tinyten on one core. An interrupted plane resumes. The standard error of an
-# accuracy on 2,500 images is at most 1%.
+# A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 points on
+# 4,500 images, about ten minutes for tinyten on one core. An interrupted plane resumes. The standard error of
+# an accuracy on 2,500 images is at most 1%.
 GRID            ?= 17#          points along each side
 PLANE_IMAGES    ?= 2500#        test images to measure on, the first ones; empty: all
 PLANE_BN_IMAGES ?= 2000#        training images to re-estimate batch norm on; empty: 10,000
 PLANE_FLAGS     ?=#             more options for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
-PLANE_COLOURS   ?=#             more options for mc-plot plane, for another scale: --loss-range 0:3
 include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
 
 planes   := plane-networks plane-curve-unaligned plane-curve-aligned
@@ -42,10 +41,8 @@ $(call each,$(planes:=.tsv)): $$(anchors) $(OUT)/train.mcz $(OUT)/test.mcz \
 names-networks = θ₁,θ₂,Pθ₂
 names-curve-unaligned = θ₁,θ₂,r(½)
 names-curve-aligned = θ₁,Pθ₂,r(½)
-$(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv) $(call settings,colours,PLANE_COLOURS)
-	$(begin)
-	$(RUN_LIGHT) mc-plot plane --data test $(title) \
-	    --names '$(names-$(patsubst plane-%,%,$(basename $(@F))))' $(PLANE_COLOURS) \
+$(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv) $(plot-deps)
+	$(RUN_LIGHT) mc-plot plane --data test $(look) \
+	    --names '$(names-$(patsubst plane-%,%,$(basename $(@F))))' \
 	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$(filter %.tsv,$^))) $(basename $@).tsv \
 	    $(basename $@).marks.tsv -o $@
-	$(finish)

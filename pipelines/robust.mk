@@ -12,10 +12,10 @@
 # --stop-after. STRONG_ATTACK=pgd:steps=50,restarts=10 also measures the curves with a longer attack, at
 # STRONG_POINTS points, in strong.tsv.
 #
-# OUT/A-B/ has clean.tsv and robust.tsv with a row per path, pictures of the curves on one scale, and if POINTS
-# is odd midpoint.tsv, the middle of each path compared with the mean of its ends. OUT/ has the same for all
-# pairs. Rows that end in -bn-attack use batch norm's statistics of attacked images, as the authors' code does;
-# other rows use those of clean images.
+# OUT/A-B/ has clean.tsv and robust.tsv with a row per path, pictures of the curves on one scale, and if
+# POINTS is odd midpoint.tsv, the middle of each path compared with the mean of its ends. OUT/ has the same
+# for all pairs. Rows that end in -bn-attack use batch norm's statistics of attacked images, as the authors'
+# code does; other rows use those of clean images.
 ATTACK      ?= pgd#           attack on every training batch, as in mc-train --attack
 EVAL_ATTACK ?= $(ATTACK)#     attack that measures robust accuracy
 STRONG_ATTACK ?=#             longer attack that measures the curves too; empty: none
@@ -64,7 +64,8 @@ lines = 'unaligned=$(call joined,curve-unaligned.tsv)' 'aligned=$(call joined,cu
     'unaligned, attacked statistics=$(call joined,curve-unaligned-bn-attack.tsv)' \
     'aligned, attacked statistics=$(call joined,curve-aligned-bn-attack.tsv)'
 drawn := $(curves:=.tsv) $(attacked:=.tsv)
-$(foreach x,clean.svg clean.png robust.svg robust.png,$(folders:%=%/$(x))): $$(call files,$(drawn))
+$(foreach x,clean.svg clean.png robust.svg robust.png,$(folders:%=%/$(x))): \
+    $$(call files,$(drawn)) $(plot-deps)
 	$(RUN_LIGHT) mc-plot path --data test$(if $(filter robust.%,$(@F)),.robust --fit-data test,\
-	    --fit-data test.robust) $(title) $(lines) -o $@
+	    --fit-data test.robust) $(look) $(lines) -o $@
 $(foreach f,$(kinds) midpoint.tsv strong.tsv,$(OUT)/$(f)): $(all-pairs)

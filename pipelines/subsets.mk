@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # How many images an alignment needs: the same ends aligned by 2,500, 5,000, 10,000 and all training images.
-# In the paper, the first three give equal results. The table has, for each alignment, the number of units that
-# it matches differently from the alignment by 10,000 images, and the straight line to its aligned end.
+# In the paper, the first three give equal results. The table has, for each alignment, the number of units
+# that it matches differently from the alignment by 10,000 images, and the straight line to its aligned end.
 #
 #   make -f pipelines/subsets.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #

@@ -40,7 +40,7 @@ tune: $(BUILD)/tests/bench/tune ## choose the convolutions' algorithms by timing
 number = @echo '$($(1))' | grep -qxE '$(2)' || { echo '$(1) must be a $(3)number (got "$($(1))")' >&2; exit 1; }
 FUZZ_SECONDS ?= 60
 FUZZ_BUILD := BUILD=build-fuzz NVCC= CC='$(filter ccache,$(CC)) clang' CFLAGS=-g LDFLAGS=-fsanitize=fuzzer FUZZ_MAIN= \
-	LIB_SRC='$(filter libcommon/% formats/% tools/plot/%,$(LIB_SRC))' \
+	LIB_SRC='$(filter libcommon/% formats/%,$(LIB_SRC))' \
 	EXTRA_CFLAGS='-fsanitize=fuzzer-no-link,address,undefined $(filter-out -fsanitize=%,$(SANITIZE))'
 fuzz: ## run libFuzzer on every kind of input for FUZZ_SECONDS each, with the sanitizers
 	$(call number,FUZZ_SECONDS,[1-9][0-9]*,whole )

@@ -81,6 +81,7 @@ $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
 $(copied): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
 	$(shared)
 	@mkdir -p $(@D)
-	@from=$(<:.mcz=.log.json) to=$(@:.mcz=.log.json); [ ! -e $$from ] || { cp $$from $$to.part && mv $$to.part $$to; }
+	@from=$(<:.mcz=.log.json) to=$(@:.mcz=.log.json); \
+	[ ! -e $$from ] || { cp $$from $$to.part && mv $$to.part $$to; }
 	cp $< $@.part && mv $@.part $@
 	$(finish)

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The means of all networks in several orders: averaged, with re-estimated statistics of batch norm, and repaired. A
-# graph sets, before it includes this file,
+# The means of all networks in several orders: averaged, with re-estimated statistics of batch norm, and
+# repaired. A graph sets, before it includes this file,
 #
 #   orders  = unaligned joint mine
 #   picture := soup
 #
-# `unaligned` are the networks as trained. Any other order, such as `mine`, is the joint set OUT/mine.mcz, for which
-# the graph has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks and means.
+# `unaligned` are the networks as trained. Any other order, such as `mine`, is the joint set OUT/mine.mcz, for
+# which the graph has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks
+# and means.
 SEEDS  ?= 1 2 3#                seeds of the networks, at most 16
 PAIRS  ?= $(call every-pair,$(sort $(SEEDS)))# computed: all pairs of SEEDS
 $(if $(word 2,$(sort $(SEEDS))),,$(error SEEDS must be 2 to 16 different numbers (got "$(SEEDS)")))
@@ -56,8 +57,11 @@ $(means:=-repaired.mcz): %-repaired.mcz: %.mcz $$(merged) $(repair-deps)
 
 # MATCHINGS: the setting of methods.mk that decides the rows
 rows := $(nets) $(foreach m,$(means),$(m).mcz $(m)-reestimated.mcz $(m)-repaired.mcz)
-$(OUT)/accuracy-$(picture).tsv: $(rows) $(OUT)/test.mcz $(call settings,accuracy-$(picture),PAIRS $(filter MATCHINGS,$(names)) EVAL EVAL_FLAGS $(compute))
+accuracy-deps := $(call settings,accuracy-$(picture), \
+    PAIRS $(filter MATCHINGS,$(names)) EVAL EVAL_FLAGS $(compute))
+$(OUT)/accuracy-$(picture).tsv: $(rows) $(OUT)/test.mcz $(accuracy-deps)
 	$(begin)
 	$(RUN) $(EVAL) --data $(OUT)/test.mcz $(EVAL_FLAGS) $(device) $(rows) -o $@
 	$(finish)
-draw  = $(RUN_LIGHT) mc-plot dots --y-name "test accuracy (%)" --title "$$($(here)tables/tables title $(seeds))"
+draw  = $(RUN_LIGHT) mc-plot dots --y-name "test accuracy (%)" \
+            --title "$$($(here)tables/tables title $(seeds))" $(PLOT_FLAGS)

@@ -22,7 +22,8 @@ whole   = > $@.part && mv $@.part $@#                 standard output becomes th
 begin   = @$(here)include/begin $@ $^
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
 # ends what begin started: removes the files that include/settings needs until the result is complete
-finish  = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results) $(side-files:%=$(basename $@).%~)
+finish  = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results) \
+              $(side-files:%=$(basename $@).%~)
 side-files := log.json summary.tsv marks.tsv
 finish-training = $(finish) $(@:.mcz=.checkpoint)
 # files that FROM has; all of them in a dry run before FROM exists

@@ -35,6 +35,7 @@ MEASURE      ?= mc-corr#      command that reads moments and writes matrices
 ALIGN        ?= mc-hungarian# command that reads matrices and writes a permutation
 CURVE        ?= mc-bezier#    command that learns a curve
 EVAL         ?= mc-eval#      command that measures a path
+PLOT_FLAGS   ?=#              more options for mc-plot: --size 8.5x5cm --title "my title" --style ggplot
 MESSAGES     ?=#              -v: a line per epoch; -q: errors only
 THREADS      ?= 2#            threads per job; the same number gives the same bytes
 DEVICE       ?= auto#         cpu, cuda or cuda:N

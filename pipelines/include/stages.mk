@@ -5,9 +5,9 @@
 #   variants := unaligned aligned mine
 #
 # before it includes this file. Each variant is a form of a pair's second end. `unaligned` is the network as
-# trained, `aligned` is permuted by permutation.mcz, and any other, such as `mine`, by permutation-mine.mcz. The
-# graph has a rule that makes permutation-mine.mcz. If it sets `alignments := mine` too, this file makes it
-# from moments-mine.mcz, for which the graph has a rule. Tables and pictures follow in the graph.
+# trained, `aligned` is permuted by permutation.mcz, and any other, such as `mine`, by permutation-mine.mcz.
+# The graph has a rule that makes permutation-mine.mcz. If it sets `alignments := mine` too, this file makes
+# it from moments-mine.mcz, for which the graph has a rule. Tables and pictures follow in the graph.
 #
 # Variables NAME-deps are prerequisites: settings files (see machinery.mk), and for eval-deps also the data.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk
@@ -85,3 +85,5 @@ files  = $(foreach f,$(1),$(members:%=%/$(f)))#         these files of a table's
 joined = $(subst $(space),$(comma),$(strip $(files)))#  the same, as mc-plot reads them for one line
 table  = $(RUN_LIGHT) $(here)tables/tables $(1) $(if $(filter $(OUT),$(@D)),--all)
 title  = --title "$$($(here)tables/tables title $(notdir $(members)))"
+plot-deps := $(call settings,plot,PLOT_FLAGS)
+look   = $(title) $(PLOT_FLAGS)#                        the last options of a picture

@@ -6,7 +6,8 @@ wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
 STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the environment, so that the
 programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc. Their
 Debian copyright files, and the licences that these refer to, are in licenses. The programs need an rpath of
-$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's. The same input gives the same bytes.
+$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's; pip writes
+that of mc-plot. The same input gives the same bytes.
 
 A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
 import base64
@@ -29,6 +30,7 @@ License: Apache-2.0
 Requires-Python: >=3.10
 {requires}
 """
+SCRIPTS = "[console_scripts]\nmc-plot = mcz.plot:main\n"
 
 
 def libraries(programs):
@@ -77,9 +79,12 @@ def project():
     """(version, metadata) of the Python package; the wheel and the source distribution have the same."""
     with open(os.path.join(PACKAGE, "pyproject.toml"), encoding="utf-8") as f:
         text = f.read()
-    version = re.search(r'^version = "(.*)"', text, re.M)[1]
-    requires = re.findall(r'"(.*?)"', re.search(r"^dependencies = \[(.*)\]", text, re.M)[1])
-    return version, METADATA.format(version=version, requires="".join(f"Requires-Dist: {r}\n" for r in requires))
+    with open(os.path.join(PACKAGE, "mcz/__init__.py"), encoding="utf-8") as f:
+        version = re.search(r'^__version__ = "(.*)"', f.read(), re.M)[1]
+    lists = {name: re.findall(r'"(.*?)"', items) for name, items in re.findall(r"^(\w+) = \[(.*)\]", text, re.M)}
+    requires = [*(f"Requires-Dist: {r}\n" for r in lists["dependencies"]), "Provides-Extra: plot\n",
+                *(f'Requires-Dist: {r}; extra == "plot"\n' for r in lists["plot"])]
+    return version, METADATA.format(version=version, requires="".join(requires))
 
 
 def pack(stage, out):
@@ -94,7 +99,7 @@ def pack(stage, out):
         files.append((f"{data}/lib/mc/{name}", path))
         texts_of_licences.update(licences(path))
     files += [(f"{info}/licenses/{name}", path) for name, path in sorted(texts_of_licences.items())]
-    texts = {f"{info}/METADATA": metadata,
+    texts = {f"{info}/METADATA": metadata, f"{info}/entry_points.txt": SCRIPTS,
              f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mc\nRoot-Is-Purelib: false\nTag: {TAG}\n"}
 
     record, name_of_wheel = [], f"mcz-{version}-{TAG}.whl"

@@ -10,9 +10,9 @@ set -eu
 
 compiler="gcc libc6-dev make"
 build="$compiler libdnnl-dev libmsgpack-dev libzstd-dev libxxhash-dev libjansson-dev libzip-dev
-libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev help2man python3"
-needed="$build libcmocka-dev gnuplot-nox fonts-dejavu-core procps bsdextrautils locales curl ca-certificates
-python3-numpy python3-scipy python3-msgpack python3-zstandard python3-xxhash"
+libturbojpeg0-dev libpng-dev zlib1g-dev liblapacke-dev libblas-dev help2man python3
+python3-matplotlib python3-numpy python3-msgpack python3-zstandard python3-xxhash"
+needed="$build libcmocka-dev procps bsdextrautils locales curl ca-certificates python3-scipy"
 
 usage() {
     cat <<'END'
@@ -115,7 +115,6 @@ if [ -n "$prefix" ]; then
     done
     rm -rf "$at"
     lib=usr/lib/$(gcc -print-multiarch) headers=usr/include/$(gcc -print-multiarch)
-    [ ! -e "$prefix/usr/bin/gnuplot-nox" ] || ln -sf gnuplot-nox "$prefix/usr/bin/gnuplot"
     # the reference BLAS and LAPACK, which Debian's alternatives point to
     for l in blas lapack; do
         for f in "$prefix/$lib/$l/lib$l".*; do [ ! -e "$f" ] || ln -sf "$l/${f##*/}" "$prefix/$lib/"; done
@@ -126,8 +125,8 @@ if [ -n "$prefix" ]; then
     for f in "$prefix/usr/share/perl5" "$prefix/$lib"/perl5/* "$prefix"/usr/share/perl/* "$prefix/$lib"/perl/*; do
         [ ! -d "$f" ] || perl=$perl$f:
     done
-    ! [ -d "$prefix/etc/fonts" ] || sed "s,<dir>/usr/share/fonts</dir>,&<dir>$prefix/usr/share/fonts</dir>," \
-        "$prefix/etc/fonts/fonts.conf" >"$prefix/fonts.conf"
+    matplotlib=$prefix/usr/lib/python3/dist-packages/matplotlib
+    [ ! -d "$matplotlib" ] || ln -sfn ../../../../share/matplotlib/mpl-data "$matplotlib/mpl-data"
     cat >"$prefix/env.sh" <<END
 # for a shell that builds and runs mc: . $prefix/env.sh
 export MC_PACKAGES='$prefix'
@@ -138,7 +137,6 @@ export LD_LIBRARY_PATH='$prefix/$lib:$prefix/${lib#usr/}'\${LD_LIBRARY_PATH:+:\$
 export PERL5LIB='$perl'"\${PERL5LIB:-}"
 export PYTHONPATH='$prefix/usr/lib/python3/dist-packages'\${PYTHONPATH:+:\$PYTHONPATH}
 END
-    [ ! -e "$prefix/fonts.conf" ] || echo "export FONTCONFIG_FILE='$prefix/fonts.conf'" >>"$prefix/env.sh"
     echo "install-packages: done; in each shell that builds or runs mc: . $prefix/env.sh"
     exit 0
 fi

@@ -73,11 +73,6 @@ put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\nb.weight\t0\t0\t2\t4\
     b"b.weight\t1/2\t6\t6\t1\ti\nqkv\t0\t0\t3\t8\tj\nqkv\t0\t0\t8\t1\tk\nqkv\t0\t8\t8\t1\tk\nqkv\t0\t16\t8\t1\tk\n")
 put("map", b"layer*.*.shortcut layer*.*.downsample # x\nlinear fc\nmodule .\nmean -\n")
 put("map", b"trunk.* layers.*\n* net.*\n")
-put("table", b"t\ttest.loss\ttest.accuracy\n0\t0.5\t83.5\n0.5\t-1e-3\t+12.\n1\t.75\t83\n")
-put("table", b"layer\tunits\tidentity\tpermuted\nlayers.0.conv\t16\t0.01\t0.63\n")
-put("log", b'{"event":"start","net":"a \\"b\\" \\u00e9","list":[1,{"x":[]},"]"]}\n'
-    b'{"event":"epoch","epoch":1,"loss":2.5e0,"accuracy":null}\n'
-    b'{"event":"epoch","epoch":2,"loss":2,"accuracy":50,"more":true}\n')
 
 # images
 files("png", "tests/pictures/*.[pP][nN][gG]")

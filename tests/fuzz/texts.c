@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Fuzz texts: graph files, group files, maps of names, tables and logs. Accepted inputs are
+ * Fuzz texts: graph files, group files, maps of names. Accepted inputs are
  * checked: a printed graph reads back equal, a mapped name maps back, a cell is a finite number. */
 #include "tests/fuzz/fuzz.h"
 
 #include "formats/exchange/convert.h"
 #include "formats/exchange/graph_json.h"
 #include "libcommon/graph/group_rows.h"
-#include "tools/plot/table.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -82,31 +81,6 @@ static int take_map(const struct fuzz_target *t, const uint8_t *x, size_t n, str
             rc = mc_fail(err, MC_EFAIL, "%s does not lead back", names[i]);
     }
     mc_rename_free(map);
-    return rc;
-}
-
-static int take_table(const struct fuzz_target *t, const uint8_t *x, size_t n, struct mc_error *err)
-{
-    static double v[FUZZ_MAX];
-    struct mc_table table = {0};
-    struct mc_error none;
-    int rc = fuzz_put(0, x, n, n, err);
-
-    if (rc)
-        return rc;
-    rc = strcmp(t->name, "log") ? mc_table_read(&table, fuzz_paths[0], err)
-                                : mc_table_read_log(&table, fuzz_paths[0], "epoch", err);
-    if (rc && table.text)
-        rc = mc_fail(err, MC_EFAIL, "refused, but there is a text");
-    for (size_t c = 0; !rc && c < table.cols; c++) {
-        if (table.rows > n || table.cols > n)
-            rc = mc_fail(err, MC_EFAIL, "larger than its text");
-        else if (!mc_table_numbers(&table, table.names[c], v, &none))
-            for (size_t r = 0; r < table.rows && !rc; r++)
-                if (!isfinite(v[r]))
-                    rc = mc_fail(err, MC_EFAIL, "took a number that is none");
-    }
-    mc_table_release(&table);
     return rc;
 }
 
@@ -186,33 +160,7 @@ static const char *const group_words[] = {"tensor\taxis\toffset\tcount\tblock\tg
                                           NULL};
 static const char *const map_words[] = {"*",     ".",      "-",      "#",  "\n", " ", "layers",
                                         "conv1", "module", "weight", "\t", "**", NULL};
-static const char *const table_words[] = {"\t",
-                                          "\n",
-                                          "\"",
-                                          "\\u00",
-                                          "{",
-                                          "}",
-                                          "[",
-                                          "]",
-                                          ",",
-                                          ":",
-                                          "nan",
-                                          "1e999",
-                                          "-",
-                                          "null",
-                                          "\r\n",
-                                          "0x1",
-                                          "\xff\xfe",
-                                          "[[[[[[[[",
-                                          "\"loss\":",
-                                          "\"event\":\"epoch\"",
-                                          "{\"event\":\"epoch\"}\n",
-                                          "\\ud800",
-                                          NULL};
-
 const struct fuzz_target fuzz_texts[] = {{"graph", graph_words, take_graph, NULL, NULL},
                                          {"groups", group_words, take_groups, NULL, NULL},
                                          {"map", map_words, take_map, NULL, NULL},
-                                         {"table", table_words, take_table, NULL, NULL},
-                                         {"log", table_words, take_table, NULL, NULL},
                                          {0}};

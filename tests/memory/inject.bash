@@ -136,10 +136,6 @@ list_commands() {
     add_command mc-convert -q --net mlp:bn,4 --data ../in/d.mcz --map ../in/net.map ../in/renamed.safetensors -o @out
     add_command mc-convert -q --like ../in/weights.mcz ../in/w.npz -o @out
     add_command mc-convert -q --like ../in/weights.mcz ../in/w.safetensors -o @out
-    add_command mc-plot path --format svg l=../in/path.tsv,../in/path.tsv -o @out
-    add_command mc-plot plane --format png ../in/plane.tsv ../in/marks.tsv -o @out
-    add_command mc-plot log --format svg ../in/log.json -o @out
-    add_command mc-plot signature --format pdf ../in/signature.tsv -o @out
     add_command mc-info ../in/a.mcz ../in/dataset.mcz
     add_command mc-info --json ../in/a.mcz
     add_command mc-info --graph ../in/a.mcz

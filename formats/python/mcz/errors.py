@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exception of the package, and its warnings."""
+from __future__ import annotations
+
 import os
 import sys
 import warnings
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
-def _printable(text):
+def printable(text: str) -> str:
     """A text as the programs print it: control characters become spaces. Others that are not printable become `?`."""
     return "".join(c if c.isprintable() else " " if c < " " or c == "\x7f" else "?" for c in text)
 
@@ -23,25 +26,25 @@ class Error(Exception):
     lines  the list below the message, such as the problems of mcz.torch.export; else empty.
     """
 
-    def __init__(self, message, names=(), lines=()):
-        self.message, self.names, self.lines = _printable(message), list(names), [_printable(v) for v in lines]
+    def __init__(self, message: str, names: Iterable[str] = (), lines: Iterable[str] = ()) -> None:
+        self.message, self.names, self.lines = printable(message), list(names), [printable(v) for v in lines]
         super().__init__("\n  ".join([self.message, *self.lines]))
 
 
-def need(ok, message):
+def need(ok: object, message: str) -> None:
     """Raises Error unless ok."""
     if not ok:
         raise Error(message)
 
 
-def whole(name, value, least, most=None):
+def whole(name: str, value: object, least: int, most: int | None = None) -> None:
     """Raises Error unless an argument is an integer in a range."""
     need(isinstance(value, int) and least <= value <= (value if most is None else most), "%s must be an integer %s (got %r)" % (
         name, "of at least %d" % least if most is None else "from %d to %d" % (least, most), value))
 
 
 @contextmanager
-def inside(place):
+def inside(place: str) -> Iterator[None]:
     """Prefixes the message of an Error with the place: "PLACE: message"."""
     try:
         yield
@@ -49,7 +52,7 @@ def inside(place):
         raise Error("%s: %s" % (place, e.message), e.names, e.lines) from None
 
 
-def warn(message):
+def warn(message: str) -> None:
     """Warns with the place where the user's code calls the package."""
     level, frame = 1, sys._getframe()
     own = os.path.dirname(__file__) + os.sep

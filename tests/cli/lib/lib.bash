@@ -125,14 +125,25 @@ skip() {
     exit 77
 }
 
-# same_scale ANCHOR PICTURE PICTURE...: expects the same numbers on the axes of all pictures. ANCHOR "end" selects the axes
-# to the left of panels, "start" the colour scales.
+# svg_texts PICTURE: prints the texts of an SVG picture by mc-plot, one per line: matplotlib draws them as paths, with comments
+svg_texts() {
+    sed -n 's/.*<!-- \(.*\) -->.*/\1/p' "$1" | sed 's/&lt;/</g; s/&gt;/>/g; s/&amp;/\&/g'
+}
+
+# same_scale axes|colours PICTURE PICTURE...: expects the same numbers on the vertical axes, or on the colour bars, of all pictures
 same_scale() {
     py "$@" <<'END'
-from picture import *
-anchor, *names = sys.argv[1:]
-scales = [[[v for v, _ in axis] for axis in Picture(name).columns(anchor)] for name in names]
-assert len(scales) > 1 and len(scales[0]) == 2 and scales == scales[:1] * len(scales), scales
+import re, xml.etree.ElementTree as E
+def scales(name, nested):
+    """The numbers of each vertical axis: those of panels, or of colour bars, which are nested in panels."""
+    root = E.parse(name, E.XMLParser(target=E.TreeBuilder(insert_comments=True))).getroot()
+    axes = [e for e in root.iter() if e.get("id", "").startswith("axes_")]
+    inner = [e for a in axes for e in a.iter() if e in axes and e is not a]
+    vertical = [g for a in axes if (a in inner) == nested for g in a if re.fullmatch(r"matplotlib.axis_[0-9]*[02468]", g.get("id", ""))]
+    return [[c.text for c in g.iter(E.Comment) if re.search("[0-9]", c.text)] for g in vertical]
+kind, *names = sys.argv[1:]
+found = [scales(name, kind == "colours") for name in names]
+assert len(found) > 1 and len(found[0]) == 2 and min(map(len, found[0])) > 2 and found == found[:1] * len(found), found
 END
 }
 

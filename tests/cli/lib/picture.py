@@ -1,125 +1,169 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contents of an SVG picture by mc-plot: texts with their boxes, lines and markers."""
-import math
-import re
-import xml.etree.ElementTree as xml
+"""The contents of pictures by mc-plot. Picture draws one and reads matplotlib's figure, File reads an SVG.
 
+    p = Picture("path", "a.tsv", "b=b.tsv", "--size", "400x300")
+    p.check_texts()
+    loss, accuracy = p.panels
+    assert p.labels == ["a", "b"] and loss.title == "test loss" and loss.lines[0].colour == FIRST
+    assert [number for number, _ in numbers(loss.y)] == [0, 1, 2]
+"""
+import re
+import warnings
+import xml.etree.ElementTree as ElementTree
+from unittest import mock
+
+import mcz.plot
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.colors import to_hex
+from matplotlib.text import Text as Artist
+from matplotlib.transforms import Affine2D
+from mcz.plot import pictures
+
+FIRST, SECOND, THIRD = "#0072b2", "#d55e00", "#009e73"  # colours of the lines
 SVG = "{http://www.w3.org/2000/svg}"
-FIRST, SECOND, THIRD, FOURTH = (0, 114, 178), (213, 94, 0), (0, 158, 115), (204, 121, 167)  # lines' colours
-# widths in a wide sans-serif font, in hundredths of an em, from the space on
-WIDTHS = [32, 40, 46, 84, 64, 95, 78, 27, 39, 39, 50, 84, 32, 36, 32, 34] + 10 * [64] + [34, 34, 84, 84, 84, 53, 100]
-WIDTHS += [68, 69, 70, 77, 63, 58, 77, 75, 29, 29, 66, 56, 86, 75, 79, 60, 79, 69, 63, 61, 73, 68, 99, 69, 61, 69]
-WIDTHS += [39, 34, 39, 84, 50, 50]
-WIDTHS += [61, 63, 55, 63, 62, 35, 63, 63, 28, 28, 58, 28, 97, 63, 61, 63, 63, 41, 52, 39, 63, 59, 82, 59, 59, 52]
-WIDTHS += [64, 34, 64, 84]
-OTHERS = {"₁": 40, "₂": 40, "θ": 61, "½": 97, "±": 84, "–": 50, "…": 100, "▲": 77, "▼": 77}
+save = pictures.save
+warnings.simplefilter("ignore")  # as mc-plot does
 
 
 class Text:
-    """A text, its anchor in the picture, and the corners of its box."""
+    """A text, its colour, and the corners of its box in pixels from the lower left corner of the picture."""
 
-    def __init__(self, group):
-        self.text = "".join(group.itertext()).strip()
-        self.x, self.y = map(float, re.search(r"translate\(([-0-9.]+),([-0-9.]+)\)", group.get("transform")).groups())
-        turn = re.search(r"rotate\(([-0-9.]+)\)", group.get("transform"))
-        angle = math.radians(float(turn.group(1))) if turn else 0
-        size = float(group.get("font-size"))
-        self.anchor = group.get("text-anchor")
-        width = sum(OTHERS.get(c) or WIDTHS[ord(c) - 32] for c in self.text) / 100 * size
-        left = -width * {"start": 0, "middle": 0.5, "end": 1}[self.anchor]
-        # from the descenders to the capitals' height
-        box = [(left, 0.2 * size), (left + width, 0.2 * size), (left + width, -0.73 * size), (left, -0.73 * size)]
-        self.corners = [(self.x + x * math.cos(angle) - y * math.sin(angle), self.y + x * math.sin(angle) + y * math.cos(angle))
-                        for x, y in box]
+    def __init__(self, artist, renderer):
+        self.text, self.colour, angle = artist.get_text(), to_hex(artist.get_color()), artist.get_rotation()
+        assert not angle or artist.get_rotation_mode() == "anchor", self.text
+        artist.set_rotation(0)  # matplotlib returns the upright box around a rotated text
+        box = artist.get_window_extent(renderer).expanded(1, .92)  # it has a margin above and below the letters
+        artist.set_rotation(angle)
+        anchor = artist.get_transform().transform(artist.get_unitless_position())
+        self.corners = Affine2D().rotate_deg_around(*anchor, angle).transform(box.corners())
 
     def __repr__(self):
-        return "%r at %.0f,%.0f" % (self.text, self.x, self.y)
+        return "%r at %.0f,%.0f" % (self.text, *self.corners[0])
 
     def overlaps(self, other):
         """True if no straight line separates the two boxes."""
-        for a, b in zip(2 * self.corners[:2] + 2 * other.corners[:2], self.corners[1:3] + self.corners[1:3] + 2 * other.corners[1:3]):
-            for nx, ny in ((b[0] - a[0], b[1] - a[1]), (a[1] - b[1], b[0] - a[0])):
-                one = [x * nx + y * ny for x, y in self.corners]
-                two = [x * nx + y * ny for x, y in other.corners]
-                if max(one) <= min(two) or max(two) <= min(one):
+        for lower_left, upper_left, lower_right, _ in self.corners, other.corners:
+            for side in upper_left - lower_left, lower_right - lower_left:
+                one, two = self.corners @ side, other.corners @ side
+                if one.max() <= two.min() or two.max() <= one.min():
                     return False
         return True
 
 
+class Line:
+    """A line: its points, where NaN separates stretches, the marked ones, colour, marker and style ("-", "--" or "None")."""
+
+    def __init__(self, artist):
+        self.points = np.column_stack(artist.get_data())
+        self.pixels = artist.get_transform().transform(self.points)
+        self.colour, self.style, self.marker = to_hex(artist.get_color()), artist.get_linestyle(), artist.get_marker()
+        every = artist.get_markevery()
+        self.marked = self.points if every is None else self.points[every]
+
+    def stretches(self):
+        """The number of points of each stretch."""
+        return [len(s) for s in "".join("ox"[np.isnan(x)] for x in self.points[:, 0]).split("x")]
+
+
+def ticks(axis):
+    """All labels of an axis as (place, label). matplotlib keeps some outside the axis."""
+    return [(tick.get_loc(), label) for tick in axis.get_major_ticks() + axis.get_minor_ticks() for label in (tick.label1, tick.label2)]
+
+
+def shown(axis):
+    """The visible labels of an axis as (place, label), from low to high."""
+    low, high = sorted(axis.get_view_interval())
+    return sorted(((place, label) for place, label in ticks(axis) if low <= place <= high and label.get_visible() and label.get_text()),
+                  key=lambda t: t[0])
+
+
+def numbers(axis):
+    """The numbers that an axis shows, as (number, place)."""
+    return [(float(label.get_text().replace("\N{MINUS SIGN}", "-")), place) for place, label in shown(axis)]
+
+
+class Panel:
+    """A panel: its title, lines, bands {colour: corners}, bars [(colour, x, low, high)], number of contour lines, and arrows
+    [(colour, marker, x, y)] where lines leave it. x, y and, of a plane, colours are its axes."""
+
+    def __init__(self, axes):
+        self.axes, self.title = axes, "".join(axes.get_title(loc) for loc in ("left", "center", "right"))
+        self.lines = [Line(a) for a in axes.lines if a.get_clip_on() and a.get_transform().contains_branch(axes.transData)]
+        self.arrows = [(to_hex(a.get_color()), a.get_marker(), x, y) for a in axes.lines if not a.get_clip_on()
+                       for x, y in zip(*a.get_data())]
+        drawn = [] if axes.images else axes.collections
+        self.bands = {to_hex(c.get_facecolor()[0]): p.vertices for c in drawn if isinstance(c, PolyCollection)
+                      for p in c.get_paths() if np.ptp(p.vertices[:, 0])}
+        self.bars = [(to_hex(c.get_color()[0]), *s[0], s[1][1]) for c in drawn if isinstance(c, LineCollection)
+                     for s in c.get_segments() if len(s) and s[0][1] < s[1][1]]
+        self.contours = sum(len(p.vertices) > 0 for c in axes.collections if axes.images for p in c.get_paths())
+        self.x, self.y = axes.xaxis, axes.yaxis
+        self.colours = axes.child_axes[0].yaxis if axes.child_axes else None
+
+
 class Picture:
-    def __init__(self, name):
-        self.name, self.root = name, xml.parse(name).getroot()
-        self.width, self.height = map(float, self.root.get("viewBox").split()[2:])
-        self.texts = [Text(g) for g in self.root.iter(SVG + "g") if g.get("text-anchor")]
-        # gnuplot writes the text in a box twice
-        self.texts = list({(t.text, t.x, t.y): t for t in self.texts if t.text}.values())
+    """The picture that mc-plot draws with these arguments: its title, panels, texts, and the legend's labels, samples and title
+    (note). Nothing is written; a fault raises the program's exception."""
+
+    def __init__(self, *arguments):
+        with mock.patch.object(pictures, "save", return_value=b"") as saved:
+            mcz.plot.run(list(arguments))
+        self.settings, self.figure = saved.call_args[0]
+        self.figure.draw_without_rendering()  # places the texts
+        self.width, self.height = self.figure.bbox.size
+        self.title = self.figure._suptitle.get_text() if self.figure._suptitle else ""
+        self.panels = [Panel(axes) for axes in self.figure.axes]
+        self.labels, self.samples, self.note = [], [], ""
+        for legend in self.figure.legends:
+            self.labels = [text.get_text() for text in legend.get_texts()]
+            self.samples = [Line(a) for a in getattr(legend, "legend_handles", None) or legend.legendHandles]
+            self.note = legend.get_title().get_text() if legend.get_title().get_visible() else ""
+        axes = [axis for a in self.figure.findobj(Axes) for axis in (a.xaxis, a.yaxis)]
+        hidden = {label for axis in axes for _, label in ticks(axis)} - {label for axis in axes for _, label in shown(axis)}
+        self.texts = [Text(a, self.figure.canvas.get_renderer()) for a in self.figure.findobj(Artist)
+                      if a.get_visible() and a.get_text().strip() and a not in hidden]
 
     def all_texts(self):
         return [t.text for t in self.texts]
 
     def check_texts(self):
-        """Check that every text is completely within the picture and overlaps no other."""
+        """Checks that every text is completely within the picture and overlaps no other."""
         for i, t in enumerate(self.texts):
-            for x, y in t.corners:
-                assert 0 <= x <= self.width and 0 <= y <= self.height, (self.name, "cut", t, self.width, self.height)
+            assert (t.corners >= 0).all() and (t.corners <= (self.width, self.height)).all(), ("cut", t, self.width, self.height)
             for other in self.texts[:i]:
-                assert not t.overlaps(other), (self.name, "overlap", t, other)
+                assert not t.overlaps(other), ("overlap", t, other)
 
-    def numbers(self, anchor, left=0, right=math.inf):
-        """The numbers along one axis as (value, x, y): those with this anchor between left and right."""
-        return [(float(t.text), t.x, t.y) for t in self.texts
-                if t.anchor == anchor and re.fullmatch(r"-?[0-9.]+(e[-+]?[0-9]+)?", t.text) and left <= t.x <= right]
+    def file(self):
+        """The bytes of the picture's file."""
+        return save(self.settings, self.figure)
 
-    def columns(self, anchor="end"):
-        """The numbers of each vertical axis, from the bottom."""
-        found = {}
-        for value, x, y in self.numbers(anchor):
-            found.setdefault(round(x), []).append((value, y))
-        return [sorted(found[x]) for x in sorted(found)]
 
-    def panels(self):
-        """The frames: (left, top, right, bottom)."""
-        found = []
-        for path in self.root.iter(SVG + "path"):
-            at = re.match(r"M([0-9.]+),([0-9.]+) L([0-9.]+),([0-9.]+) L([0-9.]+),([0-9.]+) ", path.get("d", ""))
-            x = list(map(float, at.groups())) if at else 6 * [0]
-            if path.get("stroke") == "rgb( 64,  64,  64)" and x[0] == x[2] and x[3] == x[5] and x[1] < x[3] and x[0] < x[4]:
-                if (x[0], x[1], x[4], x[3]) not in found:
-                    found.append((x[0], x[1], x[4], x[3]))
-        return found
+class File:
+    """An SVG file by mc-plot, such as a pipeline's: its texts, and those of each axis, which include the colour bars' numbers.
+    Letters are drawn as paths, after a comment with the text."""
 
-    def within(self, x, y, panel):
-        left, top, right, bottom = self.panels()[panel]
-        return left - 1 <= x <= right + 1 and top - 1 <= y <= bottom + 1
+    def __init__(self, name):
+        parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
+        self.groups = {g.get("id"): g for g in ElementTree.parse(name, parser).getroot().iter() if g.get("id")}
+        self.texts = self._texts(self.groups["figure_1"])
+        self.axes = [self._texts(g) for name, g in self.groups.items() if name.startswith("matplotlib.axis")]
 
-    def lines(self, colour, panel):
-        """The polylines of this colour in a panel, each a list of (x, y)."""
-        found = []
-        for path in self.root.iter(SVG + "path"):
-            if path.get("stroke", "").replace(" ", "") != "rgb(%d,%d,%d)" % colour:
-                continue
-            for part in re.findall(r"M([^MZ]*)", path.get("d")):
-                points = [tuple(map(float, p)) for p in re.findall(r"([-0-9.]+),([-0-9.]+)", part)]
-                if all(self.within(x, y, panel) for x, y in points):
-                    found.append(points)
-        return found
-
-    def markers(self, colour, panel):
-        """The positions of markers of this colour in a panel."""
-        found = []
-        for use in self.root.iter(SVG + "use"):
-            if use.get("color", "").replace(" ", "") == "rgb(%d,%d,%d)" % colour:
-                x, y = map(float, re.search(r"translate[(]([-0-9.]+),([-0-9.]+)[)]", use.get("transform")).groups())
-                if self.within(x, y, panel):
-                    found.append((x, y))
-        return found
+    @staticmethod
+    def _texts(group):
+        return [node.text.strip() for node in group.iter(ElementTree.Comment)]
 
     def colour(self, label):
-        """The colour of this label in the legend: that of the marker to its left."""
-        text, = (t for t in self.texts if t.text == label)
-        near = []
-        for use in self.root.iter(SVG + "use"):
-            place = re.search(r"translate[(]([-0-9.]+),([-0-9.]+)[)]", use.get("transform", ""))
-            if place and abs(float(place.group(2)) - text.y) < 8 and float(place.group(1)) < text.x:
-                near.append((float(place.group(1)), use.get("color")))
-        return max(near)[1]
+        """The colour of this label in the legend: that of the sample before it."""
+        colours = []
+        for node in self.groups["legend_1"].iter():
+            if node.tag is ElementTree.Comment and node.text.strip() == label:
+                return colours[-1]
+            colours += re.findall("#[0-9a-f]{6}", node.get("style", ""))
+
+    def marks(self, colour):
+        """The number of marks of this colour, without the legend's."""
+        def count(group):
+            return sum(colour in use.get("style", "") for use in group.iter(SVG + "use"))
+        return count(self.groups["figure_1"]) - sum(count(g) for name, g in self.groups.items() if name == "legend_1")

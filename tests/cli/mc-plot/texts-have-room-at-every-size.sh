@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # In every kind of picture, at the default size, in a paper's column and on a small screen, each text is complete,
 # within the picture and covers no other one. Each axis has evenly spaced numbers.
-fixture tables
 py <<'P'
-import math
+import math, shlex
+from picture import *
+
 def table(name, head, rows):
     with open(name, "w") as f:
         f.write("\t".join(head) + "\n")
@@ -32,63 +33,60 @@ for name, wide, high in ("square", 27.0, 21.0), ("flat", 27.0, 6.5):
           [[wide * (j / 8 * 1.1 - 0.05), high * (i / 8 * 1.1 - 0.05), 0.4 + i * j / 20, 88 - i * j] for i in range(9) for j in range(9)])
     table(name + ".marks", ["mark", "name", "x", "y", "off"],
           [["network", "net-1.mcz", 0.0, 0.0, 0], ["network", "net-2.mcz", wide, 0.0, 0], ["network", "aligned.mcz", wide / 3, high, 0]])
+table("flat.path", ["t", "test.loss", "test.accuracy"], [[i / 8, "100000.1%d" % i, "%de-6" % i] for i in range(9)])
+table("methods.dots", ["order", "averaged", "averaged_sd", "repaired"],
+      [[order, 10.5 + i, .5, 100.0 - i / 8] for i, order in enumerate(("identity", "weights running mean", "weights pairwise", "activations joint"))])
+
+kinds = """
+path 'curve, unaligned=some1.tsv,some2.tsv,some3.tsv' 'curve, aligned=low1.tsv,low2.tsv,low3.tsv' \
+    'straight, unaligned=far1.tsv,far2.tsv,far3.tsv' 'straight, aligned=high1.tsv,high2.tsv,high3.tsv'
+path low1.tsv some1.tsv
+path --data test.robust unaligned=high1.tsv aligned=some1.tsv 'unaligned, attacked statistics=high2.tsv' \
+    'aligned, attacked statistics=some2.tsv,some3.tsv'
+path --log-loss low1.tsv far1.tsv
+path --log-loss zero.tsv
+path --log-loss some1.tsv low1.tsv
+path --y-range 0.1:0.7,71:93 some1.tsv far1.tsv
+path --y-range 100000:100001,0:1e-5 flat.path
+signature blocks1.tsv,blocks2.tsv
+signature 'curve to the first end=inception1.tsv' 'curve to the second end=inception2.tsv'
+signature mlp1.tsv
+log whole.json 'network 2=gap.json'
+log --log-loss whole.json gap.json
+dots --columns averaged,repaired --label order --y-name 'test accuracy (%)' methods.dots
+plane square.tsv
+plane square.tsv square.marks
+plane flat.tsv flat.marks --names θ₁,θ₂,Pθ₂
+plane flat.tsv flat.marks --loss-range 0:12
+"""
+TITLE = "tinyten on CIFAR-10, seeds 1–2, 3–4, 5–6"
+
+def check(axis):
+    """Checks that an axis has evenly spaced numbers, at their places unless it shows an offset or a factor."""
+    values, places = zip(*numbers(axis))
+    steps = np.diff(values), np.diff(places)
+    assert len(values) >= 2 and all(np.allclose(step, step[0], rtol=1e-3) for step in steps), numbers(axis)
+    assert axis.get_offset_text().get_text() or np.allclose(values, places), numbers(axis)
+
+faults = []
+for kind in kinds.replace("\\\n", "").strip().splitlines():
+    for i, size in enumerate(("960x480", "320x200", "8.5x5cm", "1200x300", "300x600")):
+        title = ["", TITLE][i % 2]
+        p = Picture(*shlex.split(kind), "--size", size, "--title", title)
+        try:
+            p.check_texts()
+            assert p.title == title or len(title) > len(p.title) > 10 and p.title.endswith("…"), p.title
+            if kind.startswith("path 'curve, un"):  # a line leaves the frame
+                assert {"3.04", "12.3"} <= set(p.all_texts()), p.all_texts()
+            assert not any("…" in label for label in p.labels), p.labels
+            for n, panel in enumerate(p.panels):
+                if "--log-loss" not in kind or n:
+                    check(panel.y)
+                if kind[:3] in ("pat", "log", "pla"):
+                    check(panel.x)
+                if panel.colours:
+                    check(panel.colours)
+        except AssertionError as e:
+            faults.append("mc-plot %s --size %s --title '%s': %s" % (kind, size, title, e))
+assert not faults, "\n".join(faults)
 P
-kinds=(
-    'path "curve, unaligned=some1.tsv,some2.tsv,some3.tsv" "curve, aligned=low1.tsv,low2.tsv,low3.tsv" "straight, unaligned=far1.tsv,far2.tsv,far3.tsv" "straight, aligned=high1.tsv,high2.tsv,high3.tsv"'
-    'path low1.tsv some1.tsv'
-    'path --data test.robust unaligned=high1.tsv aligned=some1.tsv "unaligned, attacked statistics=high2.tsv" "aligned, attacked statistics=some2.tsv,some3.tsv"'
-    'path --log-loss low1.tsv far1.tsv'
-    'path --log-loss zero.tsv'
-    'path --log-loss some1.tsv low1.tsv'
-    'path --y-range 0.1:0.7,71:93 some1.tsv far1.tsv'
-    'signature blocks1.tsv,blocks2.tsv'
-    'signature "curve to the first end=inception1.tsv" "curve to the second end=inception2.tsv"'
-    'signature mlp1.tsv'
-    'log whole.json "network 2=gap.json"'
-    'log --log-loss whole.json gap.json'
-    'plane square.tsv'
-    'plane square.tsv square.marks'
-    'plane flat.tsv flat.marks --names θ₁,θ₂,Pθ₂'
-    'plane flat.tsv flat.marks --loss-range 0:12'
-)
-n=0
-for kind in "${kinds[@]}"; do
-    for size in '' '--size 320x200' '--size 8.5x5cm' '--size 1200x300' '--size 300x600'; do
-        for title in '' '--title "tinyten on CIFAR-10, seeds 1–2, 3–4, 5–6"'; do
-            eval "mc-plot $kind $size $title" -o $((n++)).svg 2>errors || die "$kind $size: $(<errors)"
-        done
-    done
-    echo "$kind"
-done >drawn
-py <<'P'
-from picture import *
-kinds = open("drawn").read().splitlines()
-def check(numbers, what):
-    assert len(numbers) >= 2, (what, numbers)
-    values, places = [v for v, _ in numbers], [p for _, p in numbers]
-    steps = {round((b - a) / (values[1] - values[0]), 3) for a, b in zip(values, values[1:])}
-    assert steps == {1}, (what, numbers)
-    pitch = [abs(b - a) for a, b in zip(places, places[1:])]
-    assert max(pitch) - min(pitch) < 0.1, (what, numbers)
-for i in range(10 * len(kinds)):
-    kind, p = kinds[i // 10], Picture("%d.svg" % i)
-    try:
-        p.check_texts()
-        axes = p.columns()
-        assert len(axes) >= (1 if kind.startswith("signature") else 2), axes
-        for axis in axes[1 if "--log-loss" in kind else 0:]:
-            check(axis, "y")
-        if kind.startswith("plane"):
-            for axis in p.columns("start"):
-                check(axis, "colours")
-        assert ("seeds 1–2, 3–4, 5–6" in " ".join(p.all_texts())) == (i % 2 == 1), p.all_texts()
-    except AssertionError as e:
-        sys.exit("%s, picture %d, %gx%g: %s" % (kind, i, p.width, p.height, e))
-assert "straight, unaligned ▲ 3.04 ▼ 12.3%" in Picture("0.svg").all_texts(), Picture("0.svg").all_texts()
-P
-for kind in path log; do
-    fails 2 '--size must be at least ' mc-plot $kind --size 200x150 $([ $kind = path ] && echo {low,some,high,far}{1,2,3}.tsv || echo whole.json gap.json{,,,,,,,}) -o x.svg
-done
-fails 2 '--size must be at least ' mc-plot plane --size 5x4cm square.tsv -o x.svg
-least=$(mc-plot plane --size 5x4cm square.tsv -o x.svg 2>&1 | sed 's/.*at least \(.*\) for .*/\1/') || true
-mc-plot plane --size "$least" square.tsv -o x.svg

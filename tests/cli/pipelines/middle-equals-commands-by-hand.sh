@@ -12,7 +12,7 @@ for c in unaligned aligned line-unaligned line-aligned; do
     line-*) path=$c ;;
     *)
         path=curve-$c
-        for f in out out/1-2; do [ -s $f/middle-$c.png ] && grep -q 'line to the first end' $f/middle-$c.svg; done
+        for f in out out/1-2; do [ -s $f/middle-$c.png ] && svg_texts $f/middle-$c.svg | grep -qx 'line to the first end'; done
         ;;
     esac
     mc-bezier -q -t 1 --point 0.5 --bn-data out/train.mcz out/1-2/$path.mcz -o m.mcz

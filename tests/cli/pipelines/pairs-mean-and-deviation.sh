@@ -37,14 +37,14 @@ for kind, names in logs.items():
     for column in "objective", "loss", "decay":
         check(training[kind], column, [e[column] for e in last], 4)
 P
-for f in path signature training; do grep -q 'n = 3' out/$f.svg || die "$f is not of three"; done
-grep -q 'seeds 1–2, 1–3, 2–3' out/path.svg
+for f in path signature training; do svg_texts out/$f.svg | grep -q 'n = 3' || die "$f is not of three"; done
+svg_texts out/path.svg | grep -q 'seeds 1–2, 1–3, 2–3'
 # a pair removed, a pair added: only the tables and pictures of all pairs are rebuilt
 cp -R out before
 jobs() { { grep -o '^mc-[a-z]*\|^[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
 pairs PAIRS='1:2 1:3'
 expect_equal "$(jobs)" '6mc-plot 1tablesjoined 1tablespaths 1tablespointwise 1tablessaved 1tablestraining '
-grep -q 'n = 2' out/path.svg
+svg_texts out/path.svg | grep -q 'n = 2'
 pairs PAIRS='1:2 1:3 2:3'
 for f in table.tsv training.tsv path.svg signature.svg; do same before/$f out/$f; done
 pairs PAIRS='1:2'

@@ -13,13 +13,13 @@ for p in networks curve-unaligned curve-aligned; do
     expect_equal "$(head -n 1 $f.tsv)" "$(printf 'x\ty\ttest.loss\ttest.accuracy')"
     [ -s $f.svg ] && [ -s $f.png ] && [ -s $f.marks.tsv ] || die "no $p"
 done
-same_scale start out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
+same_scale colours out/1-2/plane-{networks,curve-unaligned,curve-aligned}.svg
 expect_equal "$(column out/1-2/plane-networks.marks.tsv name | paste -sd ' ')" 'out/net-1.mcz out/net-2.mcz out/1-2/b-aligned.mcz'
 # the aligned network is as far from the origin as before, and nearer to the first
 awk -F '\t' 'NR == 3 { u = $3 } NR == 4 { if ($3 * $3 + $4 * $4 >= u * u) exit 1 }' out/1-2/plane-networks.marks.tsv
-grep -q 'Pθ₂' out/1-2/plane-networks.svg
-grep -q 'r(½)' out/1-2/plane-curve-aligned.svg
-! grep -q 'Pθ₂' out/1-2/plane-curve-unaligned.svg || die 'a network outside this plane'
+svg_texts out/1-2/plane-networks.svg | grep -qx 'Pθ₂'
+svg_texts out/1-2/plane-curve-aligned.svg | grep -qx 'r(½)'
+! svg_texts out/1-2/plane-curve-unaligned.svg | grep -q 'Pθ₂' || die 'a network outside this plane'
 cp out/1-2/plane-networks.tsv before.tsv
 graph planes "$@" GRID=2
 expect_equal "$(count_programs)" 'mc-eval3 mc-plot6 '

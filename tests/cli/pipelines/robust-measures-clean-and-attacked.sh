@@ -29,9 +29,9 @@ column $o/curve-aligned.tsv test.accuracy | awk '{ s += $1 } END { printf "%.2f\
     same - <(awk '$1 == "curve-aligned" { print $4 }' $o/clean.tsv)
 for f in out-robust $o; do
     for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
-    same_scale end $f/clean.svg $f/robust.svg
+    same_scale axes $f/clean.svg $f/robust.svg
 done
-grep -q 'aligned, attacked statistics' $o/robust.svg
+svg_texts $o/robust.svg | grep -q 'aligned, attacked statistics'
 # the middle against the ends; an even number of points has no middle
 for kind in accuracy robust.accuracy; do
     column $o/curve-aligned.tsv test.$kind | awk '{ v[NR] = $1 } END { printf "%.2f\t%.2f\t%.2f\n", v[2], (v[1] + v[3]) / 2, v[2] - (v[1] + v[3]) / 2 }'

@@ -11,8 +11,8 @@ printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
 expect_equal "$(command -v mc-plot)" "$PWD/moved/bin/mc-plot"
 mc-plot path table.tsv -o x.svg
 grep -q '<svg' x.svg
-for source in "$MC_ROOT"/tools/mc-*.c; do
-    name=$(basename "$source" .c)
+for source in "$MC_ROOT"/tools/mc-*; do
+    name=$(basename "${source%.*}")
     [ -x "moved/bin/$name" ] || die "$name is not installed"
     page=moved/share/man/man1/$name.1
     # "mc-x \- does this", which apropos reads; the option lines and examples
@@ -32,7 +32,7 @@ moved/share/mc/paper/compare.py cells paper >usage
 moved/share/mc/cluster/gpus.sh -h >usage
 moved/share/mc/example_assign.py "$MC_ROOT/formats/samples/good-matrices.mcz" | moved/bin/mc-info --check
 
-for f in "$MC_ROOT"/tools/plot/*.gp "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
+for f in "$MC_ROOT"/formats/{exchange/maps/*.map,python/example_assign.py,samples/example_net.json}; do
     cmp "$f" "moved/share/mc/${f##*/}"
 done
 for f in connect.mk include/{stages.mk,check-settings} tables/tables cluster/slurm.sh paper/{paper.mk,paper.tsv,claims.tsv,{cells,compare,pages,tsv}.py}; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# OpenMP's idle threads sleep after a short spin, unless the user's environment sets how long they spin. Child processes
-# and the history do not see this setting.
+# OpenMP's idle threads sleep after a short spin, unless the user's environment sets how long they spin. The history
+# does not contain this setting.
 unset OMP_WAIT_POLICY GOMP_SPINCOUNT
 
 # spins SETTING... PROGRAM: prints how often an idle thread of this program looks for work before it sleeps
@@ -16,15 +16,6 @@ done
 expect_equal "$(spins GOMP_SPINCOUNT=7 mc-train)" 7
 [ "$(spins OMP_WAIT_POLICY=active mc-train)" -gt 1000000 ] || die 'OMP_WAIT_POLICY=active had no effect'
 expect_equal "$(spins OMP_WAIT_POLICY=passive mc-train)" 0
-
-# the environment of child processes
-mkdir bin
-printf '#!/bin/sh\nenv | grep -E "^(PATH|G?OMP_.*)=" | sort >"$STARTED"\nexit 1\n' >bin/gnuplot
-chmod +x bin/gnuplot
-printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >path.tsv
-export PATH=$PWD/bin:$PATH STARTED=$PWD/started
-! mc-plot path path.tsv -o path.svg 2>errors || die 'the gnuplot that fails was not started'
-expect_equal "$(grep -v OMP_THREAD_LIMIT started)" "PATH=$PATH"
 
 # the same history
 mc-data synth --samples 40 --no-history -o d.mcz

@@ -37,6 +37,7 @@ for name in names:
         if content.startswith(b"\x7fELF"):
             elves[name] = subprocess.run(["objdump", "-p", name], check=True, capture_output=True, text=True).stdout
 
+assert "mc-plot = mcz.plot:main" in wheel.read(info + "/entry_points.txt").decode() and data + "/bin/mc-plot" not in names
 assert [n for n in names if n.endswith("mcz/torch.py")] == ["mcz/torch.py"], "mcz once"
 licences = [n for n in names if n.startswith(info + "/licenses/")]
 assert info + "/licenses/LICENSE" in names and sum("/licenses/lib" in n for n in licences) > 8

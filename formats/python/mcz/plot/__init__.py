@@ -1,0 +1,325 @@
+# SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
+"""The program mc-plot: its options and messages. tables.py reads its input, pictures.py draws."""
+from __future__ import annotations
+
+import getopt
+import os
+import re
+import signal
+import sys
+import warnings
+from collections.abc import Iterable
+from typing import Any, NoReturn, Optional
+
+from .. import __version__
+from ..errors import Error, need, printable
+from ..files import replacing
+from .tables import NUMBER, Series, Usage, near, read_columns, read_grid, read_marks, read_series, split_operand
+
+HELP = """\
+Draw curves, planes, correlation signatures, logs and columns of tables.
+Examples:
+  mc-plot path before=straight.tsv after=curve.tsv -o paths.svg
+  mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg
+  mc-plot dots --label order --columns repaired methods.tsv -o m.svg
+  mc-plot plane --names 'a,b,aligned b' plane.tsv marks.tsv -o plane.png
+
+Usage: mc-plot [OPTION...] path [LABEL=]TABLE.tsv[,TABLE.tsv...]...
+  or:  mc-plot [OPTION...] signature [LABEL=]TABLE.tsv[,TABLE.tsv...]...
+  or:  mc-plot [OPTION...] log [LABEL=]LOG[,LOG...]...
+  or:  mc-plot [OPTION...] dots --columns NAME[,NAME...] TABLE.tsv
+  or:  mc-plot [OPTION...] plane TABLE.tsv [MARKS.tsv]
+
+Options:
+
+  -d, --data=NAME            path, plane: draw this data set's columns
+                             (default: test, or the first); NAME.robust: the
+                             columns of mc-eval --attack
+      --log-loss             path, log: draw losses on a logarithmic axis;
+                             losses of 0 are on a dotted line below it
+      --y-range=FROM:TO[,FROM:TO]
+                             path, log: ranges of the loss and the accuracy
+                             axis (,80:100 sets only the latter); signature,
+                             dots: range of the axis (default: chosen, see
+                             below)
+      --columns=NAME[,NAME...]
+                             dots: draw these columns; a column NAME_sd has the
+                             deviations
+      --label=NAME[,NAME...]
+                             dots: columns that name a row (default: the first)
+      --y-name=TEXT          dots: name of the axis (default: the column, if
+                             there is one)
+      --names=A,B,C          plane: names of the three networks
+      --loss-range=FROM:TO   plane: range of the loss colours (default: all
+                             values)
+      --accuracy-range=FROM:TO
+                             plane: range of the accuracy colours, in percent
+      --fit=TABLE.tsv[,TABLE.tsv...]
+                             include this line or plane in the ranges without
+                             drawing it, to give several pictures the same
+                             scale; repeatable
+      --fit-data=NAME        path, plane: include this data set's columns in
+                             the ranges
+      --title=TEXT           title above the picture
+      --size=WxH             width and height in pixels (default 960x480;
+                             plane: 960x430), or with the unit cm, as 14x7cm:
+                             fonts for print, PNG with 300 dpi
+      --style=STYLE          style sheet of matplotlib: its name or a file;
+                             repeatable
+      --format=svg|png|pdf   picture format (default: from the output's name)
+  -o, --output=FILE          write to FILE instead of standard output
+  -q, --quiet                print only errors and warnings
+  -v, --verbose              print the settings file and version of matplotlib
+  -h, --help                 print this help and exit
+      --version              print the version and exit
+
+path draws the loss and accuracy that mc-eval measured along curves. signature
+draws the correlation by layer from mc-corr --signature. log draws the loss and
+accuracy by epoch from --log-json. path and log draw the loss alone if no table
+has an accuracy. dots draws columns of any table, such as OUT/methods.tsv of
+methods.mk: one place per row, one colour per column. Empty cells have no dot.
+plane draws the table of mc-eval --plane with the networks and the path from
+its --marks. Pictures are SVG, PNG or PDF.
+
+Several tables of the same kind, separated by commas, are drawn as one line:
+their mean, in a band of their standard deviation (n - 1). Five or more lines
+have no bands. An isolated point has a bar instead. An empty or incomplete table
+is an error. A log's torn last line, from a killed run, is skipped. Missing
+epochs break the line of a log, and branches of a block break that of a
+signature.
+
+path chooses ranges that keep the lines distinct. If a line with a much larger
+range would flatten the others, it leaves the frame: arrows mark where, next to
+its highest or lowest value.
+
+matplotlib draws the pictures. Your matplotlibrc and then each --style override
+the colours, fonts and lines.
+
+Exit status: 0 success, 1 failure, 2 usage error, 3 input damaged or of the
+wrong kind.
+"""
+# the kinds of pictures, their maximum number of operands, and the options that have an effect on them alone
+KINDS = {"path": 16, "signature": 16, "log": 16, "dots": 1, "plane": 2}
+ONLY = {"data": "path plane", "log-loss": "path log", "y-range": "path log signature dots", "columns": "dots", "label": "dots",
+        "y-name": "dots", "names": "plane", "loss-range": "plane", "accuracy-range": "plane", "fit": "path log signature plane",
+        "fit-data": "path plane"}
+OPTIONS = {name: bool(value) for name, value in re.findall(r"^ +(?:-\w, )?--([a-z-]+)(=?)", HELP, re.MULTILINE)}
+FORMATS = "svg", "png", "pdf"
+LETTERS = dict(re.findall(r"^  -(\w), --([a-z-]+)", HELP, re.MULTILINE))
+
+
+def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]]:
+    """Returns {option: its values} and the operands. Long options may be abbreviated."""
+    letters = "".join(letter + ":" * OPTIONS[name] for letter, name in LETTERS.items())
+    try:
+        found, operands = getopt.gnu_getopt(arguments, letters, [name + "=" * value for name, value in OPTIONS.items()])
+    except getopt.GetoptError as e:
+        option, names = "-" * (1 + (len(e.opt) > 1)) + e.opt, ["--" + name for name in OPTIONS]
+        for phrase, message in (
+                ("not recognized", f"unknown option '{option}'{near(option, names)}"),
+                ("unique prefix", f"ambiguous option '{option}' (one of: {', '.join(n for n in names if n.startswith(option))})"),
+                ("requires", f"option '{option}' requires a value"),
+                ("must not", f"option '{option}' does not accept a value")):
+            if phrase in e.msg:
+                raise Usage(f"{message} (see --help)") from None
+        raise
+    options: dict[str, list[str]] = {}
+    for option, value in found:
+        options.setdefault(LETTERS.get(option[1:], option[2:]), []).append(value)
+    return options, operands
+
+
+def choose(name: str, value: str, words: Iterable[str]) -> str:
+    """Returns the value if it is one of the words."""
+    if value not in words:
+        raise Usage(f"{name}: unknown value '{value}'{near(value, words)} (one of: {', '.join(words)})")
+    return value
+
+
+def parse_number(option: str, text: str, least: float, most: float, pattern: re.Pattern[str] = NUMBER) -> float:
+    """Returns a number of an option's value."""
+    if not pattern.fullmatch(text) or not least <= float(text) <= most:
+        raise Usage(f"{option}: '{text}' is not a number from {least:g} to {most:g}")
+    return float(text)
+
+
+def parse_range(option: str, text: str, most: float = 1e30) -> tuple[float, float]:
+    """Returns a range FROM:TO of numbers from -1e30 to `most`."""
+    parts = text.split(":")
+    if len(parts) != 2:
+        raise Usage(f"{option}: FROM:TO expected, got '{text}'")
+    low, high = (parse_number(option, part, -1e30, most) for part in parts)
+    if not low < high:
+        raise Usage(f"{option}: FROM must be less than TO (got '{text}')")
+    if high - low < 1e-6 * max(abs(low), abs(high)):
+        raise Usage(f"{option}: the range must be at least 1e-06 of its values (got {text})")
+    return low, high
+
+
+def parse_size(text: str) -> dict[str, Any]:
+    """Returns width, height and unit of WxH or WxHcm."""
+    in_cm = text.endswith("cm")
+    sides = text.removesuffix("cm").split("x")
+    if len(sides) != 2:
+        raise Usage(f"--size: WIDTHxHEIGHT or WIDTHxHEIGHTcm expected, got '{text}'")
+    least, most, pattern = ((5, 4), 60, NUMBER) if in_cm else ((200, 150), 8192, re.compile("[0-9]+"))
+    width, height = (parse_number("--size", side, low, most, pattern) for side, low in zip(sides, least))
+    return {"width": width, "height": height, "in_cm": in_cm}
+
+
+def parse_picture(kind: str, options: dict[str, str], output: str | None) -> dict[str, Any]:
+    """Returns the members of a Picture."""
+    found: dict[str, Any] = {"kind": kind, "title": options.get("title", ""), "log_loss": "log-loss" in options}
+    if kind == "plane":
+        found["height"] = 430
+        found["names"] = options.get("names", ",,").split(",")
+        if len(found["names"]) != 3:
+            raise Usage(f"--names: three names separated by commas expected, got '{options['names']}'")
+        ranges = [("--loss-range", options.get("loss-range"), 1e30), ("--accuracy-range", options.get("accuracy-range"), 100)]
+        found["ranges"] = [parse_range(o, text, most) if text is not None else None for o, text, most in ranges]
+    elif "y-range" in options:
+        parts = options["y-range"].split(",")
+        if len(parts) > 2:
+            raise Usage(f"--y-range: FROM:TO or FROM:TO,FROM:TO expected, got '{options['y-range']}'")
+        if len(parts) > 1 and kind in ("signature", "dots"):
+            raise Usage(f"--y-range: one range expected for {kind}, got two")
+        found["ranges"] = [None if part == "" and len(parts) == 2 and not i else parse_range("--y-range", part)
+                           for i, part in enumerate(parts)] + [None] * (len(parts) == 1)
+        if found["log_loss"] and found["ranges"][0] and found["ranges"][0][0] <= 0:
+            raise Usage(f"--y-range: with --log-loss it must start above 0 (got {found['ranges'][0][0]:g})")
+    if "size" in options:
+        found |= parse_size(options["size"])
+    if kind == "dots":
+        if "columns" not in options:
+            raise Usage("dots: --columns NAME[,NAME...] is required")
+        found |= {"labels": options.get("label"), "y_name": options.get("y-name", "")}
+    suffix = os.path.splitext(output or "")[1][1:].lower()
+    if "format" in options:
+        found["form"] = choose("--format", options["format"], FORMATS)
+    elif output and output != "-" or output == "":
+        if suffix not in FORMATS:
+            raise Usage(f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)")
+        found["form"] = suffix
+    return found
+
+
+def check_files(inputs: list[str], output: str | None, form: str) -> None:
+    """Refuses to read standard input twice, to write over an input, and binary data on a terminal."""
+    if inputs.count("-") > 1:
+        raise Usage("only one input can be standard input")
+    if "-" in inputs and sys.stdin.isatty():
+        raise Usage("a table is required: a file or a pipe, not a terminal (see --help)")
+    for path in inputs if output and output != "-" else ():
+        if os.path.isfile(path) and os.path.exists(output) and os.path.samefile(path, output):
+            raise Usage(f"--output and an input are the same file '{path}'")
+    if output in (None, "-") and form != "svg" and sys.stdout.isatty():
+        raise Usage("cannot write a binary stream to a terminal (use -o FILE)")
+
+
+def check_log_losses(series: list[Series], fitted: list[Series]) -> None:
+    """Refuses losses that a logarithmic axis cannot show; reports losses of 0."""
+    losses = [s.y[0] for s in [*series, *fitted]]
+    for s, y in zip([*series, *fitted], losses):
+        need(y.min() >= 0, f"{s.table.name}: --log-loss requires losses above 0 (got {y.min():g})")
+        zeros = int((y == 0).sum())
+        if 0 < zeros < len(y) and s in series:
+            print(f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn below the logarithmic axis, "
+                  "at '0'", file=sys.stderr)
+    need(max(y.max() for y in losses) > 0, f"{series[0].table.name}: --log-loss requires losses above 0 (all are 0)")
+
+
+def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], options: dict[str, str], fit: list[str]) -> bytes:
+    """Reads all tables, then draws. Returns the picture's file."""
+    data, fit_data = options.get("data", ""), options.get("fit-data")
+    drawn: list[Any]
+    fitted: list[Any] = []
+    if kind == "dots":
+        drawn = read_columns(operands[0], options["columns"])
+        members["labels"] = members["labels"] or drawn[0].table.columns[0]
+    elif kind == "plane":
+        drawn = [read_grid(operands[0], data)]
+        marks = read_marks(operands[1]) if len(operands) > 1 else None
+        fitted = [read_grid(path, d) for d in (drawn[0].data, fit_data) if d for path in operands[:d != drawn[0].data] + fit]
+    else:
+        first = None
+        drawn = [first := read_series(kind, operand, first.data if first else data, first) for operand in operands]
+        first = drawn[0]
+        fitted = [read_series(kind, operand, first.data, first) for operand in fit]
+        fitted += [read_series(kind, operand, fit_data, first) for operand in operands + fit if fit_data]
+        if len(first.y) == 1 and members.get("ranges", [None, None])[1]:
+            raise Usage("--y-range: one range expected for losses alone, got two")
+    if members["log_loss"]:
+        check_log_losses(drawn, fitted)
+    try:
+        from . import pictures
+    except ImportError as e:
+        raise OSError(f"cannot load {e.name}: install python3-matplotlib, or pip install 'mcz[plot]'") from None
+    picture = pictures.Picture(**members)
+    if "verbose" in options:
+        print(f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}", file=sys.stderr)
+    if kind == "plane":
+        return pictures.draw_plane(picture, drawn[0], fitted, marks)
+    return pictures.draw_lines(picture, drawn, fitted)
+
+
+def write(content: bytes, output: str | None) -> None:
+    """Writes a picture to a file, which appears whole, or to standard output."""
+    try:
+        if output in (None, "-"):
+            sys.stdout.buffer.write(content)
+            sys.stdout.buffer.flush()
+        else:
+            with replacing(output) as f:
+                f.write(content)
+    except OSError as e:
+        raise OSError(f"cannot write {repr(output) if output else 'standard output'}: {e.strerror}") from None
+
+
+def run(arguments: list[str]) -> None:
+    """Runs the program with these arguments."""
+    repeated, operands = parse_options(arguments)
+    options = {name: values[-1] for name, values in repeated.items()}
+    if "help" in options:
+        sys.stdout.write(HELP)
+        return
+    if "version" in options:
+        print(f"mc-plot (mc) {__version__}")
+        return
+    if not operands:
+        raise Usage("missing: operand path, signature, log, dots or plane, and tables (see --help)")
+    kind, *operands = operands
+    choose("figure", kind, KINDS)
+    for name in options:
+        if kind not in ONLY.get(name, kind):
+            raise Usage(f"--{name} has no effect on {kind}")
+    operands = operands or ["-"]
+    if len(operands) > KINDS[kind]:
+        raise Usage(f"{kind}: at most {KINDS[kind]} table{'s' * (KINDS[kind] > 1)} expected, got {len(operands)}")
+    if options.get("data") == "" or options.get("fit-data") == "":
+        raise Usage("--data: name of a data set expected, got ''")
+    members = parse_picture(kind, options, options.get("output"))
+    members["styles"] = repeated.get("style", [])
+    fit = repeated.get("fit", [])
+    files = [f for o in operands + fit for f in ([o] if kind in ("dots", "plane") else split_operand(o)[1].split(","))]
+    check_files(files, options.get("output"), members.get("form", "svg"))
+    write(read_and_draw(kind, members, operands, options, fit), options.get("output"))
+
+
+def main() -> NoReturn:
+    """Runs the program; it exits with a status of --help."""
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    warnings.simplefilter("ignore")  # matplotlib's
+    status, message = 0, ""
+    try:
+        run(sys.argv[1:])
+    except Error as e:
+        status, message = 2 if isinstance(e, Usage) else 3, e.message
+    except OSError as e:
+        status, message = 1, f"cannot open '{e.filename}': {e.strerror}" if e.filename else str(e)
+    except Exception as e:  # of matplotlib
+        status, message = 1, f"cannot draw: {e}"
+    if status:
+        print("mc-plot:", printable(message), file=sys.stderr)
+    sys.exit(status)

@@ -1,0 +1,465 @@
+# SPDX-License-Identifier: Apache-2.0
+# mypy: disallow-untyped-defs
+"""The pictures of mc-plot, drawn by matplotlib."""
+from __future__ import annotations
+
+import io
+import itertools
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import matplotlib
+import matplotlib.style
+import numpy as np
+from cycler import cycler
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
+from matplotlib.text import Text
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.transforms import Bbox
+
+from .tables import Grid, Marks, Series, Usage, near
+
+# Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the lines without colour.
+STYLE = {
+    "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"],
+                              marker=["o", "s", "^", "v", "D", "P", "X"]),
+    "axes.axisbelow": True, "axes.edgecolor": "#404040", "axes.grid": True, "axes.titlelocation": "left",
+    "axes.spines.right": False, "axes.spines.top": False, "axes.titlesize": "medium", "figure.titlesize": "large",
+    "font.family": "DejaVu Sans", "grid.color": "#e0e0e0", "image.cmap": "viridis", "legend.fontsize": "medium",
+    "legend.title_fontsize": "medium", "legend.frameon": False, "pdf.fonttype": 42, "svg.hashsalt": "mc",
+}
+MANY_BANDS = 5  # this many bands in one panel would hide each other
+MANY_LAYERS, MAX_STAGES = 24, 20
+APART, SHRUNK = .12, .6  # see separate()
+
+
+@dataclass(eq=False)
+class Picture:
+    """The contents and form of a picture, from the options. Ranges are (low, high); None is automatic."""
+
+    kind: str
+    form: str = "svg"
+    title: str = ""
+    width: float = 960  # pixels or, in_cm, centimetres
+    height: float = 480
+    in_cm: bool = False
+    log_loss: bool = False
+    ranges: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
+    labels: str = ""  # dots: columns that name a row
+    y_name: str = ""  # dots
+    names: Sequence[str] = ()  # plane: of the networks
+    styles: Sequence[str] = ()
+
+
+def clean(text: str) -> str:
+    """Replaces control characters by spaces, and what is not a character by U+FFFD."""
+    return "".join(" " if c < " " or "\x7f" <= c <= "\x9f" else "\ufffd" if "\ud800" <= c <= "\udfff" or c in "\ufffe\uffff" else c
+                   for c in text)
+
+
+def width(text: Text) -> float:
+    """Returns the width of a text in pixels."""
+    return text.get_window_extent().width
+
+
+def shorten(text: Text, space: float) -> None:
+    """Shortens a text to a width in pixels."""
+    while width(text) > space and len(text.get_text()) > 2:
+        text.set_text(text.get_text()[:-2].rstrip() + "…")
+
+
+# ---- lines -----------------------------------------------------------------------------------------------------------
+
+@dataclass(eq=False)
+class Line:
+    """A series' line in one panel."""
+
+    series: Series
+    y: np.ndarray
+    sd: np.ndarray
+    drawn: bool  # False: it only widens the ranges
+    before: bool = False  # of a signature, before the alignment: dashed
+
+    def span(self, positive: bool) -> tuple[float, float]:
+        """Returns the range of the line and its band."""
+        low, high = self.y - self.sd, self.y + self.sd
+        low = np.where(positive & (low <= 0), self.y, low)
+        shown = np.isfinite(self.y) & (not positive or self.y > 0)
+        return (low[shown].min(), high[shown].max()) if shown.any() else (np.inf, -np.inf)
+
+
+def distance(a: Line, b: Line) -> float:
+    """Returns the maximum distance of two lines, infinite if they are equal."""
+    return np.abs(a.y - np.interp(a.series.x, b.series.x, b.y)).max() or np.inf
+
+
+def separate(lines: list[Line], zero: bool) -> tuple[float, float]:
+    """Returns a range that separates the lines. One line of great extent, such as the straight path between two networks,
+    would flatten all others. So the lines of largest extent leave the frame one by one, but fewer than half of all, until the
+    others are a share APART of its height apart. Each step must shrink it to a share SHRUNK. If nothing helps, all stay."""
+    spans = sorted((line.span(False) for line in lines), key=lambda s: s[1] - s[0])
+    lines = sorted(lines, key=lambda line: np.ptp(line.span(False)))
+    low, high = min(s[0] for s in spans), max(s[1] for s in spans)
+    for kept in range(len(lines), max(1, len(lines) // 2), -1):
+        nearest = min(distance(a, b) for i, a in enumerate(lines[:kept]) for b in lines[:i] or [a])
+        for bottom in [0.] * zero + [np.inf]:
+            bottom, top = min(bottom, *(s[0] for s in spans[:kept])), max(s[1] for s in spans[:kept])
+            if nearest >= APART * (top - bottom) and (kept == len(lines) or top - bottom <= SHRUNK * (high - low)):
+                return bottom, top
+    return low, high
+
+
+def choose_range(picture: Picture, panel: int, lines: list[Line]) -> tuple[float, float]:
+    """Returns the range of a panel's axis."""
+    given, loss = picture.ranges[panel], picture.kind in ("path", "log") and panel == 0
+    if given:
+        return given
+    logarithmic = picture.log_loss and loss
+    spans = np.array([line.span(logarithmic) for line in lines])
+    low, high = spans[:, 0].min(), spans[:, 1].max()
+    if logarithmic:
+        return low / 1.2, high * 1.2
+    if picture.kind == "path" and len(lines) > 1:
+        low, high = separate(lines, loss and low >= 0)
+    elif loss or picture.kind == "signature":
+        low, high = min(low, 0), max(high, 0 if loss else 1)
+    margin = .04 * (high - low) or .05 * abs(high) or .05
+    least = min(low, 0) if loss and low >= 0 else -np.inf
+    return max(low - margin, least), high + margin
+
+
+def number_log_axis(axes: Axes, low: float, high: float, zero: float | None) -> None:
+    """Numbers a logarithmic axis in plain decimals. zero: the place of zeros."""
+    space = axes.yaxis.get_tick_space()
+    if high / low < 10:
+        ticks = MaxNLocator(max(space // 2, 2), steps=[1, 2, 5, 10]).tick_values(low, high)
+    else:
+        decades = np.log10(high / low)
+        ticks = LogLocator(subs=[1, 2, 5] if 3 * decades <= space else [1], numticks=max(space, 2)).tick_values(low, high)
+    ticks = [t for t in ticks if low <= t <= high] or [low, high]
+    axes.yaxis.set_major_locator(FixedLocator(([] if zero is None else [zero]) + ticks))
+    axes.yaxis.set_minor_locator(NullLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda v, _: "0" if v == zero else f"{v:g}"))
+
+
+def marked(kind: str, s: Series) -> np.ndarray:
+    """Returns the rows with a mark: all of a few; of a path 0, 1/2, 1 and eight or ten stretches; of a log the ends of stretches
+    and about ten between them."""
+    n = len(s.x)
+    if kind in ("signature", "dots") or n <= 13:
+        return np.full(n, True)
+    if kind == "path":
+        steps = np.floor(s.x * (8 if (n - 1) % 10 else 10) + 1e-9)
+        return np.logical_or(np.isin(s.x, [0, .5, 1]), np.diff(steps, prepend=-1) > 0)
+    ends = ~s.joined | np.append(~s.joined[1:], True)
+    return np.logical_or(ends, np.arange(n) % (n // 10) == 0)
+
+
+def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, color: Any) -> None:
+    """Draws arrows where a line leaves the frame, and next to the first one its highest or lowest value."""
+    scale = np.log if axes.get_yscale() == "log" else np.asarray
+    em = matplotlib.rcParams["font.size"]
+    bottom, top = axes.get_ylim()
+    for edge, outside, extreme, marker in (bottom, y < bottom, np.nanmin(y), "v"), (top, y > top, np.nanmax(y), "^"):
+        if not outside.any():
+            continue
+        i = np.flatnonzero((outside[1:] != outside[:-1]) & joined[1:])
+        at = x[i] + (scale(edge) - scale(y[i])) / (scale(y[i + 1]) - scale(y[i])) * (x[i + 1] - x[i])
+        at = at if len(at) else x[outside][:1]
+        axes.plot(at, np.full(len(at), edge), marker, color=color, markersize=.5 * em, clip_on=False, zorder=4)
+        side, shift = ("left", .5 * em) if at[0] < np.mean(axes.get_xlim()) else ("right", -.5 * em)
+        text = axes.annotate(f"{extreme:.3g}", (at[0], edge), (shift, 0), textcoords="offset points", ha=side, color=color,
+                             va="top" if edge == top else "bottom", size="small", zorder=5)
+        text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: bool, previous: Sequence[Line2D]) -> Line2D:
+    """Draws a line with its marks and band. floor: the place of values that a logarithmic axis cannot show, else -inf. previous:
+    the lines before it, of which the last is of the same series if `line.before`."""
+    s = line.series
+    mean, low, high = (np.where((v <= 0) & (floor > 0), floor, v) for v in (line.y, line.y - line.sd, line.y + line.sd))
+    gaps = np.flatnonzero(~s.joined[1:]) + 1
+    x, y, bottom, top = (np.insert(v, gaps, np.nan) for v in (s.x, mean, low, high))
+    equal = sum(np.array_equal(y, p.get_ydata(), equal_nan=True) for p in previous)
+    size = matplotlib.rcParams["lines.markersize"] * .6 ** equal
+    style: dict[str, Any] = {"markevery": np.insert(marked(picture.kind, s), gaps, False), "zorder": 3, "markersize": size}
+    if picture.kind == "signature" and len(s.x) > MANY_LAYERS:
+        style["markersize"] = size / 2
+    if equal:  # it would hide the equal line
+        style["dashes"] = 6 / equal, 6 / equal
+    if picture.kind == "dots":
+        style["linestyle"] = "none"
+    if line.before:
+        style.update(color=previous[-1].get_color(), marker=previous[-1].get_marker(), linestyle="--", markerfacecolor="white")
+    handle, = axes.plot(x, y, **style)
+    if s.spread and bands:
+        axes.fill_between(x, bottom, top, color=handle.get_color(), alpha=.18, linewidth=0)
+    mark_exits(axes, s.x, mean, s.joined, handle.get_color())
+    alone = s.spread & ~s.joined & ~np.append(s.joined[1:], False)
+    axes.vlines(s.x[alone], low[alone], high[alone], color=handle.get_color(), linewidth=1.2)
+    return handle
+
+
+def draw_panel(axes: Axes, picture: Picture, panel: int, lines: list[Line]) -> list[Line2D]:
+    """Draws the lines of a panel; returns the drawn ones."""
+    low, high = choose_range(picture, panel, lines)
+    axes.set_ylim(low, high)
+    floor, zero = -np.inf, None
+    if picture.log_loss and panel == 0:
+        axes.set_yscale("log")
+        floor = low
+        if not picture.ranges[0] and any((line.y == 0).any() for line in lines):
+            floor = zero = low / (high / low) ** .1
+            axes.axhline(zero, color="#404040", linestyle=":", linewidth=.8)
+            axes.set_ylim(zero / (high / low) ** .05, high)
+    drawn: list[Line2D] = []
+    bands = sum(line.drawn and line.series.spread for line in lines) < MANY_BANDS
+    for line in lines:
+        if line.drawn:
+            drawn.append(draw_series(axes, picture, line, floor, bands, drawn))
+    if picture.log_loss and panel == 0:
+        number_log_axis(axes, low, high, zero)
+    return drawn
+
+
+def stages(layers: list[str]) -> list[tuple[str, int, int]]:
+    """Returns (name, first, end) of the layers or, if there are many, of the stages: runs of layers with one prefix."""
+    parts = [layer.split(".") for layer in layers]
+    depth, shared = 0, 0
+    for d in range(1, 7) if len(layers) > MANY_LAYERS else ():
+        runs = len(list(itertools.groupby(p[:d] for p in parts)))
+        shared = d if runs == 1 else shared
+        depth = d if 2 < runs <= MAX_STAGES else depth
+    found, first = [], 0
+    for key, run in itertools.groupby(p[:depth or None] for p in parts):
+        end = first + len(list(run))
+        found.append((".".join(key[shared if depth else 0:] or key), first, end))
+        first = end
+    return found
+
+
+def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
+    """Names rows or runs of rows along x: horizontally if all names fit, otherwise slanted and as many as fit."""
+    em, cell = axes.figure.dpi / 72 * matplotlib.rcParams["font.size"], .85 * axes.figure.bbox.width / rows
+    centres = [(first + 1 + end) / 2 for _, first, end in names]
+    texts = axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False) and axes.get_xticklabels()
+    slanted = len(names) < rows or max(map(width, texts)) > cell - .8 * em
+    last = -np.inf
+    for text, centre in zip(texts, centres):
+        if not slanted:
+            continue
+        shorten(text, min(16 * em, .35 * axes.figure.bbox.height / .64))
+        text.set(rotation=40, ha="right", rotation_mode="anchor", visible=(centre - last) * cell >= 1.3 * em)
+        last = centre if text.get_visible() else last
+    axes.set_xlim(.5, rows + .5)
+    axes.grid(False, axis="x")
+    for _, first, _ in names[1:] if len(names) < rows else ():
+        axes.axvline(first + .5, color="#d0d0d0", linewidth=.8, zorder=1)
+
+
+def headers(picture: Picture, series: list[Series]) -> list[str]:
+    """Returns the titles of the panels."""
+    if picture.kind == "dots":
+        return [picture.y_name or (series[0].label if len(series) == 1 else "")]
+    if picture.kind == "signature":
+        return ["mean correlation"]
+    data = "training" if picture.kind == "log" else series[0].data.replace(".", " ")
+    return [f"{data} loss", f"{data} accuracy (%)"][:len(series[0].y)]
+
+
+def note(picture: Picture, series: list[Series]) -> str:
+    """Returns the legend's title: what bands and dashes mean."""
+    spread, numbers = sum(s.spread for s in series), {s.n for s in series}
+    n = f", n = {series[0].n}" if len(numbers) == 1 else ""
+    if picture.kind == "dots":
+        return "± sd" if spread else ""
+    bands = spread * (2 if picture.kind == "signature" else 1) < MANY_BANDS
+    parts = [f"mean{' ± sd' if bands else ''}{n}"] if spread else []
+    if picture.kind == "signature" and len(series) > 1:
+        parts.append("dashed: before the alignment")
+    return "; ".join(parts)
+
+
+def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> bytes:
+    """Draws a path, signature, log or dots. fitted: series that only widen the ranges. Returns the picture."""
+    figure = new_figure(picture)
+    signature = picture.kind == "signature"
+    titles = headers(picture, series)
+    panels = add_panels(figure, len(titles))
+    handles: list[Line2D] = []
+    for i, s in enumerate(series if picture.kind == "dots" else ()):
+        s.x = s.x + .5 * ((i + .5) / len(series) - .5)  # side by side
+    for panel, axes in enumerate(panels):
+        lines = [Line(s, s.y[q], s.sd[q], s in series, q == 1 and signature)
+                 for s in [*series, *fitted] for q in ([0, 1] if signature else [panel])]
+        axes.set_title(clean(titles[panel]), parse_math=False)
+        if picture.kind in ("path", "log"):
+            axes.set_xlabel("t" if picture.kind == "path" else "epoch")
+            first, last = (f(s.x[i] for s in [*series, *fitted]) for f, i in ((min, 0), (max, -1)))
+            margin = .02 * (last - first) or .5  # for the marks of the ends
+            axes.set_xlim(first - margin, last + margin)
+            axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=picture.kind == "log"))
+        elif signature:
+            name_rows(axes, stages(series[0].table.texts("layer")), len(series[0].x))
+        else:
+            columns = [series[0].table.texts(c) for c in picture.labels.split(",")]
+            name_rows(axes, [(" ".join(filter(None, r)), i, i + 1) for i, r in enumerate(zip(*columns))], len(series[0].x))
+        handles = draw_panel(axes, picture, panel, lines)
+    if signature and len(series) == 1:
+        labels = ["after alignment", "before alignment"]
+    else:
+        several = len({s.n for s in series}) > 1
+        labels = [s.label + (f" (n = {s.n})" if several else "") for s in series]
+        handles = handles[::2] if signature else handles
+    return finish(picture, figure, panels, handles, labels, note(picture, series))
+
+
+# ---- planes ----------------------------------------------------------------------------------------------------------
+
+def colour_levels(given: tuple[float, float] | None, values: list[np.ndarray], most: float) -> np.ndarray:
+    """Returns the values of the contour lines; the first and the last one end the colours."""
+    low, high = given or (min(v.min() for v in values), max(v.max() for v in values))
+    least = max(1e-3 * abs(high), 1e-6)  # numbers of finer steps would be unreadable
+    if high - low < least and not given:
+        low = min(max((low + high - least) / 2, 0 if low >= 0 else -np.inf), most - least)
+        high = low + least
+    levels = MaxNLocator(8, steps=[1, 2, 5, 10]).tick_values(low, high)
+    return np.array([low, *levels[(levels > low) & (levels < high)], high]) if given else levels
+
+
+def name_networks(axes: Axes, marks: Marks) -> None:
+    """Names the networks above their points, or below if a name would leave the panel or hide another name."""
+    taken: list[Bbox] = []
+    left, right = axes.get_xlim()
+    for name, (x, y) in sorted(zip(marks.names, marks.networks), key=lambda m: -m[1][1]):
+        across = (x - left) / (right - left)
+        side = "left" if across < .25 else "right" if across > .75 else "center"
+        text = axes.annotate(clean(name), (x, y), (0, 6), textcoords="offset points", ha=side, va="bottom", parse_math=False, zorder=6,
+                             bbox={"facecolor": "white", "alpha": .8, "linewidth": 0, "boxstyle": "square,pad=.15"})
+        shorten(text, .6 * axes.bbox.width)
+        box = text.get_window_extent()
+        if box.y1 > axes.bbox.y1 or any(box.overlaps(other) for other in taken):
+            text.set(position=(0, -6), va="top")
+        taken.append(text.get_window_extent())
+
+
+def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | None) -> bytes:
+    """Draws a grid; `fitted` only widen the ranges of the colours. Returns the picture."""
+    figure = new_figure(picture)
+    panels = add_panels(figure, 2)
+    x, y = (np.linspace(v[0], v[-1], 256) for v in (grid.x, grid.y))
+    shape = (y[-1] - y[0]) / (x[-1] - x[0])
+    to_scale = .4 < shape < 2  # otherwise a panel would be a sliver
+    if marks:
+        marks.names = [given or name for given, name in zip(picture.names, marks.names)]
+    name = "distance from {} towards {}".format(*marks.names) if marks else "distance from the first network towards the second"
+    for q, axes in enumerate(panels):
+        rows = np.array([np.interp(x, grid.x, row) for row in grid.values[q]])
+        fine = np.array([np.interp(y, grid.y, column) for column in rows.T]).T
+        levels = colour_levels(picture.ranges[q], [g.values[q] for g in [grid, *fitted]], [np.inf, 100][q])
+        colours = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
+        image = axes.imshow(fine, origin="lower", extent=(x[0], x[-1], y[0], y[-1]), aspect="equal" if to_scale else "auto",
+                            cmap=colours if q else colours.reversed(), vmin=levels[0], vmax=levels[-1])
+        if np.ptp(fine) > 1e-3 * (levels[-1] - levels[0]):
+            axes.contour(x, y, fine, levels[1:-1], colors="#000000", alpha=.45, linewidths=.6)
+        extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((fine.min() < levels[0], fine.max() > levels[-1]))
+        bar = figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", format=FuncFormatter(lambda v, _: f"{v:.7g}"))
+        bar.set_ticks(levels)
+        axes.grid(False)
+        axes.set_title([f"{grid.data.replace('.', ' ')} loss", f"{grid.data.replace('.', ' ')} accuracy (%)"][q], parse_math=False)
+        axes.set_xlabel(clean(name), parse_math=False)
+        axes.set_ylabel("distance from their line" + ("" if to_scale else " (another scale)"))
+        if marks:
+            lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
+            for line in lines:
+                axes.plot(*line.T, color="white", linewidth=3.5, marker="", zorder=3)
+                axes.plot(*line.T, color="black", linewidth=1.5, marker="", linestyle="-" if len(marks.path) else "--", zorder=4)
+            axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", zorder=5)
+            axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    lay_out(picture, figure, panels, 0)
+    em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
+    for axes in panels:
+        shorten(axes.yaxis.label, axes.bbox.height + 2 * em)
+        shorten(axes.xaxis.label, axes.bbox.width + 4 * em)
+        bar = axes.child_axes[0].yaxis
+        bar.set_ticks(bar.get_ticklocs()[::int(np.ceil(1.5 * em * len(bar.get_ticklocs()) / axes.bbox.height))])
+        if marks:
+            name_networks(axes, marks)
+    return save(picture, figure)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------------
+
+def font_size(picture: Picture) -> float:
+    """Returns a font size in points: fonts of pixels scale with the picture, fonts on paper have at least 7 points."""
+    unit, least = (72 / 2.54, 7) if picture.in_cm else (1, 9)
+    size = max(14 * unit * min(picture.width / 960, picture.height / 480), least)
+    return size if picture.in_cm else .75 * size
+
+
+def new_figure(picture: Picture) -> Figure:
+    """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc, --style. Returns a figure."""
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
+    matplotlib.rcdefaults()
+    em = font_size(picture)
+    sizes = {"font.size": em, "lines.linewidth": .15 * em, "lines.markersize": .45 * em, "axes.linewidth": .08 * em}
+    for style in STYLE | sizes, matplotlib.matplotlib_fname(), *picture.styles:
+        try:
+            matplotlib.style.use(style)
+        except OSError as e:
+            hint = near(str(style), matplotlib.style.available)
+            raise Usage(f"--style: '{style}' is neither a file nor a style of matplotlib{hint}") from e
+    unit, dpi = (2.54, 300) if picture.in_cm else (96, 96)
+    figure = Figure((picture.width / unit, picture.height / unit), dpi=dpi, layout="constrained")
+    FigureCanvasAgg(figure)
+    if picture.title:
+        figure.suptitle(clean(picture.title), parse_math=False)
+        shorten(figure._suptitle, .98 * figure.bbox.width)
+    return figure
+
+
+def add_panels(figure: Figure, n: int) -> list[Axes]:
+    """Adds panels in a row, or in a column of a high figure."""
+    row = figure.bbox.width > 1.1 * figure.bbox.height
+    return list(figure.subplots(1 if row else n, n if row else 1, squeeze=False).flat)
+
+
+def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float) -> None:
+    """Lays out the panels above `bottom` pixels. Usage: they do not fit."""
+    share = bottom / figure.bbox.height
+    if share < 1:
+        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+        figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+    em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
+    if share >= 1 or any(axes.bbox.width < 4 * em or axes.bbox.height < 3 * em for axes in panels):
+        raise Usage(f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture")
+
+
+def finish(picture: Picture, figure: Figure, panels: list[Axes], handles: list[Line2D], labels: list[str], title: str) -> bytes:
+    """Adds a legend of as many columns as fit below the panels. Returns the picture."""
+    for columns in range(len(handles), 0, -1):
+        legend = figure.legend(handles, [f"{i}" for i in range(len(handles))], title=title or None, ncols=columns, loc="lower center")
+        for text, label in zip(legend.get_texts(), labels):
+            text.set(text=clean(label), parse_math=False)
+            shorten(text, .98 * figure.bbox.width - 5 * text.get_fontsize() * figure.dpi / 72)
+        box = legend.get_window_extent()
+        if box.width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    lay_out(picture, figure, panels, box.height)
+    return save(picture, figure)
+
+
+def save(picture: Picture, figure: Figure) -> bytes:
+    """Returns the picture's file. It does not contain the time."""
+    file = io.BytesIO()
+    without = {"svg": "Date", "pdf": "CreationDate", "png": "Software"}[picture.form]
+    figure.savefig(file, format=picture.form, dpi=figure.dpi, metadata={without: None})
+    return file.getvalue()
