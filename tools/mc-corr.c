@@ -192,7 +192,7 @@ static void report_groups(const struct mc_matrices *m, const struct mc_cli *cli)
     for (size_t i = 0; i < m->n_groups; i++) {
         const struct mc_matrix *x = &m->matrices[i];
         const char *name = m->groups[i].name;
-        const char *inner = m->groups[i].within ? " and its equivalents" : "";
+        const char *inner = mc_group_is_nested(&m->groups[i]) ? " and its equivalents" : "";
         char a[160], b[160];
 
         list_dead(a, sizeof a, x->dead_a, x->n_dead_a);

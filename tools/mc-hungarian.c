@@ -119,7 +119,8 @@ static void report(const struct options *o, const struct mc_matrices *m,
             mc_note(cli,
                     "%s%s: of %zu units, %zu of a and %zu of b have almost no variance: matched "
                     "with the remaining units",
-                    m->groups[k].name, m->groups[k].within ? " and its equivalents" : "", x->n,
+                    m->groups[k].name,
+                    mc_group_is_nested(&m->groups[k]) ? " and its equivalents" : "", x->n,
                     x->n_dead_a, x->n_dead_b);
     }
 }
@@ -246,7 +247,7 @@ static int print_table(const struct options *o, const struct mc_joint_set *set,
             fprintf(text.f, "\treference_%zu", i + 1);
         fputs("\tpairs\n", text.f);
         for (size_t k = 0; k < m->n_groups; k++)
-            if (!m->groups[k].within) {
+            if (!mc_group_is_nested(&m->groups[k])) {
                 units += m->groups[k].size;
                 print_row(m->groups[k].name, m->groups[k].size, &results[k], set->n_networks,
                           text.f);
@@ -268,7 +269,7 @@ static int print_score(const struct options *o, const struct mc_joint_set *set,
     if (!rc) {
         fputs("group\tunits\tobjective\n", text.f);
         for (size_t k = 0; k < m->n_groups; k++)
-            if (!m->groups[k].within) {
+            if (!mc_group_is_nested(&m->groups[k])) {
                 units += m->groups[k].size;
                 sum += values[k];
                 mc_plain(text.f, m->groups[k].name);
@@ -307,9 +308,9 @@ static void report_joint(const struct options *o, const struct mc_joint_set *set
     for (size_t i = 0; i < K; i++)
         mc_detail(cli, "member %zu is %s", i + 1, set->ids[i]);
     for (size_t k = 0; k < m->n_groups; k++)
-        if (o->search.keep[k] && !m->groups[k].within)
+        if (o->search.keep[k] && !mc_group_is_nested(&m->groups[k]))
             mc_detail(cli, "%s: %zu units, kept", m->groups[k].name, m->groups[k].size);
-        else if (!m->groups[k].within)
+        else if (!mc_group_is_nested(&m->groups[k]))
             mc_detail(cli, "%s: %zu units, objective %.9g, best reference %.9g, pairs %.9g",
                       m->groups[k].name, m->groups[k].size, results[k].value,
                       best_reference(&results[k], K), results[k].pairs);

@@ -49,23 +49,24 @@ void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *in
 
 void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g)
 {
-    if (!g->within)
+    if (!mc_group_is_nested(g))
         return;
-    mc_put_u64(p, "within", g->within - 1);
+    mc_put_u64(p, "within", g->outer);
     mc_put_u64(p, "unit", g->unit);
 }
 
 int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
                       struct mc_error *err)
 {
-    uint64_t at = 0, unit = 0;
+    uint64_t outer = 0, unit = 0;
     int rc = 0;
 
+    g->outer = MC_NO_GROUP;
     if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
         return 0;
-    if (!(rc = mc_get_u64(map, "within", n_groups - 1, &at, err)))
+    if (!(rc = mc_get_u64(map, "within", n_groups - 1, &outer, err)))
         rc = mc_get_u64(map, "unit", MAX_UNITS, &unit, err);
-    g->within = (size_t)at + 1;
+    g->outer = (size_t)outer;
     g->unit = (size_t)unit;
     return rc;
 }
@@ -242,8 +243,8 @@ static int count_observable(const struct mc_taps *t, size_t *observable, struct 
     for (size_t k = 0; k < t->n_groups; k++)
         observable[k] = mc_group_tap_units(t->groups, k);
     for (size_t k = 0; k < t->n_groups; k++)
-        if (t->groups[k].within)
-            observable[t->groups[k].within - 1] = 0;
+        if (mc_group_is_nested(&t->groups[k]))
+            observable[t->groups[k].outer] = 0;
     return mc_groups_check_depth(t->groups, t->n_groups, err);
 }
 

@@ -12,7 +12,7 @@
 
 /* The keys "within" and "unit" of a group that is nested in another's unit; other groups have
  * none. */
-#define MC_NESTING_KEYS(group) ((group)->within ? 2u : 0u)
+#define MC_NESTING_KEYS(group) (mc_group_is_nested(group) ? 2u : 0u)
 void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g);
 MC_USE_RESULT int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
                                     struct mc_error *err);

@@ -102,8 +102,8 @@ int mc_matrices_nest(struct mc_matrices *m, struct mc_error *err)
         return rc;
     for (size_t k = 0; k < m->n_groups; k++) {
         m->matrices[k].n = mc_group_tap_units(m->groups, k);
-        if (m->groups[k].within)
-            m->matrices[m->groups[k].within - 1].holds += m->groups[k].size;
+        if (mc_group_is_nested(&m->groups[k]))
+            m->matrices[m->groups[k].outer].holds += m->groups[k].size;
     }
     for (size_t k = 0; k < m->n_groups; k++)
         if (m->matrices[k].holds)

@@ -237,7 +237,7 @@ static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *er
         to[k] = (int)at;
         all.groups[at] = b->s->groups[k];
         if (row < b->n) {
-            all.groups[at].within = 1 + b->rows[row].outer;
+            all.groups[at].outer = b->rows[row].outer;
             all.groups[at].unit = b->member[k].unit;
         }
         at++;

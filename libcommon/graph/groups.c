@@ -10,6 +10,8 @@ int mc_symmetry_alloc(struct mc_symmetry *s, size_t n_groups, struct mc_error *e
     int rc = mc_new(&s->groups, n_groups, err);
 
     s->n_groups = n_groups;
+    for (size_t k = 0; k < n_groups && !rc; k++)
+        s->groups[k].outer = MC_NO_GROUP;
     return rc ? rc : mc_new(&s->uses, n_groups, err);
 }
 

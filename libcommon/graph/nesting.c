@@ -33,20 +33,21 @@ static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *fr
     int open = 1;
 
     for (size_t g = 0; g < n->n_groups; g++)
-        from[g] = n->groups[g].within ? n->n_groups : g;
+        from[g] = mc_group_is_nested(&n->groups[g]) ? n->n_groups : g;
     while (open) {
         open = 0;
         for (size_t g = 0; g < n->n_groups; g++) {
-            const struct mc_group *at = &n->groups[g];
+            const struct mc_group *group = &n->groups[g];
             if (from[g] < n->n_groups)
                 continue;
-            const size_t up = from[at->within - 1];
-            if (up == n->n_groups) {
+            const size_t outer = from[group->outer];
+            if (outer == n->n_groups) {
                 open = 1;
                 continue;
             }
-            from[g] = mc_nesting_child(n, up, perm ? (size_t)perm[up][at->unit] : 0, n->slot[g]);
-            if (n->groups[from[g]].size != at->size || n->slots[from[g]] != n->slots[g])
+            from[g] =
+                mc_nesting_child(n, outer, perm ? (size_t)perm[outer][group->unit] : 0, n->slot[g]);
+            if (n->groups[from[g]].size != group->size || n->slots[from[g]] != n->slots[g])
                 return g;
         }
     }
@@ -57,14 +58,14 @@ static size_t trace(const struct mc_nesting *n, int32_t *const *perm, size_t *fr
 static int count_inside(struct mc_nesting *n, struct mc_error *err)
 {
     for (size_t g = 0; g < n->n_groups; g++) {
-        size_t depth = 0, up = n->groups[g].within;
-        if (!up)
+        size_t depth = 0, outer = n->groups[g].outer;
+        if (outer == MC_NO_GROUP)
             continue;
-        if (up > n->n_groups || n->groups[g].unit >= n->groups[up - 1].size)
+        if (outer >= n->n_groups || n->groups[g].unit >= n->groups[outer].size)
             return bad_nesting(&n->groups[g], err);
-        n->slots[up - 1]++;
-        for (; up && up <= n->n_groups && depth <= n->n_groups; depth++)
-            up = n->groups[up - 1].within;
+        n->slots[outer]++;
+        for (; outer < n->n_groups && depth <= n->n_groups; depth++)
+            outer = n->groups[outer].outer;
         if (depth > n->n_groups) /* a group nested in itself */
             return bad_nesting(&n->groups[g], err);
     }
@@ -76,21 +77,21 @@ static int list_inside(struct mc_nesting *n, size_t *met, struct mc_error *err)
     size_t total = 0;
 
     for (size_t g = 0; g < n->n_groups; g++) {
-        const struct mc_group *at = &n->groups[g];
+        const struct mc_group *group = &n->groups[g];
         n->first[g] = total;
         total += n->slots[g];
-        if (n->slots[g] && n->slots[g] % at->size)
+        if (n->slots[g] && n->slots[g] % group->size)
             return mc_fail(err, MC_EINPUT, "the units of group \"%s\" contain different groups",
-                           at->name);
-        n->slots[g] /= at->size ? at->size : 1;
+                           group->name);
+        n->slots[g] /= group->size ? group->size : 1;
     }
     for (size_t g = 0; g < n->n_groups; g++) {
-        const struct mc_group *at = &n->groups[g];
-        if (!at->within)
+        const struct mc_group *group = &n->groups[g];
+        if (!mc_group_is_nested(group))
             continue;
-        const size_t up = at->within - 1, unit = n->first[up] + at->unit * n->slots[up];
-        if (met[unit] == n->slots[up])
-            return bad_nesting(at, err);
+        const size_t outer = group->outer, unit = n->first[outer] + group->unit * n->slots[outer];
+        if (met[unit] == n->slots[outer])
+            return bad_nesting(group, err);
         n->slot[g] = met[unit]++;
         n->child[unit + n->slot[g]] = g;
     }
@@ -127,7 +128,7 @@ int mc_groups_check(const struct mc_group *groups, size_t n, struct mc_error *er
 int mc_groups_check_depth(const struct mc_group *groups, size_t n, struct mc_error *err)
 {
     for (size_t k = 0; k < n; k++)
-        if (groups[k].within && groups[groups[k].within - 1].within)
+        if (mc_group_is_nested(&groups[k]) && mc_group_is_nested(&groups[groups[k].outer]))
             return mc_fail(err, MC_EINPUT, "group %s: nested more than one level deep",
                            groups[k].name);
     return 0;
@@ -135,14 +136,14 @@ int mc_groups_check_depth(const struct mc_group *groups, size_t n, struct mc_err
 
 void mc_nesting_of_taps(const struct mc_nesting *n, int32_t *const *perm, size_t g, int32_t *to)
 {
-    const size_t K = n->groups[g].size, up = n->groups[g].within - 1;
+    const size_t K = n->groups[g].size, outer = n->groups[g].outer;
 
-    if (!n->groups[g].within)
+    if (outer == MC_NO_GROUP)
         memcpy(to, perm[g], K * sizeof *to);
-    for (size_t h = 0; n->groups[g].within && h < n->groups[up].size; h++) {
-        const size_t u = (size_t)perm[up][h];
+    for (size_t h = 0; outer != MC_NO_GROUP && h < n->groups[outer].size; h++) {
+        const size_t u = (size_t)perm[outer][h];
         for (size_t i = 0; i < K; i++)
-            to[h * K + i] = (int32_t)(u * K) + perm[mc_nesting_child(n, up, u, n->slot[g])][i];
+            to[h * K + i] = (int32_t)(u * K) + perm[mc_nesting_child(n, outer, u, n->slot[g])][i];
     }
 }
 

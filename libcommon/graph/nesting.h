@@ -9,26 +9,34 @@
 #include "libcommon/base/error.h"
 #include "libcommon/base/tensor.h"
 
+#include <stdint.h>
+
+#define MC_NO_GROUP SIZE_MAX /* `outer` of a group that is not nested */
 struct mc_group {
     char name[MC_NAME_MAX]; /* the first layer whose outputs it permutes */
     size_t size;            /* K */
-    /* 1 + the outer group, in whose unit `unit` it is nested; or 0. All units of a group contain
-     * equal groups in the same order (slots). A nested group is permuted first, then the outer
-     * units with their contents. */
-    size_t within, unit;
+    /* The group is nested in unit `unit` of group `outer` (an index), unless outer is MC_NO_GROUP.
+     * All units of a group contain equal groups in the same order (slots). A nested group is
+     * permuted first, then the outer units with their contents. */
+    size_t outer, unit;
 };
+
+static inline int mc_group_is_nested(const struct mc_group *g)
+{
+    return g->outer != MC_NO_GROUP;
+}
 
 /* 1 if both are nested in the same unit of the same group, or neither is nested. */
 static inline int mc_group_same_place(const struct mc_group *a, const struct mc_group *b)
 {
-    return a->within == b->within && (!a->within || a->unit == b->unit);
+    return a->outer == b->outer && (!mc_group_is_nested(a) || a->unit == b->unit);
 }
 /* 1 if groups are nested in the units of group k. */
 static inline int mc_group_contains_groups(const struct mc_group *groups, size_t n, size_t k)
 {
     size_t g = 0;
 
-    while (g < n && groups[g].within != 1 + k)
+    while (g < n && groups[g].outer != k)
         g++;
     return g < n;
 }
@@ -40,7 +48,7 @@ static inline size_t mc_group_tap_units(const struct mc_group *groups, size_t k)
 {
     const struct mc_group *g = &groups[k];
 
-    return !g->within ? g->size : g->unit ? 0 : g->size * groups[g->within - 1].size;
+    return !mc_group_is_nested(g) ? g->size : g->unit ? 0 : g->size * groups[g->outer].size;
 }
 /* MC_EINPUT names a group that is nested in a nested group. */
 MC_USE_RESULT int mc_groups_check_depth(const struct mc_group *groups, size_t n,

@@ -264,8 +264,8 @@ static void number_rows(const struct mc_rows *r, const struct mc_group *groups,
 
     if (rank[p->row - r->rows])
         return;
-    if (groups[g].within)
-        number_rows(r, groups, positions, first, rank, groups[g].within - 1);
+    if (mc_group_is_nested(&groups[g]))
+        number_rows(r, groups, positions, first, rank, groups[g].outer);
     for (size_t i = 0; i < n; i++)
         p[i].rank = p[i].enclosing ? rank[p[i].enclosing - r->rows] : 0;
     qsort(p, n, sizeof *p, by_rank);
@@ -280,11 +280,11 @@ static int set_nesting(const struct mc_rows *r, const struct position *positions
     for (size_t i = 0; i < r->n; i++) {
         const struct position *p = &positions[i];
         struct mc_group *g = &groups[p->row->group];
-        const size_t within = p->enclosing ? 1 + p->enclosing->group : 0;
+        const size_t outer = p->enclosing ? p->enclosing->group : MC_NO_GROUP;
         if (i == first[p->row->group]) {
-            g->within = within;
+            g->outer = outer;
             g->unit = p->unit;
-        } else if (g->within != within || g->unit != p->unit) {
+        } else if (g->outer != outer || g->unit != p->unit) {
             return mc_fail(err, MC_EINPUT,
                            "line %zu: group \"%s\" is in another unit than in line %zu",
                            p->row->line, p->row->name, positions[i - 1].row->line);
@@ -319,7 +319,7 @@ int mc_rows_nest(const struct mc_rows *r, const struct mc_graph *graph, struct m
             rc = mc_fail(err, MC_EINPUT,
                          "line %zu: group \"%s\" does not match its counterpart in the first unit "
                          "of \"%s\"",
-                         p->row->line, p->row->name, groups[groups[g].within - 1].name);
+                         p->row->line, p->row->name, groups[groups[g].outer].name);
     }
 out:
     free(positions);

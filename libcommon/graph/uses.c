@@ -53,8 +53,8 @@ int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
     if (rc || (rc = mc_new(out, total, err)))
         goto out;
     for (size_t k = 0; k < s->n_groups; k++)
-        for (size_t i = s->groups[k].within, h = 1; i; i = s->groups[i - 1].within, h++)
-            height[i - 1] = height[i - 1] > h ? height[i - 1] : h;
+        for (size_t i = s->groups[k].outer, h = 1; i != MC_NO_GROUP; i = s->groups[i].outer, h++)
+            height[i] = height[i] > h ? height[i] : h;
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->uses[k].n; i++) {
             const struct mc_use *u = &s->uses[k].use[i];

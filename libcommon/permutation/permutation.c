@@ -196,7 +196,7 @@ int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s, s
                        s->n_groups, s->n_groups == 1 ? "" : "s", p->n_groups);
     int rc = 0, nested = 0;
     for (size_t g = 0; g < p->n_groups; g++)
-        nested |= p->groups[g].within > 0;
+        nested |= mc_group_is_nested(&p->groups[g]);
     for (size_t g = 0; g < s->n_groups && !rc; g++) {
         const struct mc_group *to = &s->groups[g];
         rc = mc_perm_has_group(p, g, to, err);
@@ -215,7 +215,7 @@ int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct m
     if (rc)
         return rc;
     for (size_t g = 0; g < s->n_groups; g++)
-        if (k < p->n_groups && !p->groups[k].within &&
+        if (k < p->n_groups && !mc_group_is_nested(&p->groups[k]) &&
             !mc_perm_has_group(p, k, &all.groups[g], NULL))
             memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
         else if (mc_group_contains_groups(s->groups, s->n_groups, g))

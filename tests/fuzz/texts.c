@@ -57,7 +57,8 @@ static int take_groups(const struct fuzz_target *t, const uint8_t *x, size_t n,
     if (!rc)
         rc = mc_symmetry_derive(&s, g, err);
     for (size_t i = 0; !rc && i < s.n_groups; i++)
-        if (!s.groups[i].size || s.groups[i].size > 72 || s.groups[i].within > s.n_groups)
+        if (!s.groups[i].size || s.groups[i].size > 72 ||
+            (s.groups[i].outer != MC_NO_GROUP && s.groups[i].outer >= s.n_groups))
             rc = mc_fail(err, MC_EFAIL, "group of %zu", s.groups[i].size);
     mc_symmetry_release(&s);
     mc_graph_free(g);

@@ -39,7 +39,8 @@ static void activations(size_t tap, float *x, float *y)
 
 static void count(struct mc_moments *m, struct mc_error *err)
 {
-    struct mc_group groups[2] = {{.name = "p", .size = 16}, {.name = "q", .size = 33}};
+    struct mc_group groups[2] = {{.name = "p", .size = 16, .outer = MC_NO_GROUP},
+                                 {.name = "q", .size = 33, .outer = MC_NO_GROUP}};
     struct mc_tap_info taps[TAPS];
     const struct mc_taps all = {
         .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = groups, .taps = taps};

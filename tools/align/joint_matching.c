@@ -279,7 +279,7 @@ static int expect_whole_units(const struct mc_matrices *m, const unsigned char *
                               struct mc_error *err)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
-        const size_t outer = m->groups[k].within ? m->groups[k].within - 1 : k;
+        const size_t outer = mc_group_is_nested(&m->groups[k]) ? m->groups[k].outer : k;
         if (keep[k] != keep[outer])
             return mc_fail(err, MC_EUSAGE,
                            "--groups: with --joint, choose %s and the groups within its units "
@@ -322,7 +322,7 @@ int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
     num_threads(opts->threads ? opts->threads : omp_get_max_threads())
     for (size_t k = 0; k < m->n_groups; k++) {
         struct mc_error local_err = {0};
-        if (m->groups[k].within || opts->keep[k] ||
+        if (mc_group_is_nested(&m->groups[k]) || opts->keep[k] ||
             !match_group(out, &results[k], set, &nesting, k, opts, &local_err))
             continue;
 #pragma omp critical
@@ -368,7 +368,7 @@ int mc_joint_score(double *values, const struct mc_joint_set *set,
         return rc;
     for (size_t g = 0; g < m->n_groups && !rc; g++) {
         struct problem p = {0};
-        if (m->groups[g].within)
+        if (mc_group_is_nested(&m->groups[g]))
             continue;
         if (!(rc = problem_init(&p, set, &nesting, g, &none, err))) {
             for (size_t k = 0; k < set->n_networks; k++)

@@ -30,7 +30,7 @@ int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, con
                        c->n_groups == 1 ? "" : "s", post, m->n_groups);
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_group *x = &m->groups[k], *y = &c->groups[k];
-        if (x->within || m->matrices[k].holds || y->within)
+        if (mc_group_is_nested(x) || m->matrices[k].holds || mc_group_is_nested(y))
             return mc_fail(err, MC_EINPUT,
                            "%s: group %s is nested (a constraint supports only unnested groups)",
                            post, x->name);
@@ -115,9 +115,9 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         int bad = 0;
         if (nesting.slots[k])
             bad = match_units(out, info, m, &nesting, keep, k, &local_err);
-        else if (keep[k] && !m->groups[k].within)
+        else if (keep[k] && !mc_group_is_nested(&m->groups[k]))
             info[k].kept = 1;
-        else if (!m->groups[k].within)
+        else if (!mc_group_is_nested(&m->groups[k]))
             bad = match_group(&m->matrices[k], constraint ? &constraint->matrices[k] : NULL,
                               out->perm[k], &info[k], &constrained[k], &local_err);
         if (bad) {

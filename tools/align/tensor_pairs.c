@@ -46,7 +46,7 @@ static void permute_view(struct mc_tensor_pairs *t, size_t use, int inverse)
 
 int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other)
 {
-    return other == group || s->groups[other].within == 1 + group;
+    return other == group || s->groups[other].outer == group;
 }
 
 void mc_pairs_rearrange(struct mc_tensor_pairs *t, size_t use, size_t without, const float **x,

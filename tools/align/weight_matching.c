@@ -110,7 +110,7 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     if (!rc)
         rc = mc_inside_weights_open(&w, &m->inside, m->t.uses, m->t.n_uses, err);
     for (size_t i = 0; i < m->t.n_uses && !rc; i++)
-        if (m->t.s->groups[m->t.uses[i].group].within == 1 + group) {
+        if (m->t.s->groups[m->t.uses[i].group].outer == group) {
             const size_t inner = m->t.uses[i].group;
             mc_pairs_rearrange(&m->t, i, group, &x, &y, &at);
             mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &at, x, y);
@@ -216,10 +216,10 @@ static void note_change(const struct matching *m, size_t group)
         if (!mc_in_group(m->t.s, group, m->t.uses[i].group))
             continue;
         for (size_t k = m->t.first[tensor]; k < m->t.first[tensor + 1]; k++) {
-            const size_t other = m->t.uses[k].group, outer = m->t.s->groups[other].within;
+            const size_t other = m->t.uses[k].group, outer = m->t.s->groups[other].outer;
             m->current[other] &= k == i;
-            if (outer)
-                m->current[outer - 1] = 0;
+            if (outer != MC_NO_GROUP)
+                m->current[outer] = 0;
         }
     }
 }
@@ -285,10 +285,10 @@ static void order_forward(const struct matching *m, size_t *order)
 
     while (placed < n)
         for (size_t i = 0; i < n; i++) {
-            size_t placed_before = 0, parent = !m->t.s->groups[i].within;
+            size_t placed_before = 0, parent = !mc_group_is_nested(&m->t.s->groups[i]);
             for (size_t k = 0; k < placed; k++) {
                 placed_before |= order[k] == i;
-                parent |= order[k] + 1 == m->t.s->groups[i].within;
+                parent |= order[k] == m->t.s->groups[i].outer;
             }
             if (!placed_before && parent)
                 order[placed++] = i;

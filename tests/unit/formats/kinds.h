@@ -53,7 +53,7 @@ static const struct mc_net_spec tiny_spec = {
     .channels = 1, .height = 2, .width = 2, .classes = 2, .mean = {0.5f}, .std = {0.25f}};
 
 static struct mc_tap_info tiny_tap = {.name = "relu", .count = 3, .samples = 8};
-static struct mc_group tiny_group = {.name = "layers.0.linear", .size = 3};
+static struct mc_group tiny_group = {.name = "layers.0.linear", .size = 3, .outer = MC_NO_GROUP};
 static int32_t tiny_order[3] = {2, 0, 1};
 static int32_t *tiny_orders[1] = {tiny_order};
 

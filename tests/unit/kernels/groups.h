@@ -89,16 +89,16 @@ static inline void describe(const struct mc_graph *g, const struct mc_symmetry *
         snprintf(groups + n, size - n, "%s%s:%zu", n ? " " : "", s->groups[i].name,
                  s->groups[i].size);
         n = strlen(groups);
-        if (s->groups[i].within)
-            snprintf(groups + n, size - n, "(%zu.%zu)", s->groups[i].within - 1, s->groups[i].unit);
+        if (mc_group_is_nested(&s->groups[i]))
+            snprintf(groups + n, size - n, "(%zu.%zu)", s->groups[i].outer, s->groups[i].unit);
     }
     for (size_t i = 0; i < s->n_taps; i++) {
         const struct mc_tap *t = &s->taps[i];
         size_t n = strlen(taps);
         const struct mc_group *layer = &s->groups[t->group];
         assert_int_equal(layer->unit, 0);
-        assert_int_equal(t->count,
-                         layer->size * (layer->within ? s->groups[layer->within - 1].size : 1));
+        assert_int_equal(
+            t->count, layer->size * (mc_group_is_nested(layer) ? s->groups[layer->outer].size : 1));
         assert_int_equal(t->start, 0);
         if (t->pre != t->post)
             assert_int_equal(t->pre, g->nodes[t->post].in[0]);

@@ -161,8 +161,9 @@ static void permutations_act_as_permutations(void **state)
         ok(mc_perm_init(&p, &u.s, &err), &err);
         mc_perm_random(&p, 11);
         for (size_t g = 0; g < p.n_groups; g++) /* blocks stay in place */
-            for (size_t k = 0; p.groups[g].within && k < p.groups[p.groups[g].within - 1].size; k++)
-                p.perm[p.groups[g].within - 1][k] = (int32_t)k;
+            for (size_t outer = p.groups[g].outer, k = 0;
+                 outer != MC_NO_GROUP && k < p.groups[outer].size; k++)
+                p.perm[outer][k] = (int32_t)k;
         ok(mc_perm_apply(&p, &u.s, u.g, u.theta, NULL, expected, NULL, &err), &err);
         mc_soft_perm_matrices(&u.s, &p, u.matrices);
         run(&u, 1);
@@ -250,7 +251,7 @@ static void gradients_match_differences(void **state)
             const double e = fabs(along - expected) / (expected != 0 ? sqrt(norm) : 1);
             int blocks = 0; /* blocks, which stay in place */
             for (size_t j = 0; j < u.s.n_groups; j++)
-                blocks |= u.s.groups[j].within == 1 + g;
+                blocks |= u.s.groups[j].outer == g;
             if (!(blocks ? norm == 0 && expected == 0 : norm > 0 && e <= 1e-5))
                 fail_msg("%s: %s: %.9g, by differences %.9g", SMALL[i], u.s.groups[g].name, along,
                          expected);

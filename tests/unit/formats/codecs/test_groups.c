@@ -14,10 +14,10 @@ struct taps {
 
 static struct taps *fill(struct taps *x, int nested)
 {
-    *x = (struct taps){
-        .groups = {{.name = "g", .size = 1}, {.name = "h", .size = 2, .within = (size_t)nested}},
-        .taps = {{.name = "r", .count = 2, .samples = 4},
-                 {.name = "s", .start = 1, .count = 2, .samples = 8}}};
+    *x = (struct taps){.groups = {{.name = "g", .size = 1, .outer = MC_NO_GROUP},
+                                  {.name = "h", .size = 2, .outer = nested ? 0 : MC_NO_GROUP}},
+                       .taps = {{.name = "r", .count = 2, .samples = 4},
+                                {.name = "s", .start = 1, .count = 2, .samples = 8}}};
     x->t = (struct mc_taps){
         .at = "post", .n_groups = 2, .n_taps = 2, .groups = x->groups, .taps = x->taps};
     return x;
@@ -49,7 +49,7 @@ TEST(taps_of_other_places_groups_or_sizes_differ)
         DIFFER(nested, b.taps[1].count = 1);
         DIFFER(!nested, (void)0);
     }
-    DIFFER(1, b.groups[1].within = 0);
+    DIFFER(1, b.groups[1].outer = MC_NO_GROUP);
     DIFFER(1, b.groups[1].unit = 1);
 }
 

@@ -55,7 +55,7 @@ static int declare(int deep, const char *extra)
     assert_int_equal(s.n_groups, 1 + PARTS * per_unit);
     for (size_t k = 1; k < s.n_groups; k++) {
         const size_t slot = (k - 1) % per_unit, outer = k - slot;
-        assert_int_equal(s.groups[k].within, slot ? 1 + outer : 1);
+        assert_int_equal(s.groups[k].outer, slot ? outer : 0);
         assert_int_equal(s.groups[k].unit, slot ? slot - 1 : (k - 1) / per_unit);
     }
     mc_symmetry_release(&s);

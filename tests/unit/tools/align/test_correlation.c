@@ -59,8 +59,8 @@ static void make(struct fixture *f, double mean)
     memset(f, 0, sizeof *f);
     rng_state = 1;
     f->n = 37;
-    f->groups[0] = (struct mc_group){.name = "p", .size = 11};
-    f->groups[1] = (struct mc_group){.name = "q", .size = 20};
+    f->groups[0] = (struct mc_group){.name = "p", .size = 11, .outer = MC_NO_GROUP};
+    f->groups[1] = (struct mc_group){.name = "q", .size = 20, .outer = MC_NO_GROUP};
     f->m.taps = (struct mc_taps){
         .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = f->groups, .taps = f->taps};
     f->m.sums = f->sums;
