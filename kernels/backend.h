@@ -4,19 +4,42 @@
  * vectors. A plan is made once for a graph, a batch size and the outputs to keep. It then runs
  * without allocating.
  *
- * No host pointer appears inside a training loop, and nothing in the loop waits for the device.
- * Values that change from step to step (learning rate, curve coefficients, sample indices,
- * random-number counters) are in device buffers, one row per step. The row counter of a control
- * buffer selects the row. A device can therefore capture several steps once and replay them
- * (repeat). Only put() and get() wait.
+ * Calls take effect in order (sumsq is the exception), but may return before the device has done
+ * the work: only put() and get() wait. No host pointer appears inside a training loop. Values that
+ * change from step to step (learning rate, curve coefficients, sample indices, random-number
+ * counters) are in device buffers, one row per step. The row counter of a control buffer selects
+ * the row. A device can therefore capture several steps once and replay them (repeat).
  *
- * Only one thread at a time may use a backend and its plans.
+ * Read results rarely: after a get() the device is idle until the host has queued more. Check the
+ * code that get() returns. Functions that return nothing, such as forward, cannot report a failure
+ * inside a running plan, so every later get() does. Free plans and buffers before close.
+ *
+ * Do not use a backend or its plans in two threads at a time. Do not run a plan in a shape or mode
+ * that it does not support: that is a bug and asserted.
  *
  * Letters: B images of a batch, C channels, H W, P parameters, S statistics (the graph's flat
  * vectors), K channels of a tap or units of a group, M floats of all groups' matrices. A function
- * that can fail returns 0 or a negative enum mc_err and fills err. After a failure inside a running
- * plan, every later get() returns the error. A shape or mode that the plan does not support is a
- * bug and asserted. */
+ * that can fail returns 0 or a negative enum mc_err and fills err. The gradient of one batch, whose
+ * samples are in row 0 of source.order:
+ *
+ *     struct mc_backend *be = NULL;
+ *     struct mc_plan *plan = NULL;
+ *
+ *     if ((rc = mc_backend_open(&be, &(struct mc_backend_opts){.device = "auto"}, err)))
+ *         return rc;
+ *     if ((rc = be->plan_new(be, g, &(struct mc_plan_opts){.batch = 500, .backward = 1}, &plan,
+ *                            err)))
+ *         goto out;
+ *     // params, stats, grad, ctl: buffers of buf_new, filled by put
+ *     be->load(plan, &source, ctl);
+ *     be->forward(plan, MC_MODE_TRAIN, params, stats, NULL, ctl);
+ *     be->backward(plan, params, grad);
+ *     be->ctl_next(be, ctl); // the next load reads row 1
+ *     rc = be->get(be, grad, 0, host, g->P * sizeof *host, err); // waits
+ * out:
+ *     be->plan_free(plan);
+ *     be->close(be);
+ */
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 

@@ -4,14 +4,41 @@
  * Only the programs and tools/options include it (LAYERS); the libraries below print and parse
  * nothing.
  *
+ * Options and all files of the command line are checked before run() starts, so a mistake costs no
+ * hours of work and no file. run() only returns: mc_cli_main prints its error, closes the backend
+ * and checks that stdout could be written. So one place decides the exit status.
+ *
+ * Keep the values of options in `struct options`, whose member `cli` is a struct mc_cli. Give files
+ * the types MC_OPT_INPUT and MC_OPT_RESULT, or add them in check() with mc_files_add: only files
+ * that are registered are protected from being overwritten. Free in run() all that it allocated,
+ * except the contents of cli.
+ *
+ * Do not call exit() or print an error in run(). Do not print to stderr except with mc_note,
+ * mc_detail and mc_warn, which respect -q and -v and erase a progress line first.
+ *
+ * A program that writes a table:
+ *
+ *     struct options {
+ *         struct mc_cli cli;
+ *         uint64_t samples;
+ *     };
  *     static const struct mc_option options[] = {
  *         {"samples", 'n', MC_OPT_U64, MC_AT(samples), .arg = "N", .min = 1, .max = UINT32_MAX,
  *          .help = "first N images"},
  *         MC_OPTION_OUTPUT, MC_OPTION_THREADS, {0}};
  *
- *     MC_PROGRAM("FILE...", doc, options, .run = run)
- *
- * Operands are in cli.operands. */
+ *     static void check_options(struct options *o)
+ *     {
+ *         mc_cli_operands(&o->cli, "FILE.mcz");
+ *         o->cli.text = 1; // -o may be a terminal
+ *     }
+ *     static int run(struct options *o, struct mc_error *err)
+ *     {
+ *         mc_note(&o->cli, "reading %s", o->cli.operands[0]);
+ *         return write_table(o->cli.operands[0], o->samples, o->cli.output, err);
+ *     }
+ *     MC_PROGRAM("FILE.mcz", doc, options, .check = check_options, .run = run)
+ */
 #ifndef MC_CLI_H
 #define MC_CLI_H
 
