@@ -162,10 +162,10 @@ struct mc_backend {
     /* Grows b to `bytes`, at least its present size. Keeps its contents; the new bytes are zero. An
      * error leaves b unchanged. */
     int (*buf_grow)(struct mc_backend *be, struct mc_buf *b, size_t bytes, struct mc_error *err);
-    int (*put)(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
-               struct mc_error *err);
-    int (*get)(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
-               struct mc_error *err);
+    int (*put)(struct mc_backend *be, struct mc_buf *dst, size_t offset, const void *src,
+               size_t bytes, struct mc_error *err);
+    int (*get)(struct mc_backend *be, const struct mc_buf *src, size_t offset, void *dst,
+               size_t bytes, struct mc_error *err);
     void (*zero)(struct mc_backend *be, struct mc_buf *b);
     void (*copy)(struct mc_backend *be, struct mc_buf *dst, const struct mc_buf *src, size_t bytes);
     void (*ctl_next)(struct mc_backend *be, struct mc_buf *ctl); /* row += 1 */

@@ -160,8 +160,8 @@ static int measure_curve(struct options *o, const struct mc_curve *c, FILE *f, s
         goto out;
     mc_curve_gram(span.k, span.vectors, c->graph->P, gram);
     mc_curve_sample(c, gram, T, t, coef, t + T);
-    report->at = t;
-    report->n_at = 1;
+    report->coords = t;
+    report->n_coords = 1;
     report->chord = t + T;
     rc = mc_eval_cli_measure(&o->eval, &span, err);
     if (!rc && o->losses)

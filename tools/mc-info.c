@@ -146,10 +146,10 @@ static void print_tensors(const struct mc_reader *r)
     for (size_t i = 0; i < mc_reader_n_tensors(r); i++) {
         const struct mc_tensor *t = mc_reader_tensor(r, i);
         char shape[MC_MAX_DIMS * 21 + 1] = "scalar";
-        size_t at = 0;
+        size_t length = 0;
         for (int k = 0; k < t->ndim; k++)
-            at += (size_t)snprintf(shape + at, sizeof shape - at, "%s%" PRIu64, k ? "x" : "",
-                                   t->shape[k]);
+            length += (size_t)snprintf(shape + length, sizeof shape - length, "%s%" PRIu64,
+                                       k ? "x" : "", t->shape[k]);
         printf("  %-8s  %-16s  ", mc_dtype_name(t->dtype), shape);
         mc_plain(stdout, t->name);
         putchar('\n');

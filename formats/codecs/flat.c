@@ -161,9 +161,9 @@ int mc_flat_layout(struct mc_layout *l, const struct mc_reader *r, const struct 
         n += f[i].n;
     if ((rc = mc_expect_count(r, n, err)))
         return rc;
-    for (size_t i = 0, at = 0; i < n_flat; i++)
+    for (size_t i = 0, index = 0; i < n_flat; i++)
         for (size_t j = 0; j < f[i].n; j++) {
-            const enum mc_dtype dtype = mc_reader_tensor(r, at++)->dtype;
+            const enum mc_dtype dtype = mc_reader_tensor(r, index++)->dtype;
             f[i].types[j] = is_parameter_type(dtype) ? dtype : MC_F32;
         }
     all_tensors(l, f, n_flat, perm);

@@ -151,7 +151,7 @@ int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s, const struct 
 
     if (rc)
         return rc;
-    snprintf(out->at, sizeof out->at, "%s", at_pre ? "pre" : "post");
+    snprintf(out->place, sizeof out->place, "%s", at_pre ? "pre" : "post");
     memcpy(out->groups, s->groups, s->n_groups * sizeof *out->groups);
     for (size_t i = 0; i < s->n_taps; i++) {
         const struct mc_tap *tap = &s->taps[i];
@@ -170,7 +170,7 @@ int mc_taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *
 
     if (rc)
         return rc;
-    memcpy(out->at, t->at, sizeof out->at);
+    memcpy(out->place, t->place, sizeof out->place);
     memcpy(out->groups, t->groups, t->n_groups * sizeof *t->groups);
     memcpy(out->taps, t->taps, t->n_taps * sizeof *t->taps);
     return 0;
@@ -178,7 +178,7 @@ int mc_taps_copy(struct mc_taps *out, const struct mc_taps *t, struct mc_error *
 
 int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
 {
-    if (strcmp(a->at, b->at) || a->n_groups != b->n_groups || a->n_taps != b->n_taps)
+    if (strcmp(a->place, b->place) || a->n_groups != b->n_groups || a->n_taps != b->n_taps)
         return 0;
     for (size_t k = 0; k < a->n_groups; k++)
         if (strcmp(a->groups[k].name, b->groups[k].name) ||
@@ -206,7 +206,7 @@ void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
 {
     const struct mc_perm groups = {.n_groups = t->n_groups, .groups = t->groups};
 
-    mc_put_str(p, "at", t->at);
+    mc_put_str(p, "at", t->place);
     mc_perm_pack_groups(&groups, NULL, p);
     mc_put_array(p, "taps", t->n_taps);
     for (size_t i = 0; i < t->n_taps; i++) {
@@ -252,7 +252,7 @@ static int count_observable(const struct mc_taps *t, size_t *observable, struct 
 int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
 {
     const struct mc_tap_info **sorted = NULL;
-    size_t at = 0, *observable = NULL;
+    size_t position = 0, *observable = NULL;
     int rc = 0;
 
     if ((rc = mc_new(&sorted, t->n_taps, err)) || (rc = mc_new(&observable, t->n_groups, err)) ||
@@ -268,8 +268,10 @@ int mc_taps_check(const struct mc_taps *t, struct mc_error *err)
         qsort(sorted, t->n_taps, sizeof *sorted, by_place);
     for (size_t k = 0; k < t->n_groups && !rc; k++) {
         size_t end = 0;
-        for (; at < t->n_taps && sorted[at]->group == k && sorted[at]->start <= end; at++) {
-            const size_t next = sorted[at]->start + sorted[at]->count;
+        for (;
+             position < t->n_taps && sorted[position]->group == k && sorted[position]->start <= end;
+             position++) {
+            const size_t next = sorted[position]->start + sorted[position]->count;
             end = next > end ? next : end;
         }
         if (end < observable[k])
@@ -286,21 +288,21 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
 {
     const msgpack_object *taps = NULL;
     struct mc_perm groups;
-    char at[sizeof out->at];
+    char place[sizeof out->place];
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if ((rc = mc_get_str(meta, "at", at, sizeof at, err)) ||
+    if ((rc = mc_get_str(meta, "at", place, sizeof place, err)) ||
         (rc = mc_get_array(meta, "taps", &taps, err)))
         return rc;
-    if (strcmp(at, "post") && strcmp(at, "pre"))
-        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", at);
+    if (strcmp(place, "post") && strcmp(place, "pre"))
+        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", place);
     if (taps->via.array.size > MAX_TAPS)
         return mc_fail(err, MC_EINPUT, "more than %d taps", MAX_TAPS);
     if ((rc = mc_perm_unpack_groups(&groups, meta, err)))
         return rc;
     if (!(rc = taps_alloc(out, groups.n_groups, taps->via.array.size, err))) {
-        memcpy(out->at, at, sizeof at);
+        memcpy(out->place, place, sizeof place);
         memcpy(out->groups, groups.groups, groups.n_groups * sizeof *groups.groups);
     }
     mc_perm_release(&groups);

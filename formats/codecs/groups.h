@@ -33,7 +33,7 @@ struct mc_tap_info {
 
 /* The groups and taps of moments and activations streams. */
 struct mc_taps {
-    char at[8]; /* "post" or "pre" */
+    char place[8]; /* "post" or "pre" */
     size_t n_groups, n_taps;
     struct mc_group *groups;
     struct mc_tap_info *taps;

@@ -22,7 +22,7 @@ static const struct mc_key group_keys[] = {
 };
 static const struct mc_key keys[] = {
     MC_KEY(struct mc_matrices, measure, "measure", MC_KEY_TEXT, 0),
-    MC_KEY(struct mc_matrices, at, "at", MC_KEY_TEXT, 0),
+    MC_KEY(struct mc_matrices, place, "at", MC_KEY_TEXT, 0),
 };
 
 void mc_matrices_release(struct mc_matrices *m)
@@ -119,8 +119,8 @@ static int get_meta(struct mc_matrices *m, const msgpack_object *meta, struct mc
     if ((rc = mc_keys_unpack(meta, keys, 2, m, err)) ||
         (rc = mc_get_array(meta, "groups", &groups, err)))
         return rc;
-    if (strcmp(m->at, "post") && strcmp(m->at, "pre"))
-        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", m->at);
+    if (strcmp(m->place, "post") && strcmp(m->place, "pre"))
+        return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", m->place);
     if (groups->via.array.size > MAX_GROUPS)
         return mc_fail(err, MC_EINPUT, "more than %d groups", MAX_GROUPS);
     if ((rc = mc_matrices_alloc(m, groups->via.array.size, err)))

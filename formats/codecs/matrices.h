@@ -24,7 +24,7 @@ struct mc_matrix {
 };
 
 struct mc_matrices {
-    char measure[32], at[8];
+    char measure[32], place[8];
     struct mc_group *groups;
     struct mc_matrix *matrices; /* (n_groups) */
     size_t n_groups;

@@ -133,12 +133,12 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
         last = rec.index;
         struct mc_block *s = &l->blocks[l->places[rec.index].block];
         size_t row = (size_t)(mc_tensor_row_elems(rec.tensor) * mc_dtype_size(rec.tensor->dtype));
-        size_t at = l->places[rec.index].offset + (size_t)rec.row * row;
-        assert(at <= s->bytes && rec.bytes <= s->bytes - at);
-        if ((rc = grow(s, at + rec.bytes, err)))
+        size_t offset = l->places[rec.index].offset + (size_t)rec.row * row;
+        assert(offset <= s->bytes && rec.bytes <= s->bytes - offset);
+        if ((rc = grow(s, offset + rec.bytes, err)))
             return rc;
         if (rec.bytes)
-            memcpy((char *)s->data + at, rec.data, rec.bytes);
+            memcpy((char *)s->data + offset, rec.data, rec.bytes);
     }
     for (size_t i = 0; i < l->n_blocks && !rc; i++)
         rc = grow(&l->blocks[i], l->blocks[i].bytes, err);
@@ -155,9 +155,9 @@ static void widen(struct mc_layout *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct mc_tensor *t = &l->tensors[i];
-        char *at = (char *)l->blocks[l->places[i].block].data + l->places[i].offset;
+        char *values = (char *)l->blocks[l->places[i].block].data + l->places[i].offset;
         if (l->places[i].wide && mc_is_narrow(t->dtype))
-            mc_widen(t->dtype, at, (float *)(void *)at, elements(t));
+            mc_widen(t->dtype, values, (float *)(void *)values, elements(t));
     }
 }
 

@@ -104,9 +104,10 @@ static int normalisation(struct set *s, struct mc_error *err)
         for (size_t c = 0; c < channels; c++) {
             double sum = 0, squares = 0;
             for (size_t i = 0; i < area; i++) {
-                size_t at = (size_t)n * channels * area +
-                            (s->channels_last ? i * channels + c : c * area + i);
-                double x = s->arrays.pixels == MC_U8 ? bytes[at] / 255. : (double)floats[at];
+                size_t element = (size_t)n * channels * area +
+                                 (s->channels_last ? i * channels + c : c * area + i);
+                double x =
+                    s->arrays.pixels == MC_U8 ? bytes[element] / 255. : (double)floats[element];
                 if (!(x >= 0 && x <= 1))
                     return mc_fail(
                         err, MC_EINPUT,

@@ -83,9 +83,9 @@ static int cifar_get(struct mc_image_source *s, uint64_t index, void *image, int
     struct cifar *c = (struct cifar *)s;
     const int labels = c->layout->labels;
     size_t file = (size_t)index / c->records, number = (size_t)index % c->records;
-    off_t at = lseek(c->files[file], (off_t)(number * c->record), SEEK_SET);
+    off_t position = lseek(c->files[file], (off_t)(number * c->record), SEEK_SET);
     unsigned char record[MAX_LABELS + PIXELS];
-    ssize_t n = at < 0 ? -1 : mc_file_read_all(c->files[file], record, c->record);
+    ssize_t n = position < 0 ? -1 : mc_file_read_all(c->files[file], record, c->record);
 
     if (n < 0)
         return mc_fail(err, MC_EFAIL, "%s: cannot read: %s", c->paths[file], strerror(errno));

@@ -36,13 +36,13 @@ static long find(const struct mc_foreign *f, const char *name, size_t n, const c
 }
 
 /* Check that a name is unique in any case: "Images" and "images" are ambiguous. */
-static int expect_one(const struct mc_foreign *f, size_t at, struct mc_error *err)
+static int expect_one(const struct mc_foreign *f, size_t index, struct mc_error *err)
 {
     for (size_t i = 0; i < f->n; i++)
-        if (i != at && !strcasecmp(f->tensors[i].name, f->tensors[at].name))
+        if (i != index && !strcasecmp(f->tensors[i].name, f->tensors[index].name))
             return mc_fail(err, MC_EINPUT,
                            "%s: holds \"%.60s\" and \"%.60s\": choose with --arrays IMAGES,LABELS",
-                           f->file, f->tensors[at].name, f->tensors[i].name);
+                           f->file, f->tensors[index].name, f->tensors[i].name);
     return 0;
 }
 
@@ -50,7 +50,7 @@ enum { IMAGES, LABELS, OTHER, N_ARRAYS }; /* OTHER: labels of the other split */
 
 /* Set at[] to the arrays' indices; at[OTHER] is f->n if there is none. */
 static int find_all(const struct mc_foreign *f, const struct mc_image_source_opts *o,
-                    size_t at[N_ARRAYS], struct mc_error *err)
+                    size_t index[N_ARRAYS], struct mc_error *err)
 {
     const char *comma = o->arrays ? strchr(o->arrays, ',') : NULL;
     const int test = !strcmp(o->split, "test");
@@ -72,14 +72,14 @@ static int find_all(const struct mc_foreign *f, const struct mc_image_source_opt
             other = -1;
     }
     if (found[0] >= 0 && found[1] >= 0 && found[0] != found[1]) {
-        at[IMAGES] = (size_t)found[0];
-        at[LABELS] = (size_t)found[1];
-        at[OTHER] = other < 0 ? f->n : (size_t)other;
+        index[IMAGES] = (size_t)found[0];
+        index[LABELS] = (size_t)found[1];
+        index[OTHER] = other < 0 ? f->n : (size_t)other;
         if (o->arrays)
             return 0;
         int rc = 0;
         for (int k = 0; k < N_ARRAYS && !rc; k++)
-            rc = at[k] < f->n ? expect_one(f, at[k], err) : 0;
+            rc = index[k] < f->n ? expect_one(f, index[k], err) : 0;
         return rc;
     }
     for (size_t i = 0; i < f->n; i++) {
@@ -146,7 +146,7 @@ static int read_transposed(struct mc_foreign *f, size_t i, uint8_t *dst, size_t 
         step = bytes < sizeof buffer ? bytes : sizeof buffer;
         rc = f->read(f, buffer, step, err);
         for (size_t k = 0; k < step && !rc; k++, mc_foreign_order_next(&order))
-            dst[order.at] = buffer[k];
+            dst[order.element] = buffer[k];
     }
     return rc;
 }
@@ -195,19 +195,19 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
 {
     struct mc_arrays a = {0};
     struct mc_foreign *f = NULL;
-    size_t at[N_ARRAYS] = {0}, bytes = 0;
+    size_t index[N_ARRAYS] = {0}, bytes = 0;
     int64_t *other = NULL;
     int rc = mc_npz_open(&f, o->dir, err);
 
-    if (rc || (rc = find_all(f, o, at, err)))
+    if (rc || (rc = find_all(f, o, index, err)))
         goto out;
     for (int k = 0; k < N_ARRAYS && !rc; k++) {
-        const struct mc_foreign_tensor *t = &f->tensors[at[k]];
-        if (at[k] == f->n)
+        const struct mc_foreign_tensor *t = &f->tensors[index[k]];
+        if (index[k] == f->n)
             continue;
         if (k == OTHER) {
             if (check_labels(t, t->shape[0], NULL)) /* only a hint: ignore one-hot labels */
-                at[k] = f->n;
+                index[k] = f->n;
             continue;
         }
         rc = k == IMAGES ? check_images(t, o, &a, &bytes, err) : check_labels(t, a.shape[0], err);
@@ -215,20 +215,20 @@ int mc_npz_set_open(struct mc_image_source **out, const struct mc_image_source_o
     }
     /* tensors must be read in the file's order */
     for (size_t i = 0; i < f->n && !rc; i++) {
-        if (i == at[IMAGES])
+        if (i == index[IMAGES])
             rc = read_images(f, i, &a, bytes, err);
-        else if (i == at[LABELS] || i == at[OTHER])
-            rc = read_labels(f, i, i == at[LABELS] ? &a.labels : &other, err);
+        else if (i == index[LABELS] || i == index[OTHER])
+            rc = read_labels(f, i, i == index[LABELS] ? &a.labels : &other, err);
     }
     if (rc || (rc = f->end(f, err)))
         goto out;
-    for (uint64_t i = 0; other && i < f->tensors[at[OTHER]].shape[0]; i++)
+    for (uint64_t i = 0; other && i < f->tensors[index[OTHER]].shape[0]; i++)
         a.max_label = other[i] > a.max_label ? other[i] : a.max_label;
     rc = mc_fail_in(mc_arrays_open(out, &a, o, err), err, "%s", f->file);
     a = (struct mc_arrays){0};
-    if (!rc && f->tensors[at[IMAGES]].type == MC_F64)
+    if (!rc && f->tensors[index[IMAGES]].type == MC_F64)
         snprintf((*out)->note, sizeof(*out)->note, "\"%.80s\" is rounded from float64 to float32",
-                 f->tensors[at[IMAGES]].name);
+                 f->tensors[index[IMAGES]].name);
 out:
     free(a.images);
     free(a.labels);

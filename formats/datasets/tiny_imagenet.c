@@ -62,9 +62,9 @@ struct tiny {
 
 static long class_of(const struct tiny *t, const char *wnid)
 {
-    char **at = bsearch(&wnid, t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
+    char **match = bsearch(&wnid, t->wnids, t->n, sizeof *t->wnids, mc_by_bytes);
 
-    return at ? at - t->wnids : -1;
+    return match ? match - t->wnids : -1;
 }
 
 /* 1 if it is a plain name, not a path. */

@@ -197,19 +197,19 @@ static int match(struct places *p, const struct mc_graph *g, const struct mc_for
 
 /* ---- copying ---- */
 
-static float element(int type, const unsigned char *at)
+static float element(int type, const unsigned char *bytes)
 {
     double d = 0;
     float f = 0;
 
     if (type == MC_F64) {
-        memcpy(&d, at, sizeof d);
+        memcpy(&d, bytes, sizeof d);
         return (float)d;
     }
     if (type == MC_F32)
-        memcpy(&f, at, sizeof f);
+        memcpy(&f, bytes, sizeof f);
     else
-        mc_widen((enum mc_dtype)type, at, &f, 1);
+        mc_widen((enum mc_dtype)type, bytes, &f, 1);
     return f;
 }
 
@@ -230,7 +230,7 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
         step = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
         rc = f->read(f, buffer, step * size, err);
         for (size_t k = 0; !rc && k < step; k++, mc_foreign_order_next(&order))
-            dst[order.at] = element(t->type, buffer + k * size);
+            dst[order.element] = element(t->type, buffer + k * size);
     }
     free(buffer);
     return rc;
@@ -301,9 +301,9 @@ static int read_foreign(struct mc_convert_source *source, size_t i, void *x, siz
     const size_t size = mc_dtype_size(source->types[i]), most = CHUNK / sizeof(double);
     int rc = i == s->current ? 0 : go_to(s, i, err);
 
-    for (size_t at = 0, k = 0; at < n && !rc; at += k) {
-        k = n - at < most ? n - at : most;
-        rc = read_part(s, (char *)x + at * size, k, err);
+    for (size_t first = 0, k = 0; first < n && !rc; first += k) {
+        k = n - first < most ? n - first : most;
+        rc = read_part(s, (char *)x + first * size, k, err);
     }
     return rc;
 }

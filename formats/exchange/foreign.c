@@ -49,10 +49,10 @@ void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_
 void mc_foreign_order_next(struct mc_foreign_order *o)
 {
     for (int k = 0; k < o->ndim; k++) {
-        o->at += o->stride[k];
+        o->element += o->stride[k];
         if (++o->index[k] < o->shape[k])
             return;
-        o->at -= o->index[k] * o->stride[k];
+        o->element -= o->index[k] * o->stride[k];
         o->index[k] = 0;
     }
 }

@@ -18,7 +18,7 @@ struct mc_foreign_tensor {
     int fortran;                  /* the first dimension varies fastest */
     int ndim;
     uint64_t shape[MC_MAX_DIMS];
-    uint64_t at, bytes; /* place in the file; bytes are set only if type is not -1 */
+    uint64_t offset, bytes; /* place in the file; bytes are set only if type is not -1 */
 };
 
 struct mc_foreign {
@@ -76,12 +76,12 @@ void mc_safetensors_abandon(struct mc_safetensors_writer *w); /* w may be NULL *
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);
 
-/* Iterate over a tensor's elements in the file's order. `at` is the element's index in a row-major
+/* Iterate over a tensor's elements in the file's order. `element` is its index in a row-major
  * array, 0 at first; each call of mc_foreign_order_next moves it to the next element. */
 struct mc_foreign_order {
     uint64_t shape[MC_MAX_DIMS], stride[MC_MAX_DIMS], index[MC_MAX_DIMS]; /* fastest first */
     int ndim;
-    size_t at;
+    size_t element;
 };
 void mc_foreign_order_begin(struct mc_foreign_order *o, const struct mc_foreign_tensor *t);
 void mc_foreign_order_next(struct mc_foreign_order *o);

@@ -22,11 +22,11 @@ int mc_graph_json_is(const char *net)
 
 static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error *err)
 {
-    size_t at = 0;
+    size_t offset = 0;
 
     /* freshly packed bytes fail to unpack only if memory is short */
     if (p->failed ||
-        msgpack_unpack_next(u, p->buf.data, p->buf.size, &at) != MSGPACK_UNPACK_SUCCESS)
+        msgpack_unpack_next(u, p->buf.data, p->buf.size, &offset) != MSGPACK_UNPACK_SUCCESS)
         return mc_no_memory(err);
     return 0;
 }

@@ -24,13 +24,13 @@ int mc_npy_lead(const unsigned char *lead, size_t *begin, size_t *length, struct
 /* ---- a subset of Python ---- */
 
 struct text {
-    const char *at, *end;
+    const char *cursor, *end;
 };
 
 static void blanks(struct text *t)
 {
-    while (t->at < t->end && (*t->at == ' ' || *t->at == '\n' || *t->at == '\t'))
-        t->at++;
+    while (t->cursor < t->end && (*t->cursor == ' ' || *t->cursor == '\n' || *t->cursor == '\t'))
+        t->cursor++;
 }
 
 /* Consume this word if it is next. */
@@ -39,9 +39,9 @@ static int next_is(struct text *t, const char *w)
     size_t n = strlen(w);
 
     blanks(t);
-    if ((size_t)(t->end - t->at) < n || memcmp(t->at, w, n))
+    if ((size_t)(t->end - t->cursor) < n || memcmp(t->cursor, w, n))
         return 0;
-    t->at += n;
+    t->cursor += n;
     return 1;
 }
 
@@ -53,10 +53,10 @@ static int quoted(struct text *t, char *out, size_t size)
 
     if (*mark == '"' && !next_is(t, mark))
         return -1;
-    for (; t->at < t->end && *t->at != *mark; t->at++) {
-        if (*t->at == '\\' || n + 1 == size)
+    for (; t->cursor < t->end && *t->cursor != *mark; t->cursor++) {
+        if (*t->cursor == '\\' || n + 1 == size)
             return -1;
-        out[n++] = *t->at;
+        out[n++] = *t->cursor;
     }
     out[n] = 0;
     return next_is(t, mark) ? 0 : -1;
@@ -67,9 +67,10 @@ static int number(struct text *t, uint64_t *out)
     int digits = 0;
 
     blanks(t);
-    for (*out = 0; t->at < t->end && *t->at >= '0' && *t->at <= '9'; t->at++, digits++)
+    for (*out = 0; t->cursor < t->end && *t->cursor >= '0' && *t->cursor <= '9';
+         t->cursor++, digits++)
         if (__builtin_mul_overflow(*out, 10u, out) ||
-            __builtin_add_overflow(*out, (uint64_t)(*t->at - '0'), out))
+            __builtin_add_overflow(*out, (uint64_t)(*t->cursor - '0'), out))
             return -1;
     return digits ? 0 : -1;
 }
@@ -138,15 +139,15 @@ static int dict(struct text *t, struct mc_foreign_tensor *out)
         comma = next_is(t, ",");
     }
     blanks(t);
-    return t->at == t->end && seen == 7 ? 0 : -1;
+    return t->cursor == t->end && seen == 7 ? 0 : -1;
 }
 
 int mc_npy_parse(struct mc_foreign_tensor *t, const char *text, size_t n, struct mc_error *err)
 {
-    struct text at = {text, text + n};
+    struct text header = {text, text + n};
     uint64_t count = 1;
 
-    if (dict(&at, t))
+    if (dict(&header, t))
         return mc_fail(err, MC_EINPUT,
                        "its header is not the dtype, order and shape of a plain array");
     t->type = type_of(t->dtype);

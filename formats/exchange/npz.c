@@ -113,7 +113,7 @@ static int end(struct mc_foreign *f, struct mc_error *err)
         struct mc_foreign_tensor again = {0};
         const struct mc_foreign_tensor *t = &f->tensors[i];
         uint64_t before = 0;
-        if (!r->seen[i] && !(rc = open_entry(r, t->at, &again, &before, err)))
+        if (!r->seen[i] && !(rc = open_entry(r, t->offset, &again, &before, err)))
             rc = finish_entry(r, err);
         rc = in_entry(r, t->name, rc, err);
     }
@@ -126,7 +126,7 @@ static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
     struct mc_foreign_tensor again = {0};
     const struct mc_foreign_tensor *t = &f->tensors[i];
     uint64_t before = 0;
-    int rc = open_entry(r, t->at, &again, &before, err);
+    int rc = open_entry(r, t->offset, &again, &before, err);
 
     r->seen[i] = 1;
     if (!rc && again.bytes != t->bytes)
@@ -227,7 +227,7 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
             r->f.file, name);
     if ((rc = open_entry(r, i, &t, &before, err)) || (rc = check_size(r, i, &t, before, err)))
         return in_entry(r, name, rc, err);
-    t.at = i;
+    t.offset = i;
     if (!(t.name = strndup(name, n - 4)))
         return mc_no_memory(err);
     return mc_fail_in(mc_foreign_add(&r->f, &t, err), err, "%s", r->f.file);

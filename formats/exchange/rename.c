@@ -27,7 +27,7 @@ struct mc_rename {
 };
 
 struct star {
-    const char *at;
+    const char *start;
     int n;
 };
 
@@ -46,10 +46,10 @@ static int matches(const char *pattern, const char *name, struct star *stars, co
                 return 0;
             continue;
         }
-        stars[n].at = name;
+        stars[n].start = name;
         while (isdigit((unsigned char)*name))
             name++;
-        stars[n].n = (int)(name - stars[n].at);
+        stars[n].n = (int)(name - stars[n].start);
         if (!stars[n++].n)
             return 0;
     }
@@ -77,7 +77,7 @@ static int change(const char *from, const char *to, char name[MC_RENAME_NAME])
     }
     for (; *to; to++) {
         if (*to == '*')
-            n += (size_t)snprintf(out + n, sizeof out - n, "%.*s", stars[k].n, stars[k].at), k++;
+            n += (size_t)snprintf(out + n, sizeof out - n, "%.*s", stars[k].n, stars[k].start), k++;
         else
             out[n++] = *to;
         if (n >= sizeof out)

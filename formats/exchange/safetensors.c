@@ -40,10 +40,10 @@ static const struct {
 struct reader {
     struct mc_foreign f; /* first: a struct mc_foreign * is one of these */
     int fd, seekable;
-    uint64_t at;    /* place in the data */
-    size_t next;    /* on a pipe, the first tensor that is neither read nor kept */
-    char **kept;    /* (n) on a pipe: tensors that were skipped, or NULL */
-    size_t current; /* the tensor that is read; kept_at: its bytes read from memory */
+    uint64_t position; /* place in the data */
+    size_t next;       /* on a pipe, the first tensor that is neither read nor kept */
+    char **kept;       /* (n) on a pipe: tensors that were skipped, or NULL */
+    size_t current;    /* the tensor that is read; kept_at: its bytes read from memory */
     uint64_t kept_at;
 };
 
@@ -91,9 +91,9 @@ static int read_growing(struct reader *r, char **out, size_t n, struct mc_error 
 /* Go to byte `to` of a file's data. */
 static int go(struct reader *r, uint64_t to, struct mc_error *err)
 {
-    if (to != r->at && lseek(r->fd, (off_t)to - (off_t)r->at, SEEK_CUR) < 0)
+    if (to != r->position && lseek(r->fd, (off_t)to - (off_t)r->position, SEEK_CUR) < 0)
         return mc_fail(err, MC_EFAIL, "cannot read '%s': %s", r->f.file, strerror(errno));
-    r->at = to;
+    r->position = to;
     return 0;
 }
 
@@ -106,9 +106,9 @@ static int keep(struct reader *r, size_t to, struct mc_error *err)
         return rc;
     for (; r->next < to && !rc; r->next++) {
         const struct mc_foreign_tensor *t = &r->f.tensors[r->next];
-        const size_t left = (size_t)(t->at + t->bytes - r->at);
+        const size_t left = (size_t)(t->offset + t->bytes - r->position);
         rc = read_growing(r, &r->kept[r->next], left, err);
-        r->at += left;
+        r->position += left;
     }
     return rc;
 }
@@ -116,7 +116,7 @@ static int keep(struct reader *r, size_t to, struct mc_error *err)
 static int seek(struct mc_foreign *f, size_t i, struct mc_error *err)
 {
     struct reader *r = (struct reader *)f;
-    int rc = r->seekable ? go(r, f->tensors[i].at, err) : keep(r, i, err);
+    int rc = r->seekable ? go(r, f->tensors[i].offset, err) : keep(r, i, err);
 
     r->current = i;
     r->kept_at = 0;
@@ -130,7 +130,7 @@ static int read_data(struct mc_foreign *f, void *dst, size_t n, struct mc_error 
     char *kept = r->kept ? r->kept[r->current] : NULL;
 
     if (!kept) {
-        r->at += n;
+        r->position += n;
         return read_exactly(r, dst, n, err);
     }
     memcpy(dst, kept + r->kept_at, n);
@@ -148,13 +148,14 @@ static int end(struct mc_foreign *f, struct mc_error *err)
     const struct mc_foreign_tensor *last = f->n ? &f->tensors[f->n - 1] : NULL;
     char discarded[4096];
     size_t got = 0;
-    int rc = last && r->seekable ? go(r, last->at + last->bytes, err) : 0;
+    int rc = last && r->seekable ? go(r, last->offset + last->bytes, err) : 0;
 
-    while (!rc && last && r->at < last->at + last->bytes) { /* the last tensors may be unread */
-        const uint64_t left = last->at + last->bytes - r->at;
+    while (!rc && last &&
+           r->position < last->offset + last->bytes) { /* the last tensors may be unread */
+        const uint64_t left = last->offset + last->bytes - r->position;
         const size_t n = left < sizeof discarded ? (size_t)left : sizeof discarded;
         rc = read_exactly(r, discarded, n, err);
-        r->at += n;
+        r->position += n;
     }
     if (rc || (rc = read_bytes(r, discarded, 1, &got, err)))
         return rc;
@@ -214,10 +215,10 @@ static int add_tensor(struct reader *r, const char *name, const json_t *v, struc
     for (int i = 0; i < t.ndim; i++)
         if (whole(json_array_get(shape, (size_t)i), &t.shape[i]))
             return bad(r, name, "its shape is not a list of whole numbers", err);
-    if (json_array_size(offsets) != 2 || whole(json_array_get(offsets, 0), &t.at) ||
-        whole(json_array_get(offsets, 1), &to) || to < t.at)
+    if (json_array_size(offsets) != 2 || whole(json_array_get(offsets, 0), &t.offset) ||
+        whole(json_array_get(offsets, 1), &to) || to < t.offset)
         return bad(r, name, "its data_offsets are not a start and an end", err);
-    t.bytes = to - t.at;
+    t.bytes = to - t.offset;
     if (mc_foreign_bytes(&t, dtypes[d].bits, &bytes))
         return bad(r, name, "its shape is too large", err);
     if (bytes != t.bytes)
@@ -243,8 +244,8 @@ static int by_place(const void *x, const void *y)
 {
     const struct mc_foreign_tensor *a = x, *b = y;
 
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
+    if (a->offset != b->offset)
+        return a->offset < b->offset ? -1 : 1;
     return a->bytes < b->bytes ? -1 : a->bytes > b->bytes;
 }
 
@@ -257,10 +258,10 @@ static int check_places(struct reader *r, uint64_t *size, struct mc_error *err)
     if (f->n)
         qsort(f->tensors, f->n, sizeof *f->tensors, by_place);
     for (size_t i = 0; i < f->n; i++) {
-        if (f->tensors[i].at != *size)
+        if (f->tensors[i].offset != *size)
             return bad(r, f->tensors[i].name,
-                       f->tensors[i].at < *size ? "its data overlaps another's"
-                                                : "a hole precedes its data",
+                       f->tensors[i].offset < *size ? "its data overlaps another's"
+                                                    : "a hole precedes its data",
                        err);
         *size += f->tensors[i].bytes; /* at most two int64_t apart: no overflow */
     }

@@ -13,7 +13,7 @@
 /* Print the header after 8 bytes for its length. transformers requires "format". */
 static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t count)
 {
-    uint64_t at = 0;
+    uint64_t offset = 0;
 
     fwrite("\0\0\0\0\0\0\0", 1, 8, f);
     fputs("{\"__metadata__\":{\"format\":\"pt\"}", f);
@@ -24,9 +24,9 @@ static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t c
         fprintf(f, ":{\"dtype\":\"%s\",\"shape\":[", mc_safetensors_dtype(t->dtype));
         for (int k = 0; k < t->ndim; k++)
             fprintf(f, "%s%llu", k ? "," : "", (unsigned long long)t->shape[k]);
-        fprintf(f, "],\"data_offsets\":[%llu,", (unsigned long long)at);
-        at += mc_tensor_bytes(t);
-        fprintf(f, "%llu]}", (unsigned long long)at);
+        fprintf(f, "],\"data_offsets\":[%llu,", (unsigned long long)offset);
+        offset += mc_tensor_bytes(t);
+        fprintf(f, "%llu]}", (unsigned long long)offset);
     }
     putc('}', f);
 }
@@ -34,11 +34,11 @@ static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t c
 struct mc_safetensors_writer {
     struct mc_output *out;
     uint64_t *place,
-        *done;      /* (n) first byte in the file, and bytes written or kept, of each tensor */
-    size_t *bytes;  /* (n) */
-    char **kept;    /* (n) tensors that cannot be written yet, or NULL */
-    size_t n, next; /* next: the first tensor that is not complete in the file */
-    uint64_t at;    /* place in the file */
+        *done;         /* (n) first byte in the file, and bytes written or kept, of each tensor */
+    size_t *bytes;     /* (n) */
+    char **kept;       /* (n) tensors that cannot be written yet, or NULL */
+    size_t n, next;    /* next: the first tensor that is not complete in the file */
+    uint64_t position; /* place in the file */
 };
 
 int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
@@ -60,10 +60,10 @@ int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
     const size_t blanks = -head.bytes % 8;
     for (int i = 0; i < 8; i++)
         head.text[i] = (char)((head.bytes + blanks - 8) >> 8 * i & 0xff);
-    w->at = head.bytes + blanks;
+    w->position = head.bytes + blanks;
     for (w->n = 0; w->n < n; w->n++) {
         w->bytes[w->n] = (size_t)mc_tensor_bytes(&tensors[w->n].tensor);
-        w->place[w->n] = w->n ? w->place[w->n - 1] + w->bytes[w->n - 1] : w->at;
+        w->place[w->n] = w->n ? w->place[w->n - 1] + w->bytes[w->n - 1] : w->position;
     }
     if (!(rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)) &&
         !(rc = mc_output_write(w->out, head.text, head.bytes, err)))
@@ -80,7 +80,7 @@ out:
 static int put(struct mc_safetensors_writer *w, const void *data, size_t bytes,
                struct mc_error *err)
 {
-    w->at += bytes;
+    w->position += bytes;
     return mc_output_write(w->out, data, bytes, err);
 }
 
@@ -90,13 +90,13 @@ int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *
     const uint64_t to = w->place[i] + w->done[i];
     int rc = 0;
 
-    if (to != w->at && mc_output_seekable(w->out)) {
+    if (to != w->position && mc_output_seekable(w->out)) {
         rc = mc_output_seek(w->out, to, err);
-        w->at = to;
+        w->position = to;
     }
     if (rc)
         return rc;
-    if (to == w->at) {
+    if (to == w->position) {
         rc = put(w, data, bytes, err);
     } else {
         if (!w->kept[i] && (rc = mc_new(&w->kept[i], w->bytes[i], err)))

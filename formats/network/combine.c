@@ -63,9 +63,9 @@ int mc_combine(struct mc_writer *w, const struct mc_term *terms, size_t n,
         divisor += terms[j].weight;
     for (size_t i = 0; i < n_tensors && !rc; i++) {
         const struct mc_param *p = mc_values_param(terms[0].values, terms[0].first + i);
-        for (size_t at = 0, m = 0; at < p->count && !rc; at += m) {
+        for (size_t first = 0, m = 0; first < p->count && !rc; first += m) {
             int begun = !mean;
-            m = p->count - at < CHUNK ? p->count - at : CHUNK;
+            m = p->count - first < CHUNK ? p->count - first : CHUNK;
             for (size_t k = 0; k < m; k++)
                 b->sum[k] = 0;
             for (size_t j = 0; j < n && !rc; j++) {

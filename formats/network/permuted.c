@@ -54,10 +54,11 @@ int mc_permuted_copy(struct mc_permuted *p, struct mc_values *v, size_t i, struc
         (rc = mc_values_read(v, i, p->tensor, bytes, err)))
         return rc;
     for (; from < end && !rc; from++) {
-        struct mc_unit_blocks at = p->uses[from].at;
-        at.base -= mc_values_param(v, i)->offset;
-        if (!(rc = room(&p->copy, &p->copy_bytes, at.k * at.m * size, err)))
-            mc_units_permute(&at, p->perm->perm[p->uses[from].group], 0, size, p->tensor, p->copy);
+        struct mc_unit_layout layout = p->uses[from].layout;
+        layout.base -= mc_values_param(v, i)->offset;
+        if (!(rc = room(&p->copy, &p->copy_bytes, layout.k * layout.m * size, err)))
+            mc_units_permute(&layout, p->perm->perm[p->uses[from].group], 0, size, p->tensor,
+                             p->copy);
     }
     return rc ? rc : mc_writer_bytes(w, to, p->tensor, bytes, err);
 }

@@ -142,12 +142,12 @@ int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data,
 int mc_values_read(struct mc_values *v, size_t i, void *to, size_t bytes, struct mc_error *err)
 {
     const void *data = NULL;
-    char *at = to;
+    char *cursor = to;
     int rc = 0;
 
     for (size_t n = 0; bytes && !(rc = mc_values_lend(v, i, bytes, &data, &n, err)); bytes -= n) {
-        memcpy(at, data, n);
-        at += n;
+        memcpy(cursor, data, n);
+        cursor += n;
     }
     return rc;
 }

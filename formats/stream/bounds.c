@@ -13,22 +13,22 @@
 struct walk {
     struct mc_bounds *s;
     const struct mc_bounds_limits *limits;
-    size_t at;      /* bytes walked */
-    size_t objects; /* counted when announced, before they are read */
+    size_t position; /* bytes walked */
+    size_t objects;  /* counted when announced, before they are read */
     struct mc_error *err;
 };
 
 /* Make the next n bytes available at data + at. */
 static int need(struct walk *w, uint64_t n)
 {
-    if (n > w->limits->bytes || w->at > w->limits->bytes - n)
+    if (n > w->limits->bytes || w->position > w->limits->bytes - n)
         return mc_fail(w->err, MC_EINPUT, "an object is over its limit of %zu bytes",
                        w->limits->bytes);
-    if (n <= w->s->have - w->at)
+    if (n <= w->s->have - w->position)
         return 0;
     if (!w->s->more)
         return mc_fail(w->err, MC_EINPUT, "an object ends too early");
-    return w->s->more(w->s, w->at + (size_t)n, w->err);
+    return w->s->more(w->s, w->position + (size_t)n, w->err);
 }
 
 static int announce(struct walk *w, uint64_t n)
@@ -48,7 +48,7 @@ static int number(struct walk *w, int width, uint64_t *out)
         return rc;
     *out = 0;
     for (int i = 0; i < width; i++)
-        *out = *out << 8 | w->s->data[w->at++];
+        *out = *out << 8 | w->s->data[w->position++];
     return 0;
 }
 
@@ -70,9 +70,9 @@ static int body(struct walk *w, uint64_t len, int text)
 
     if (rc)
         return rc;
-    if (text && !mc_is_text(w->s->data + w->at, (size_t)len))
+    if (text && !mc_is_text(w->s->data + w->position, (size_t)len))
         return mc_fail(w->err, MC_EINPUT, "a string is not UTF-8 text without NUL");
-    w->at += (size_t)len;
+    w->position += (size_t)len;
     return 0;
 }
 
@@ -82,10 +82,10 @@ static int ext(struct walk *w, uint64_t len)
 
     if (rc)
         return rc;
-    if (!w->limits->ext || w->s->data[w->at] != 1)
+    if (!w->limits->ext || w->s->data[w->position] != 1)
         return mc_fail(w->err, MC_EINPUT, "an ext object of type %d is out of place",
-                       (int8_t)w->s->data[w->at]);
-    w->at++;
+                       (int8_t)w->s->data[w->position]);
+    w->position++;
     return body(w, len, 0);
 }
 
@@ -127,10 +127,10 @@ static int map(struct walk *w, uint64_t n, int depth)
     if ((rc = mc_new(&keys, n, w->err)))
         return rc;
     for (uint64_t i = 0; i < n && !rc; i++) {
-        size_t from = w->at;
+        size_t from = w->position;
         if ((rc = need(w, 1)))
             break;
-        if (!is_str(w->s->data[w->at])) {
+        if (!is_str(w->s->data[w->position])) {
             rc = mc_fail(w->err, MC_EINPUT, "a map's key is not a string");
             break;
         }
@@ -139,7 +139,7 @@ static int map(struct walk *w, uint64_t n, int depth)
         /* equal keys may encode their length differently: hash the text alone */
         unsigned char c = w->s->data[from];
         from += c <= 0xbf ? 1 : c == 0xd9 ? 2 : c == 0xda ? 3 : 5;
-        keys[i] = XXH3_64bits(w->s->data + from, w->at - from);
+        keys[i] = XXH3_64bits(w->s->data + from, w->position - from);
         rc = object(w, depth + 1);
     }
     qsort(keys, rc ? 0 : n, sizeof *keys, by_value);
@@ -176,7 +176,7 @@ static int object(struct walk *w, int depth)
 
     if (rc)
         return rc;
-    unsigned char c = w->s->data[w->at++];
+    unsigned char c = w->s->data[w->position++];
     if (c <= 0x7f || c >= 0xe0) /* small integers */
         return 0;
     if (c <= 0x8f)
@@ -210,6 +210,6 @@ int mc_bounds_check(struct mc_bounds *s, const struct mc_bounds_limits *limits, 
     if (!rc)
         rc = object(&w, 0);
     if (!rc)
-        *len = w.at;
+        *len = w.position;
     return rc;
 }

@@ -67,8 +67,9 @@ static int emit_block(struct mc_encoder *e, size_t width, const void *data, size
         mc_planes_split(width, n / width, data, e->blocks->planes);
         data = e->blocks->planes;
     }
-    for (size_t at = 0; at < n && !rc; at += step)
-        rc = emit(e, (const char *)data + at, step, alone ? ZSTD_e_flush : ZSTD_e_continue, err);
+    for (size_t offset = 0; offset < n && !rc; offset += step)
+        rc =
+            emit(e, (const char *)data + offset, step, alone ? ZSTD_e_flush : ZSTD_e_continue, err);
     return rc;
 }
 

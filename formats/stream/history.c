@@ -118,7 +118,7 @@ static long add_entry(struct mc_history *h, const msgpack_object *o, const size_
     static const char *const keys[] = {"tool", "version", "args"};
     const msgpack_object *parents = mc_get_opt(o, "parents");
     struct entry *e = NULL;
-    long at = -1;
+    long index = -1;
 
     if (mc_new(&e, 1, NULL))
         goto out;
@@ -134,19 +134,19 @@ static long add_entry(struct mc_history *h, const msgpack_object *o, const size_
         e->parents[i] = places[parents->via.array.ptr[i].via.u64];
     if (e->head.failed)
         goto out;
-    for (size_t i = 0; i < h->n_entries && at < 0; i++)
+    for (size_t i = 0; i < h->n_entries && index < 0; i++)
         if (entries_equal(h->entries[i], e))
-            at = (long)i;
-    if (at < 0 && !mc_list_room(&h->entries, h->n_entries, NULL)) {
-        at = (long)h->n_entries;
+            index = (long)i;
+    if (index < 0 && !mc_list_room(&h->entries, h->n_entries, NULL)) {
+        index = (long)h->n_entries;
         h->entries[h->n_entries++] = e;
         e = NULL;
     }
 out:
     entry_free(e);
-    if (at < 0)
+    if (index < 0)
         h->failed = 1;
-    return at;
+    return index;
 }
 
 void mc_history_input(struct mc_history *h, struct mc_reader *r)
@@ -167,9 +167,9 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r)
         }
     }
     for (size_t i = 0; i < n && !h->failed; i++) {
-        long at = add_entry(h, &list->via.array.ptr[i], places);
-        if (at >= 0)
-            last = places[i] = (size_t)at;
+        long index = add_entry(h, &list->via.array.ptr[i], places);
+        if (index >= 0)
+            last = places[i] = (size_t)index;
     }
     if (n && !h->failed)
         h->parents[h->n_parents++] = last;
@@ -261,10 +261,10 @@ uint64_t mc_history_count(const msgpack_object *history, const char *tool, const
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
 {
     const msgpack_object *e = history->via.array.ptr, *parents, *tool;
-    size_t at = history->via.array.size;
+    size_t number = history->via.array.size;
 
-    while (at) {
-        e = &history->via.array.ptr[at - 1];
+    while (number) {
+        e = &history->via.array.ptr[number - 1];
         if (get_id(e, "a", pair[0]) && get_id(e, "b", pair[1]))
             return 1;
         parents = mc_get_opt(e, "parents");
@@ -273,7 +273,7 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
             !(mc_is_str(tool, "mc-hungarian") || mc_is_str(tool, "mc-corr") ||
               mc_is_str(tool, "mc-bezier")))
             break;
-        at = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
+        number = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
     }
     pair[0][0] = pair[1][0] = 0;
     return 0;
@@ -282,14 +282,14 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
 /* The mc-acts run among the first parents of the stream's run, or NULL. */
 static const msgpack_object *find_observation(const msgpack_object *history)
 {
-    size_t at = history->via.array.size;
+    size_t number = history->via.array.size;
 
-    while (at) {
-        const msgpack_object *e = &history->via.array.ptr[at - 1];
+    while (number) {
+        const msgpack_object *e = &history->via.array.ptr[number - 1];
         const msgpack_object *parents = mc_get_opt(e, "parents");
         if (mc_is_str(mc_get_opt(e, "tool"), "mc-acts"))
             return e;
-        at = parents->via.array.size ? (size_t)parents->via.array.ptr[0].via.u64 + 1 : 0;
+        number = parents->via.array.size ? (size_t)parents->via.array.ptr[0].via.u64 + 1 : 0;
     }
     return NULL;
 }

@@ -62,12 +62,12 @@ int mc_objects_next(struct mc_objects *o, const struct mc_bounds_limits *limits,
 
 int mc_unpack(const void *data, size_t len, msgpack_unpacked *out, struct mc_error *err)
 {
-    size_t at = 0;
-    msgpack_unpack_return rc = msgpack_unpack_next(out, data, len, &at);
+    size_t offset = 0;
+    msgpack_unpack_return rc = msgpack_unpack_next(out, data, len, &offset);
 
     if (rc == MSGPACK_UNPACK_NOMEM_ERROR)
         return mc_no_memory(err);
-    if (rc != MSGPACK_UNPACK_SUCCESS || at != len)
+    if (rc != MSGPACK_UNPACK_SUCCESS || offset != len)
         return mc_fail(err, MC_EINPUT, "cannot be unpacked");
     return 0;
 }
@@ -86,13 +86,14 @@ int mc_objects_copy(struct mc_objects *o, const struct mc_bounds_limits *limits,
 
 const void *mc_objects_align(struct mc_objects *o, const void *data, size_t bytes)
 {
-    size_t at = (size_t)((const unsigned char *)data - o->slab), shift = at % MC_OBJECT_ALIGN;
+    size_t offset = (size_t)((const unsigned char *)data - o->slab),
+           shift = offset % MC_OBJECT_ALIGN;
 
     if (!shift)
         return data;
-    memmove(o->slab + at - shift, o->slab + at, bytes);
+    memmove(o->slab + offset - shift, o->slab + offset, bytes);
     o->pad = (o->pad + MC_OBJECT_ALIGN - shift) % MC_OBJECT_ALIGN;
-    return o->slab + at - shift;
+    return o->slab + offset - shift;
 }
 
 void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size)

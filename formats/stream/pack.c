@@ -212,28 +212,28 @@ int mc_get_f64(const msgpack_object *map, const char *key, double *out, struct m
 void mc_keys_pack(struct mc_pack *p, const struct mc_key *keys, size_t n, const void *base)
 {
     for (const struct mc_key *k = keys; k < keys + n; k++) {
-        const void *at = (const char *)base + k->offset;
+        const void *member = (const char *)base + k->offset;
         mc_pack_str(p, k->key);
         switch (k->type) {
         case MC_KEY_TEXT:
-            mc_pack_str(p, at);
+            mc_pack_str(p, member);
             break;
         case MC_KEY_COUNT:
-            mc_pack_u64(p, k->size == 4 ? *(const uint32_t *)at : *(const uint64_t *)at);
+            mc_pack_u64(p, k->size == 4 ? *(const uint32_t *)member : *(const uint64_t *)member);
             break;
         case MC_KEY_FLAG:
-            mc_pack_bool(p, *(const int *)at);
+            mc_pack_bool(p, *(const int *)member);
             break;
         case MC_KEY_F32:
-            mc_pack_f32(p, *(const float *)at);
+            mc_pack_f32(p, *(const float *)member);
             break;
         case MC_KEY_F64:
-            mc_pack_f64(p, *(const double *)at);
+            mc_pack_f64(p, *(const double *)member);
         }
     }
 }
 
-static int get_member(const msgpack_object *map, const struct mc_key *k, void *at,
+static int get_member(const msgpack_object *map, const struct mc_key *k, void *member,
                       struct mc_error *err)
 {
     const msgpack_object *o = NULL;
@@ -243,22 +243,22 @@ static int get_member(const msgpack_object *map, const struct mc_key *k, void *a
 
     switch (k->type) {
     case MC_KEY_TEXT:
-        return mc_get_str(map, k->key, at, k->max ? k->max : k->size, err);
+        return mc_get_str(map, k->key, member, k->max ? k->max : k->size, err);
     case MC_KEY_FLAG:
         if (!(rc = get_as(map, k->key, MSGPACK_OBJECT_BOOLEAN, "a truth value", &o, err)))
-            *(int *)at = o->via.boolean;
+            *(int *)member = o->via.boolean;
         return rc;
     case MC_KEY_F64:
-        return mc_get_f64(map, k->key, at, err);
+        return mc_get_f64(map, k->key, member, err);
     case MC_KEY_COUNT:
         if (!(rc = mc_get_u64(map, k->key, k->max, &count, err)) && k->size == 4)
-            *(uint32_t *)at = (uint32_t)count;
+            *(uint32_t *)member = (uint32_t)count;
         else if (!rc)
-            *(uint64_t *)at = count;
+            *(uint64_t *)member = count;
         return rc;
     case MC_KEY_F32:
         if (!(rc = mc_get_f64(map, k->key, &v, err)))
-            *(float *)at = (float)v;
+            *(float *)member = (float)v;
     }
     return rc;
 }

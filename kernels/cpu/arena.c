@@ -48,19 +48,19 @@ static int by_bytes(const void *x, const void *y)
 /* The lowest offset for `b` among the `n` blocks already placed. */
 static size_t lowest_offset(const struct cpu_block *b, struct cpu_block *const *placed, size_t n)
 {
-    size_t at = 0;
+    size_t offset = 0;
     for (int moved = 1; moved;) {
         moved = 0;
         for (size_t i = 0; i < n; i++) {
             const struct cpu_block *q = placed[i];
-            if (q->from <= b->to && b->from <= q->to && q->offset < at + b->bytes &&
-                at < q->offset + q->bytes) {
-                at = q->offset + q->bytes;
+            if (q->from <= b->to && b->from <= q->to && q->offset < offset + b->bytes &&
+                offset < q->offset + q->bytes) {
+                offset = q->offset + q->bytes;
                 moved = 1;
             }
         }
     }
-    return at;
+    return offset;
 }
 
 int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)

@@ -20,28 +20,28 @@ static size_t ctl_row(const struct mc_buf *ctl)
     return c.row;
 }
 
-int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
+int cpu_put(struct mc_backend *be, struct mc_buf *dst, size_t offset, const void *src, size_t bytes,
             struct mc_error *err)
 {
     (void)be;
-    if (at > dst->bytes || bytes > dst->bytes - at)
+    if (offset > dst->bytes || bytes > dst->bytes - offset)
         return mc_fail(err, MC_EFAIL, "write past the end of a buffer");
     if (bytes)
-        memcpy(dst->data + at, src, bytes);
+        memcpy(dst->data + offset, src, bytes);
     return 0;
 }
 
-int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
+int cpu_get(struct mc_backend *be, const struct mc_buf *src, size_t offset, void *dst, size_t bytes,
             struct mc_error *err)
 {
     if (cpu_of(be)->failed == dnnl_out_of_memory)
         return mc_no_memory(err);
     if (cpu_of(be)->failed)
         return mc_fail(err, MC_EFAIL, "cpu: oneDNN failed (status %d)", (int)cpu_of(be)->failed);
-    if (at > src->bytes || bytes > src->bytes - at)
+    if (offset > src->bytes || bytes > src->bytes - offset)
         return mc_fail(err, MC_EFAIL, "read past the end of a buffer");
     if (bytes)
-        memcpy(dst, src->data + at, bytes);
+        memcpy(dst, src->data + offset, bytes);
     return 0;
 }
 
@@ -113,14 +113,14 @@ void cpu_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double s
 void cpu_gather(struct mc_backend *be, size_t n, struct mc_buf *dst, const struct mc_buf *src,
                 const struct mc_buf *index)
 {
-    const uint32_t *at = (const uint32_t *)(const void *)index->data;
+    const uint32_t *indices = (const uint32_t *)(const void *)index->data;
     const float *from = cpu_const_floats(src);
     float *to = cpu_floats(dst);
 
     (void)be;
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < n; i++)
-        to[i] = from[at[i]];
+        to[i] = from[indices[i]];
 }
 
 /* This form leaves p unchanged, to the last bit, if p = anchor. */

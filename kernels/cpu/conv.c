@@ -290,10 +290,10 @@ size_t cpu_conv_work(const struct cpu_conv *c)
     return c->work;
 }
 
-static void point(struct cpu *be, dnnl_memory_t m, const void *at)
+static void point(struct cpu *be, dnnl_memory_t m, const void *data)
 {
     /* oneDNN accepts no const pointer; it does not write an input */
-    cpu_check(be, dnnl_memory_set_data_handle(m, (void *)(uintptr_t)at));
+    cpu_check(be, dnnl_memory_set_data_handle(m, (void *)(uintptr_t)data));
 }
 
 static void execute(struct cpu *be, dnnl_primitive_t p, int n, const dnnl_exec_arg_t *args)

@@ -34,10 +34,10 @@ static void KERNEL(depthwise_grad)(size_t n, size_t c, const struct mc_window *w
         for (int t = 0; t < taps; t++) {
             double sums[BLOCK] = {0};
             for (size_t i = 0; i < n; i++) {
-                const size_t at = i * cb + j;
+                const size_t plane = i * cb + j;
                 const vf sum = window_dots(w, t / w->kernel[1], t % w->kernel[1],
-                                           (const vf *)x + at * (size_t)(w->ih * w->iw),
-                                           (const vf *)dy + at * (size_t)(w->oh * w->ow));
+                                           (const vf *)x + plane * (size_t)(w->ih * w->iw),
+                                           (const vf *)dy + plane * (size_t)(w->oh * w->ow));
                 for (int l = 0; l < BLOCK; l++)
                     sums[l] += (double)sum[l];
             }
@@ -102,10 +102,10 @@ static inline void move_pixels(const struct cpu_pixels *p, size_t row, float *x,
                                int add)
 {
     const size_t image = row / p->rows, first = row % p->rows * p->step[0] + p->first[0];
-    const size_t at = first * p->width + p->first[1];
+    const size_t start = first * p->width + p->first[1];
 
     for (size_t k = 0; k < p->channels; k += BLOCK) {
-        vf *from = (vf *)x + (image * p->channels / BLOCK + k / BLOCK) * p->hw + at;
+        vf *from = (vf *)x + (image * p->channels / BLOCK + k / BLOCK) * p->hw + start;
         float *m = matrix + row * p->cols * p->channels + k;
         for (size_t j = 0; j < p->cols; j++, m += p->channels)
             if (add)

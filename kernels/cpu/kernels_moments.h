@@ -78,13 +78,13 @@ static void m_open(const struct cpu_shape *s, struct m_side *m, const float *x, 
     m->c = c;
     m->k = k;
     m->vectors = (k + BLOCK - 1) / BLOCK;
-    size_t at[M_SAMPLES];
+    size_t sample[M_SAMPLES];
     for (int i = 0; i < M_SAMPLES; i++) /* multiples of the golden ratio: no period */
-        at[i] = from + (size_t)((double)(to - from) * fmod(i * 0.61803398875, 1));
+        sample[i] = from + (size_t)((double)(to - from) * fmod(i * 0.61803398875, 1));
     for (size_t v = 0; v < m->vectors; v++) {
         vf values[M_SAMPLES] = {ZERO};
         for (int i = 0; i < M_SAMPLES && from < to; i++)
-            values[i] = m_load(m_at(s, m, v, at[i] / s->hw, at[i] % s->hw), c % BLOCK,
+            values[i] = m_load(m_at(s, m, v, sample[i] / s->hw, sample[i] % s->hw), c % BLOCK,
                                m_lanes(m, v), s->hw * BLOCK);
         m->shift[v] = m_median(values);
     }
@@ -309,15 +309,15 @@ static void m_task(const struct cpu_moments *tap, size_t t)
         memset(tile, 0, a.k * M_TILE * sizeof *tile);
         memset(own, 0, sizeof own);
     }
-    for (size_t at = from, end; at < to; at = end) {
-        end = to - at < M_BLOCKS * M_BLOCK ? to : at + M_BLOCKS * M_BLOCK;
-        const double n = (double)(end - at);
+    for (size_t begin = from, end; begin < to; begin = end) {
+        end = to - begin < M_BLOCKS * M_BLOCK ? to : begin + M_BLOCKS * M_BLOCK;
+        const double n = (double)(end - begin);
         memset(products, 0, a.vectors * BLOCK * b.vectors * sizeof *products);
         m_clear(&a);
         m_clear(&b);
-        for (size_t run; at < end; at += run) {
-            run = end - at < M_BLOCK ? end - at : M_BLOCK;
-            m_shift(&tap->s, &a, &b, at, run);
+        for (size_t run; begin < end; begin += run) {
+            run = end - begin < M_BLOCK ? end - begin : M_BLOCK;
+            m_shift(&tap->s, &a, &b, begin, run);
             m_multiply(&a, &b, run, products);
         }
         if (add->sum[0])

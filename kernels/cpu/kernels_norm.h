@@ -103,9 +103,10 @@ static void KERNEL(norm)(const struct cpu_shape *s, const float *x, const float 
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t at = (n * s->cb + cb) * s->hw;
-            norm_pixels(m, cb, s->hw, (const vf *)x + at, other ? (const vf *)other + at : NULL,
-                        pre ? (vf *)pre + at : NULL, (vf *)y + at);
+            const size_t offset = (n * s->cb + cb) * s->hw;
+            norm_pixels(m, cb, s->hw, (const vf *)x + offset,
+                        other ? (const vf *)other + offset : NULL, pre ? (vf *)pre + offset : NULL,
+                        (vf *)y + offset);
         }
 }
 
@@ -174,10 +175,10 @@ static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, co
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t image = n * s->cb + cb, at = image * s->hw;
-            back_sums_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + at,
-                             other ? (const vf *)other + at : NULL, (const vf *)dy + at,
-                             (vf *)part + 2 * image, dz ? (vf *)dz + at : NULL);
+            const size_t image = n * s->cb + cb, offset = image * s->hw;
+            back_sums_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + offset,
+                             other ? (const vf *)other + offset : NULL, (const vf *)dy + offset,
+                             (vf *)part + 2 * image, dz ? (vf *)dz + offset : NULL);
         }
 }
 
@@ -214,9 +215,9 @@ static void KERNEL(norm_back)(const struct cpu_shape *s, const float *x, const f
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
         for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t at = (n * s->cb + cb) * s->hw;
-            norm_back_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + at, (const vf *)dy + at,
-                             (vf *)dx + at);
+            const size_t offset = (n * s->cb + cb) * s->hw;
+            norm_back_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + offset,
+                             (const vf *)dy + offset, (vf *)dx + offset);
         }
 }
 
@@ -275,12 +276,12 @@ static void KERNEL(layer_norm)(const struct cpu_shape *s, size_t c, float eps, c
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->n * s->hw; i++) {
-        const size_t at = i / s->hw * s->cb * s->hw + i % s->hw;
-        const vf *px = (const vf *)x + at;
+        const size_t offset = i / s->hw * s->cb * s->hw + i % s->hw;
+        const vf *px = (const vf *)x + offset;
         float mean;
         const float inv = layer_moments(s, c, eps, px, &mean);
         for (size_t cb = 0; cb < s->cb; cb++)
-            ((vf *)y)[at + cb * s->hw] =
+            ((vf *)y)[offset + cb * s->hw] =
                 (px[cb * s->hw] - mean) * inv * ((const vf *)w)[cb] + ((const vf *)b)[cb];
     }
 }
@@ -294,8 +295,8 @@ static void KERNEL(layer_norm_back)(const struct cpu_shape *s, size_t c, float e
         if (part)
             memset(out, 0, s->cb * 2 * sizeof *out);
         for (size_t q = 0; q < s->hw; q++) {
-            const size_t at = n * s->cb * s->hw + q;
-            const vf *px = (const vf *)x + at, *pdy = (const vf *)dy + at;
+            const size_t offset = n * s->cb * s->hw + q;
+            const vf *px = (const vf *)x + offset, *pdy = (const vf *)dy + offset;
             float mean;
             const float inv = layer_moments(s, c, eps, px, &mean);
             vf a = ZERO, b = ZERO;
@@ -312,7 +313,7 @@ static void KERNEL(layer_norm_back)(const struct cpu_shape *s, size_t c, float e
             for (size_t cb = 0; dx && cb < s->cb; cb++) {
                 const vf z = centred(px[cb * s->hw], mean, cb, c) * inv;
                 const vf g = pdy[cb * s->hw] * ((const vf *)w)[cb];
-                ((vf *)dx)[at + cb * s->hw] = (g - k1 - z * k2) * inv;
+                ((vf *)dx)[offset + cb * s->hw] = (g - k1 - z * k2) * inv;
             }
         }
     }

@@ -53,10 +53,10 @@ static void KERNEL(mul)(const struct cpu_shape *s, const float *x, const float *
 {
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->n * s->cb; i++) {
-        const size_t at = i * s->hw, step = each ? 1 : 0;
+        const size_t offset = i * s->hw, step = each ? 1 : 0;
         const vf *pf = (const vf *)(f + i / s->cb * image) + i % s->cb * (each ? s->hw : 1);
         for (size_t q = 0; q < s->hw; q++)
-            ((vf *)y)[at + q] = ((const vf *)x)[at + q] * pf[q * step];
+            ((vf *)y)[offset + q] = ((const vf *)x)[offset + q] * pf[q * step];
     }
 }
 
@@ -81,7 +81,7 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *
         for (int oh = 0; oh < w->oh; oh++)
             for (int ow = 0; ow < w->ow; ow++) {
                 const struct mc_span r = mc_window_at(w, 0, oh), q = mc_window_at(w, 1, ow);
-                const size_t at = i * (size_t)(w->oh * w->ow) + (size_t)(oh * w->ow + ow);
+                const size_t pixel = i * (size_t)(w->oh * w->ow) + (size_t)(oh * w->ow + ow);
                 vf best = p[r.from * w->iw + q.from];
                 vi index = (vi)ZERO + (r.from * w->iw + q.from);
                 for (int h = r.from; h < r.to; h++)
@@ -91,9 +91,9 @@ static void KERNEL(max_pool)(const struct cpu_shape *s, const struct mc_window *
                         best = (vf)(((vi)v & m) | ((vi)best & ~m));
                         index = (((vi)ZERO + (h * w->iw + c)) & m) | (index & ~m);
                     }
-                ((vf *)y)[at] = best;
+                ((vf *)y)[pixel] = best;
                 if (argmax)
-                    ((vi *)argmax)[at] = index;
+                    ((vi *)argmax)[pixel] = index;
             }
     }
 }
@@ -107,12 +107,12 @@ static void KERNEL(max_pool_back)(const struct cpu_shape *s, const struct mc_win
         float *p = dx + i * ihw * BLOCK;
         memset(p, 0, ihw * BLOCK * sizeof *p);
         for (size_t j = 0; j < ohw; j++) {
-            const size_t at = (i * ohw + j) * BLOCK;
+            const size_t offset = (i * ohw + j) * BLOCK;
             /* the next plane: the hardware's prefetcher stops at each 4 KiB */
-            __builtin_prefetch(argmax + at + ohw * BLOCK);
-            __builtin_prefetch(dy + at + ohw * BLOCK);
+            __builtin_prefetch(argmax + offset + ohw * BLOCK);
+            __builtin_prefetch(dy + offset + ohw * BLOCK);
             for (size_t b = 0; b < BLOCK; b++)
-                p[(size_t)argmax[at + b] * BLOCK + b] += dy[at + b];
+                p[(size_t)argmax[offset + b] * BLOCK + b] += dy[offset + b];
         }
     }
 }

@@ -26,12 +26,12 @@ static void wino_load(const struct cpu_wino *c, const struct cpu_fused *norm, co
         for (size_t r = 0; r < rows; r++) {
             const size_t n = (r0 + r) / c->tiles_h;
             const int h0 = (int)((r0 + r) % c->tiles_h) * 4 - c->pad;
-            const size_t at = (n * c->icb + cb) * plane;
-            const vf *from = (const vf *)x + at;
+            const size_t offset = (n * c->icb + cb) * plane;
+            const vf *from = (const vf *)x + offset;
             if (norm && (r0 + r) % c->tiles_h == 0)
-                norm_pixels(&norm->m, cb, plane, (const vf *)norm->x + at,
-                            norm->second ? (const vf *)norm->second + at : NULL, NULL,
-                            (vf *)norm->to + at);
+                norm_pixels(&norm->m, cb, plane, (const vf *)norm->x + offset,
+                            norm->second ? (const vf *)norm->second + offset : NULL, NULL,
+                            (vf *)norm->to + offset);
             const int inside = h0 >= 0 && h0 + 6 <= c->ih;
             for (size_t j = 0; j < pad; j++)
                 for (size_t i = 0; i < 6; i++)
@@ -109,11 +109,12 @@ static inline __attribute__((always_inline)) void wino_put(const vf *e, size_t w
 static void wino_sums(const struct cpu_fused *norm, size_t n, size_t cb, size_t image, size_t plane,
                       const float *y)
 {
-    const size_t at = image * plane;
+    const size_t offset = image * plane;
 
-    back_sums_pixels(&norm->m, cb, n < norm->valid, plane, (const vf *)norm->x + at,
-                     norm->second ? (const vf *)norm->second + at : NULL, (const vf *)y + at,
-                     (vf *)norm->part + 2 * image, norm->to ? (vf *)norm->to + at : NULL);
+    back_sums_pixels(&norm->m, cb, n < norm->valid, plane, (const vf *)norm->x + offset,
+                     norm->second ? (const vf *)norm->second + offset : NULL,
+                     (const vf *)y + offset, (vf *)norm->part + 2 * image,
+                     norm->to ? (vf *)norm->to + offset : NULL);
 }
 
 /* The inverse transform: along the rows of the tiles, then down their columns into the image. */
@@ -242,13 +243,13 @@ static void wino_load_dy(const struct cpu_wino *c, const float *dy, size_t r0, s
         for (size_t r = 0; r < rows; r++) {
             const size_t n = (r0 + r) / c->tiles_h;
             const int h0 = (int)((r0 + r) % c->tiles_h) * 4;
-            const size_t at = (n * c->ocb + cb) * plane + (size_t)h0 * width;
-            const vf *from = (const vf *)dy + at;
+            const size_t offset = (n * c->ocb + cb) * plane + (size_t)h0 * width;
+            const vf *from = (const vf *)dy + offset;
             if (c->norm.x) {
                 const size_t height = h0 + 4 <= c->oh ? 4 : (size_t)(c->oh - h0);
                 norm_back_pixels(&c->norm.m, cb, n < c->norm.valid, height * width,
-                                 (const vf *)c->norm.x + at, (const vf *)c->norm.second + at,
-                                 (vf *)c->norm.to + at);
+                                 (const vf *)c->norm.x + offset,
+                                 (const vf *)c->norm.second + offset, (vf *)c->norm.to + offset);
             }
             for (size_t j = width; j < wide; j++)
                 for (size_t i = 0; i < 6; i++)

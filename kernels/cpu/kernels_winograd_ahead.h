@@ -9,7 +9,7 @@ struct wino_ahead {
     const float *base;
     size_t blocks, tiles_h, height, width;
     size_t row, end, cb;
-    const float *at;
+    const float *line;
     size_t left; /* floats */
 };
 
@@ -44,17 +44,17 @@ static inline __attribute__((always_inline)) void wino_prefetch(struct wino_ahea
                 return;
             const size_t n = a->row / a->tiles_h, h = a->row % a->tiles_h * 4;
             const size_t rows = h < a->height ? a->height - h : 0;
-            a->at = a->base + ((n * a->blocks + a->cb) * a->height + h) * a->width * BLOCK;
+            a->line = a->base + ((n * a->blocks + a->cb) * a->height + h) * a->width * BLOCK;
             a->left = (rows < 4 ? rows : 4) * a->width * BLOCK;
             a->cb = a->cb + 1 == a->blocks ? 0 : a->cb + 1;
             a->row += a->cb == 0;
             continue;
         }
         if (write)
-            __builtin_prefetch(a->at, 1, 3);
+            __builtin_prefetch(a->line, 1, 3);
         else
-            __builtin_prefetch(a->at, 0, 2);
-        a->at += LINE;
+            __builtin_prefetch(a->line, 0, 2);
+        a->line += LINE;
         a->left -= LINE < a->left ? LINE : a->left;
         lines--;
     }

@@ -64,19 +64,19 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
 {
     const struct cpu_node *c = &p->nodes[0];
     const size_t step = t->step;
-    const size_t at = (size_t)p->samples[i] * (size_t)c->n->c * c->hw;
+    const size_t offset = (size_t)p->samples[i] * (size_t)c->n->c * c->hw;
 
     for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
         float *to = t->x + ch * t->channel;
         const float black = s->byte[ch][0], scale = s->scale[ch], shift = s->shift[ch];
         if (src->pixels == MC_U8) {
-            const uint8_t *px = src->images->data + at + ch * c->hw;
+            const uint8_t *px = src->images->data + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q * step] = !from         ? s->byte[ch][px[q]]
                                : from[q] < 0 ? black
                                              : s->byte[ch][px[from[q]]];
         } else {
-            const float *px = (const float *)(const void *)src->images->data + at + ch * c->hw;
+            const float *px = (const float *)(const void *)src->images->data + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q * step] = !from         ? px[q] * scale + shift
                                : from[q] < 0 ? black

@@ -103,12 +103,12 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
     assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof(double));
     cpu_enter(be);
-    for (size_t at = 0; at < n; at += step) {
-        const size_t now = n - at < step ? n - at : step;
+    for (size_t first = 0; first < n; first += step) {
+        const size_t now = n - first < step ? n - first : step;
         const struct cpu_moments m = {
             {.n = now, .valid = now, .cb = cb, .hw = hw}, x, y, 0, k, work, cpu_doubles(acc)};
-        into_blocks(&m.s, k, block, cpu_const_floats(a) + at * k * hw, x);
-        into_blocks(&m.s, k, block, cpu_const_floats(b) + at * k * hw, y);
+        into_blocks(&m.s, k, block, cpu_const_floats(a) + first * k * hw, x);
+        into_blocks(&m.s, k, block, cpu_const_floats(b) + first * k * hw, y);
         be->k->moments(&m);
     }
     cpu_buf_free(base, room);

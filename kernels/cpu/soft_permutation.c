@@ -30,10 +30,11 @@ struct span { /* the pieces of a use */
     size_t first, n;
 };
 
-/* Columns [at, at + n) of the blocks [block, block + blocks); at is 0 and n is m if blocks > 1. */
+/* Columns [column, column + n) of the blocks [block, block + blocks). If blocks > 1, they are whole:
+ * column is 0 and n is m. */
 struct set {
     const struct mc_soft_perm_use *use;
-    size_t block, blocks, at, n;
+    size_t block, blocks, column, n;
 };
 
 struct band { /* rows [row, row + rows) of a group's matrix */
@@ -67,10 +68,10 @@ static size_t split(const struct mc_soft_perm_use *u, struct set *out)
     size_t n = 0;
 
     for (size_t b = 0; b < u->blocks; b += blocks)
-        for (size_t at = 0; at < u->m; at += columns, n++)
+        for (size_t column = 0; column < u->m; column += columns, n++)
             if (out)
-                out[n] = (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, at,
-                                      at + columns < u->m ? columns : u->m - at};
+                out[n] = (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, column,
+                                      column + columns < u->m ? columns : u->m - column};
     return n;
 }
 
@@ -169,7 +170,7 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
 
 static size_t place(const struct set *p)
 {
-    return p->use->base + p->block * p->use->stride + p->at;
+    return p->use->base + p->block * p->use->stride + p->column;
 }
 
 static float *pack_of(const struct mc_soft_perm *a, int index)
@@ -203,7 +204,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
                      int transposed, const float *x, float *y)
 {
     const struct mc_soft_perm_use *u = p->use;
-    const size_t k = u->k, n = p->blocks * p->n, at = place(p);
+    const size_t k = u->k, n = p->blocks * p->n, offset = place(p);
     const float *matrix = matrices + a->plan.offset[u->group];
 
     if (packed(p)) {
@@ -212,11 +213,11 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
         cpu_gemm(a->be, transposed ? 'T' : 'N', 'N', k, n, k, matrix, k, in, n, 0, out, n);
         unpack(p, out, y);
     } else if (p->blocks > 1) {
-        cpu_gemm(a->be, 'N', transposed ? 'N' : 'T', n, k, k, x + at, u->stride, matrix, k, 0,
-                 y + at, u->stride);
+        cpu_gemm(a->be, 'N', transposed ? 'N' : 'T', n, k, k, x + offset, u->stride, matrix, k, 0,
+                 y + offset, u->stride);
     } else {
-        cpu_gemm(a->be, transposed ? 'T' : 'N', 'N', k, n, k, matrix, k, x + at, u->m, 0, y + at,
-                 u->m);
+        cpu_gemm(a->be, transposed ? 'T' : 'N', 'N', k, n, k, matrix, k, x + offset, u->m, 0,
+                 y + offset, u->m);
     }
 }
 
@@ -225,7 +226,7 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
                   const float *dy, const float *x, float *d)
 {
     const struct mc_soft_perm_use *u = p->use;
-    const size_t k = u->k, n = p->blocks * p->n, at = place(p);
+    const size_t k = u->k, n = p->blocks * p->n, offset = place(p);
 
     if (packed(p)) {
         float *left = pack_of(a, 0), *right = pack_of(a, 1);
@@ -233,11 +234,11 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
         pack(p, 0, k, x, right);
         cpu_gemm(a->be, 'N', 'T', r->rows, k, n, left, n, right, n, 1, d, k);
     } else if (p->blocks > 1) {
-        cpu_gemm(a->be, 'T', 'N', r->rows, k, n, dy + at + r->row, u->stride, x + at, u->stride, 1,
-                 d, k);
+        cpu_gemm(a->be, 'T', 'N', r->rows, k, n, dy + offset + r->row, u->stride, x + offset,
+                 u->stride, 1, d, k);
     } else {
-        cpu_gemm(a->be, 'N', 'T', r->rows, k, n, dy + at + r->row * u->m, u->m, x + at, u->m, 1, d,
-                 k);
+        cpu_gemm(a->be, 'N', 'T', r->rows, k, n, dy + offset + r->row * u->m, u->m, x + offset,
+                 u->m, 1, d, k);
     }
 }
 
@@ -268,8 +269,8 @@ static void band_grad(const struct mc_soft_perm *a, const struct band *r, const 
 
     for (size_t i = 0; i < a->plan.n_uses; i++) {
         const struct mc_soft_perm_use *u = &a->plan.uses[i];
-        const struct span *at = &a->spans[i];
-        for (size_t j = at->first; u->group == r->group && j < at->first + at->n; j++)
+        const struct span *pieces = &a->spans[i];
+        for (size_t j = pieces->first; u->group == r->group && j < pieces->first + pieces->n; j++)
             if (u->dim)
                 outer(a, &a->sets[j], r, u->through ? a->back : grad, theta, d);
             else

@@ -11,15 +11,15 @@ extern "C" {
 static __global__ void start_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                   uint32_t restart, const float *clean, float *x)
 {
-    EACH (at, n) {
-        const size_t i = at / image, q = at % image;
+    EACH (element, n) {
+        const size_t i = element / image, q = element % image;
         if (i >= r.batch->valid) {
-            x[at] = clean[at];
+            x[element] = clean[element];
             continue;
         }
         const struct mc_rng4 u =
             mc_ball_draw(&b, &r.batch->ctl, r.ids[i], restart, (uint32_t)(q / 4));
-        x[at] = mc_clamp(clean[at] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
+        x[element] = mc_clamp(clean[element] + mc_ball_offset(&b, u.v[q % 4]), 0, 1);
     }
 }
 
@@ -68,9 +68,9 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
 static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
                                  float step, const float *clean, const float *grad, float *x)
 {
-    EACH (at, n) {
-        if (at / image < r.batch->valid)
-            x[at] = mc_ball_sign_step(&b, step, clean[at], grad[at], x[at]);
+    EACH (element, n) {
+        if (element / image < r.batch->valid)
+            x[element] = mc_ball_sign_step(&b, step, clean[element], grad[element], x[element]);
     }
 }
 

@@ -228,9 +228,10 @@ void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const stru
     cuda_enter(cuda_of(be));
     for (int i = 0; i < g->n_nodes; i++) {
         const struct mc_node *n = &g->nodes[i];
-        const size_t at = n->running_mean.offset;
+        const size_t offset = n->running_mean.offset;
         if (n->running_mean.count)
-            cuda_pool_moments(cuda_of(be), n->running_mean.count, (double)(n->h * n->w), a + at,
-                              a + g->S + at, a + 2 * g->S, s + at, s + n->running_var.offset);
+            cuda_pool_moments(cuda_of(be), n->running_mean.count, (double)(n->h * n->w), a + offset,
+                              a + g->S + offset, a + 2 * g->S, s + offset,
+                              s + n->running_var.offset);
     }
 }

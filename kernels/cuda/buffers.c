@@ -103,29 +103,29 @@ void cuda_send(struct cuda *be, void *to, const void *from, size_t bytes)
     cuda_check(be, cudaStreamSynchronize(be->stream));
 }
 
-int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t at, const void *src, size_t bytes,
-             struct mc_error *err)
+int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t offset, const void *src,
+             size_t bytes, struct mc_error *err)
 {
     struct cuda *be = cuda_of(base);
 
-    if (at > dst->bytes || bytes > dst->bytes - at)
+    if (offset > dst->bytes || bytes > dst->bytes - offset)
         return mc_fail(err, MC_EFAIL, "write past the end of a buffer");
     cuda_enter(be);
     if (bytes)
-        cuda_send(be, (unsigned char *)dst->data + at, src, bytes);
+        cuda_send(be, (unsigned char *)dst->data + offset, src, bytes);
     return result(be, err);
 }
 
-int cuda_get(struct mc_backend *base, const struct mc_buf *src, size_t at, void *dst, size_t bytes,
-             struct mc_error *err)
+int cuda_get(struct mc_backend *base, const struct mc_buf *src, size_t offset, void *dst,
+             size_t bytes, struct mc_error *err)
 {
     struct cuda *be = cuda_of(base);
 
-    if (at > src->bytes || bytes > src->bytes - at)
+    if (offset > src->bytes || bytes > src->bytes - offset)
         return mc_fail(err, MC_EFAIL, "read past the end of a buffer");
     cuda_enter(be);
     if (bytes)
-        cuda_check(be, cudaMemcpyAsync(dst, (const unsigned char *)src->data + at, bytes,
+        cuda_check(be, cudaMemcpyAsync(dst, (const unsigned char *)src->data + offset, bytes,
                                        cudaMemcpyDeviceToHost, be->stream));
     cuda_check(be, cudaStreamSynchronize(be->stream));
     return result(be, err);

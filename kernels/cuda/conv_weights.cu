@@ -125,12 +125,12 @@ static __device__ void load_rows(uint32_t channels, uint32_t channel, uint32_t r
 
     for (uint32_t e = threadIdx.x; e < n; e += 4 * CUDA_THREADS) {
         pack<float, W> u[4];
-        uint32_t at[4];
+        uint32_t offset[4];
         UNROLL
         for (int k = 0; k < 4; k++) {
             const uint32_t i = e + k * CUDA_THREADS, row = i / across, q = i - row * across;
             const uint32_t c = row / rows, r = row - c * rows, y = (uint32_t)(first + (int)r);
-            at[k] = c * room + r * pitch + q * W;
+            offset[k] = c * room + r * pitch + q * W;
             for (int j = 0; j < W; j++)
                 u[k].v[j] = 0;
             if (i < n && c < channels && y < height)
@@ -139,7 +139,7 @@ static __device__ void load_rows(uint32_t channels, uint32_t channel, uint32_t r
         UNROLL
         for (int k = 0; k < 4; k++)
             if (e + k * CUDA_THREADS < n)
-                *(pack<float, W> *)(to + at[k]) = u[k];
+                *(pack<float, W> *)(to + offset[k]) = u[k];
     }
 }
 
@@ -164,11 +164,11 @@ static __device__ inline void add_quad(const struct tiling &t, const float *x, c
         for (int kx = 0; kx < K; kx++) {
             UNROLL
             for (int p = 0; p < QUAD; p++) {
-                const int at = SHIFT + p * STRIDE + kx;
+                const int column = SHIFT + p * STRIDE + kx;
                 UNROLL
                 for (int o = 0; o < OUT; o++) {
                     float *a = &sum[o][row * K + kx];
-                    *a = fmaf(g[o].v[p], u[at / QUAD].v[at % QUAD], *a);
+                    *a = fmaf(g[o].v[p], u[column / QUAD].v[column % QUAD], *a);
                 }
             }
         }

@@ -46,8 +46,8 @@ int cuda_copies_fill(struct mc_plan *p, struct mc_error *err)
         const struct cuda_node *c = &p->nodes[i];
         if (!c->weight)
             continue;
-        const size_t at = (size_t)((unsigned char *)c->weight - k->weight) / size;
-        cuda_ops[c->n->op]->copy(p, c, param + at);
+        const size_t index = (size_t)((unsigned char *)c->weight - k->weight) / size;
+        cuda_ops[c->n->op]->copy(p, c, param + index);
     }
     cuda_send(p->be, k->param, param, k->n * sizeof *param);
     free(param);

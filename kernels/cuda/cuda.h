@@ -172,7 +172,7 @@ struct cuda_node {
     struct cuda_conv *conv;
     struct cuda_node *view;  /* the node whose output is also this one's, or NULL */
     struct cuda_node *whole; /* the concatenation that contains this node's output and gradient, */
-    size_t at;               /* from this channel on */
+    size_t first_channel;    /* from this channel on */
 };
 
 /* Half precision: the weights of a plan's convolutions as (O,H,W,I), then of its linear layers. */
@@ -265,7 +265,7 @@ struct cuda_step {
 /* A plan's memory, counted with data NULL, then assigned. */
 struct cuda_places {
     unsigned char *data;
-    size_t at;
+    size_t bytes;
     size_t work, side_work; /* maxima over nodes, which share this memory: p->work, p->side_work, */
     size_t parts, channels; /* and p->partial's sums and counters */
 };

@@ -286,19 +286,19 @@ static cudnnBackendDescriptor_t engine_with(struct parts *p, const struct cuda *
 {
     cudnnBackendNumericalNote_t list[CUDNN_NUMERICAL_NOTE_TYPE_COUNT];
     cudnnBackendDescriptor_t knobs[MAX_KNOBS], engine = begin(p, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
-    char *at = NULL;
+    char *cursor = NULL;
     int64_t n = 0;
 
     set_parts(p, engine, CUDNN_ATTR_ENGINE_OPERATION_GRAPH, 1, all);
-    set_number(p, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, strtoll(text, &at, 10));
+    set_number(p, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, strtoll(text, &cursor, 10));
     set_parts(p, engine, CUDNN_ATTR_ENGINE_DEVICEPROP, 1, &be->properties);
     end(p, engine);
-    for (; (*at == ':' || *at == ',') && n < MAX_KNOBS; n++) {
-        const cudnnBackendKnobType_t kind = (cudnnBackendKnobType_t)strtol(at + 1, &at, 10);
+    for (; (*cursor == ':' || *cursor == ',') && n < MAX_KNOBS; n++) {
+        const cudnnBackendKnobType_t kind = (cudnnBackendKnobType_t)strtol(cursor + 1, &cursor, 10);
         knobs[n] = begin(p, CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR);
         set(p, knobs[n], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &kind);
         set_number(p, knobs[n], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE,
-                   *at == '=' ? strtoll(at + 1, &at, 10) : 0);
+                   *cursor == '=' ? strtoll(cursor + 1, &cursor, 10) : 0);
         end(p, knobs[n]);
     }
     const int64_t noted = get(p, engine, CUDNN_ATTR_ENGINE_NUMERICAL_NOTE,

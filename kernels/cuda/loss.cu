@@ -172,9 +172,10 @@ void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc)
 template <class T>
 static __global__ void copy_out(uint32_t n, struct cuda_shape s, const T *from, float *to)
 {
-    EACH (at, n) {
-        const uint32_t i = at / (s.c * s.hw), k = at / s.hw % s.c, q = at % s.hw;
-        to[at] = i < s.batch->valid ? value(from[i * s.image + k * s.channel + q * s.pixel]) : 0.0f;
+    EACH (element, n) {
+        const uint32_t i = element / (s.c * s.hw), k = element / s.hw % s.c, q = element % s.hw;
+        to[element] =
+            i < s.batch->valid ? value(from[i * s.image + k * s.channel + q * s.pixel]) : 0.0f;
     }
 }
 

@@ -7,9 +7,9 @@ template <class T>
 static __global__ void to_doubles(uint32_t all, struct cuda_shape s, uint32_t first, uint32_t n,
                                   const T *x, double *to)
 {
-    EACH (at, all) {
-        const uint32_t k = at / (n * s.hw), i = first + at / s.hw % n, q = at % s.hw;
-        to[at] =
+    EACH (element, all) {
+        const uint32_t k = element / (n * s.hw), i = first + element / s.hw % n, q = element % s.hw;
+        to[element] =
             i < s.batch->valid ? (double)value(x[i * s.image + k * s.channel + q * s.pixel]) : 0.0;
     }
 }

@@ -52,7 +52,7 @@ static __global__ void norm_sums(layout<T, W, LAST> l, struct cuda_place px, con
     for (int j = 0; j < (LAST ? W : 1); j++)
         first[j] = w.c < l.s.c ? (double)value(x[w.c * l.s.channel + j]) : 0;
     walk_ahead(
-        w, [&](const auto &at, int k) { u[k] = at.load(x, px); },
+        w, [&](const auto &position, int k) { u[k] = position.load(x, px); },
         [&](const auto &, int k) {
             for (int j = 0; j < W; j++) {
                 const int channel = LAST ? j : 0;
@@ -152,14 +152,14 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
         w.only_counted();
     walk_ahead(
         w,
-        [&](const auto &at, int k) {
-            u[k] = at.load(x, px);
-            v[k] = at.load(dy, py);
+        [&](const auto &position, int k) {
+            u[k] = position.load(x, px);
+            v[k] = position.load(dy, py);
             if (plus)
-                more[k] = at.load(plus, px);
+                more[k] = position.load(plus, px);
         },
-        [&](const auto &at, int k) {
-            const bool counts = at.counts();
+        [&](const auto &position, int k) {
+            const bool counts = position.counts();
             for (int j = 0; j < W; j++) {
                 const int channel = LAST ? j : 0;
                 const float d = value(u[k].v[j]) - mean[j];
@@ -176,7 +176,7 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
                 ab[(LAST ? W : 1) + channel] += (double)back * (double)d;
             }
             if (dz)
-                at.store(dz, px, v[k]);
+                position.store(dz, px, v[k]);
         });
     end_sums(l, ab, o.part, o.arrived, [&](uint32_t c, double sum, double dot) {
         const double count = (double)l.s.batch->valid * (double)l.s.hw;
@@ -287,20 +287,20 @@ static __global__ void layer_norm(uint32_t n, struct cuda_shape s, double eps, c
                                   const float *weight, const float *bias, struct cuda_norm m, T *y)
 {
     EACH (i, n) {
-        const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+        const uint32_t offset = i / s.hw * s.image + i % s.hw * s.pixel;
         double sum = 0, sq = 0;
         for (uint32_t c = 0; c < s.c; c++)
-            sum += (double)value(x[at + c * s.channel]);
+            sum += (double)value(x[offset + c * s.channel]);
         const double mean = sum / s.c;
         for (uint32_t c = 0; c < s.c; c++) {
-            const double d = (double)value(x[at + c * s.channel]) - mean;
+            const double d = (double)value(x[offset + c * s.channel]) - mean;
             sq += d * d;
         }
         m.mean[i] = (float)mean;
         m.inv[i] = (float)(1 / sqrt(sq / s.c + eps));
         for (uint32_t c = 0; c < s.c; c++)
-            set(&y[at + c * s.channel],
-                (value(x[at + c * s.channel]) - m.mean[i]) * m.inv[i] * weight[c] + bias[c]);
+            set(&y[offset + c * s.channel],
+                (value(x[offset + c * s.channel]) - m.mean[i]) * m.inv[i] * weight[c] + bias[c]);
     }
 }
 
@@ -316,17 +316,17 @@ static __global__ void layer_norm_back(uint32_t n, struct cuda_shape s, const T 
                                        const float *weight, struct cuda_norm m, int add, T *dx)
 {
     EACH (i, n) {
-        const uint32_t at = i / s.hw * s.image + i % s.hw * s.pixel;
+        const uint32_t offset = i / s.hw * s.image + i % s.hw * s.pixel;
         const float mean = m.mean[i], inv = m.inv[i];
         double a = 0, b = 0;
         for (uint32_t c = 0; c < s.c; c++) {
-            const double g = (double)(value(dy[at + c * s.channel]) * weight[c]);
+            const double g = (double)(value(dy[offset + c * s.channel]) * weight[c]);
             a += g;
-            b += g * (double)((value(x[at + c * s.channel]) - mean) * inv);
+            b += g * (double)((value(x[offset + c * s.channel]) - mean) * inv);
         }
         const float k1 = (float)(a / s.c), k2 = (float)(b / s.c);
         for (uint32_t c = 0; c < s.c; c++) {
-            const uint32_t k = at + c * s.channel;
+            const uint32_t k = offset + c * s.channel;
             const float g = value(dy[k]) * weight[c];
             set_or_add(&dx[k], add, (g - k1 - (value(x[k]) - mean) * inv * k2) * inv);
         }
@@ -372,8 +372,8 @@ static __global__ void group_norm(struct cuda_shape s, uint32_t groups, double e
         m.inv[blockIdx.x] = inv;
     }
     for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
-        const uint32_t at = group_at(&s, groups, i, g, e, &c);
-        set(&y[at], (value(x[at]) - shift) * inv * weight[c] + bias[c]);
+        const uint32_t offset = group_at(&s, groups, i, g, e, &c);
+        set(&y[offset], (value(x[offset]) - shift) * inv * weight[c] + bias[c]);
     }
 }
 
@@ -398,16 +398,16 @@ static __global__ void group_norm_back(struct cuda_shape s, uint32_t groups, con
     double a = 0, b = 0;
 
     for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
-        const uint32_t at = group_at(&s, groups, i, g, e, &c);
-        const double d = (double)(value(dy[at]) * weight[c]);
+        const uint32_t offset = group_at(&s, groups, i, g, e, &c);
+        const double d = (double)(value(dy[offset]) * weight[c]);
         a += d;
-        b += d * (double)((value(x[at]) - mean) * inv);
+        b += d * (double)((value(x[offset]) - mean) * inv);
     }
     const float k1 = (float)(block_sum(a) / n), k2 = (float)(block_sum(b) / n);
     for (uint32_t e = threadIdx.x; e < n; e += CUDA_THREADS) {
-        const uint32_t at = group_at(&s, groups, i, g, e, &c);
-        const float z = (value(x[at]) - mean) * inv;
-        set_or_add(&dx[at], add, (value(dy[at]) * weight[c] - k1 - z * k2) * inv);
+        const uint32_t offset = group_at(&s, groups, i, g, e, &c);
+        const float z = (value(x[offset]) - mean) * inv;
+        set_or_add(&dx[offset], add, (value(dy[offset]) * weight[c] - k1 - z * k2) * inv);
     }
 }
 
@@ -432,10 +432,10 @@ static __global__ void group_norm_sums(struct cuda_shape s, uint32_t groups, con
 
     for (uint32_t e = threadIdx.x; e < s.batch->valid * s.hw; e += CUDA_THREADS) {
         const uint32_t i = e / s.hw, unit = i * groups + g;
-        const uint32_t at = i * s.image + c * s.channel + e % s.hw * s.pixel;
-        const float d = value(dy[at]);
+        const uint32_t offset = i * s.image + c * s.channel + e % s.hw * s.pixel;
+        const float d = value(dy[offset]);
         a += (double)d;
-        b += (double)(d * ((value(x[at]) - m.mean[unit]) * m.inv[unit]));
+        b += (double)(d * ((value(x[offset]) - m.mean[unit]) * m.inv[unit]));
     }
     a = block_sum(a);
     b = block_sum(b);

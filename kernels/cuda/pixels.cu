@@ -34,9 +34,9 @@ struct batch_args {
     int normalise;
 };
 
-/* Read output pixel q of the image at `at`: C numbers, normalized unless colours change first. */
+/* Read output pixel q of the image whose numbers begin at `start`: C numbers, normalized unless colours change first. */
 static __device__ void fetch(const struct batch_args *t, const struct cuda_scaling *s,
-                             const struct mc_draw *d, size_t at, int q, float *x)
+                             const struct mc_draw *d, size_t start, int q, float *x)
 {
     const int from =
         t->augments ? mc_draw_source(d, d->affine.on, t->h, t->w, q / t->w, q % t->w) : q;
@@ -44,7 +44,7 @@ static __device__ void fetch(const struct batch_args *t, const struct cuda_scali
 
     for (int k = 0; k < t->c; k++) {
         const float *byte = s->byte + (raw ? MC_MAX_CHANNELS_IN : k) * 256;
-        const size_t px = at + (size_t)(k * hw + from);
+        const size_t px = start + (size_t)(k * hw + from);
         x[k] = byte[0];
         if (from >= 0 && t->bytes)
             x[k] = byte[((const uint8_t *)t->images)[px]];
@@ -59,14 +59,14 @@ static __device__ void fetch(const struct batch_args *t, const struct cuda_scali
 /* The constant that a change of contrast adds, from the image's mean grey. The whole block calls
  * it. */
 static __device__ float contrast_rest(const struct batch_args *t, const struct cuda_scaling *s,
-                                      const struct mc_draw *d, size_t at)
+                                      const struct mc_draw *d, size_t start)
 {
     const int hw = t->h * t->w;
     float x[MC_MAX_CHANNELS_IN];
     double sum = 0;
 
     for (int q = (int)threadIdx.x; q < hw; q += CUDA_THREADS) {
-        fetch(t, s, d, at, q, x);
+        fetch(t, s, d, start, q, x);
         sum += (double)grey(x, t->c);
     }
     return (1 - d->contrast) * (float)(block_sum(sum) / (double)hw);
@@ -118,16 +118,16 @@ static __global__ void read_pixels(struct batch_args t, struct cuda_shape sh, st
                 set(&to[(uint32_t)k * sh.channel + (uint32_t)q * sh.pixel], 0);
         return;
     }
-    const size_t at = (size_t)sample * (size_t)(t.c * hw);
+    const size_t start = (size_t)sample * (size_t)(t.c * hw);
     if (threadIdx.x == 0 && t.augments)
         draw = mc_augment_draw(&t.augment, t.ctl ? t.ctl : &r.batch->ctl, t.purpose,
                                (uint32_t)sample + t.base);
     __syncthreads();
     const struct mc_draw d = draw;
     if (t.colours && t.augment.contrast > 0)
-        rest = contrast_rest(&t, &s, &d, at);
+        rest = contrast_rest(&t, &s, &d, start);
     for (int q = first; q < hw; q += step) {
-        fetch(&t, &s, &d, at, q, x);
+        fetch(&t, &s, &d, start, q, x);
         for (int k = 0; t.colours && t.augment.contrast > 0 && k < t.c; k++)
             x[k] = mc_clamp(d.contrast * x[k] + rest, 0, 1);
         if (t.colours && !d.saturation_first && t.augment.saturation > 0)
@@ -166,24 +166,24 @@ void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct
               LAUNCH_BLOCKS(be, read_pixels, IMAGE_BLOCKS * sh->n, t, *sh, *r, *s, (T *)out));
 }
 
-/* Offset of number `at` of (N,C,HW), its image and its channel. */
-static __device__ inline uint32_t place_of(const struct cuda_shape *s, uint32_t at, uint32_t *image,
-                                           uint32_t *channel)
+/* Offset of number `element` of (N,C,HW), its image and its channel. */
+static __device__ inline uint32_t place_of(const struct cuda_shape *s, uint32_t element,
+                                           uint32_t *image, uint32_t *channel)
 {
-    *image = at / (s->c * s->hw);
-    *channel = at / s->hw % s->c;
-    return *image * s->image + *channel * s->channel + at % s->hw * s->pixel;
+    *image = element / (s->c * s->hw);
+    *channel = element / s->hw % s->c;
+    return *image * s->image + *channel * s->channel + element % s->hw * s->pixel;
 }
 
 template <class T>
 static __global__ void scale_pixels(uint32_t n, struct cuda_shape sh, struct cuda_scaling s,
                                     const float *from, T *to)
 {
-    EACH (at, n) {
+    EACH (element, n) {
         uint32_t i, k;
-        const uint32_t place = place_of(&sh, at, &i, &k);
+        const uint32_t place = place_of(&sh, element, &i, &k);
         if (i < sh.batch->valid)
-            set(&to[place], from[at] * s.scale[k] + s.shift[k]);
+            set(&to[place], from[element] * s.scale[k] + s.shift[k]);
     }
 }
 
@@ -200,10 +200,10 @@ static __global__ void unscale_grad(uint32_t n, struct cuda_shape sh, struct cud
 {
     const float by = scale ? 1 / *scale : 1.0f;
 
-    EACH (at, n) {
+    EACH (element, n) {
         uint32_t i, k;
-        const uint32_t place = place_of(&sh, at, &i, &k);
-        to[at] = value(from[place]) * by * (1 / s.std[k]);
+        const uint32_t place = place_of(&sh, element, &i, &k);
+        to[element] = value(from[place]) * by * (1 / s.std[k]);
     }
 }
 

@@ -11,9 +11,9 @@
 void *cuda_place(struct cuda_places *m, size_t bytes)
 {
     enum { ALIGN = 256 };
-    void *p = m->data ? m->data + m->at : NULL;
+    void *p = m->data ? m->data + m->bytes : NULL;
 
-    m->at += (bytes + ALIGN - 1) / ALIGN * ALIGN;
+    m->bytes += (bytes + ALIGN - 1) / ALIGN * ALIGN;
     return p;
 }
 
@@ -51,9 +51,9 @@ static void place_shared(struct mc_plan *p)
     for (struct cuda_node *c = p->nodes; c < p->nodes + p->run.g->n_nodes; c++) {
         if (!c->whole || !p->data)
             continue;
-        c->out = cuda_from_channel(p, c->whole, c->whole->out, c->at);
+        c->out = cuda_from_channel(p, c->whole, c->whole->out, c->first_channel);
         if (c->role->need_grad)
-            c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->at);
+            c->grad = cuda_from_channel(p, c->whole, c->whole->grad, c->first_channel);
     }
 }
 
@@ -160,7 +160,7 @@ int cuda_plan_place(struct mc_plan *p, struct mc_error *err)
     }
     cuda_copies_place(p);
     place_all(p, &m);
-    p->bytes = m.at;
+    p->bytes = m.bytes;
     rc = cuda_alloc(p->be, p->bytes, "a plan", &data, err);
     if (rc)
         return rc;

@@ -97,11 +97,11 @@ template <class T>
 static __global__ void dots(struct cuda_shape s, const T *x, const T *dy, struct cuda_shape d,
                             int add, T *dx)
 {
-    const uint32_t i = blockIdx.x / s.c, c = blockIdx.x % s.c, at = i * s.image + c * s.channel;
+    const uint32_t i = blockIdx.x / s.c, c = blockIdx.x % s.c, offset = i * s.image + c * s.channel;
     double sum = 0;
 
     for (uint32_t q = threadIdx.x; q < s.hw; q += CUDA_THREADS)
-        sum += (double)value(x[at + q * s.pixel]) * (double)value(dy[at + q * s.pixel]);
+        sum += (double)value(x[offset + q * s.pixel]) * (double)value(dy[offset + q * s.pixel]);
     sum = block_sum(sum);
     if (threadIdx.x == 0)
         set_or_add(&dx[i * d.image + c * d.channel], add, (float)sum);
@@ -159,9 +159,9 @@ static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *f
                                  uint32_t from_row, int add, pack<T, W> *to, uint32_t to_row)
 {
     EACH (i, n) {
-        const uint32_t row = i / count, at = i - row * count;
-        pack<T, W> a = from[row * from_row + at];
-        pack<T, W> *y = &to[row * to_row + at];
+        const uint32_t row = i / count, column = i - row * count;
+        pack<T, W> a = from[row * from_row + column];
+        pack<T, W> *y = &to[row * to_row + column];
         if (add) {
             const pack<T, W> old = *y;
             for (int j = 0; j < W; j++)
@@ -222,9 +222,9 @@ static __global__ void shift(uint32_t n, struct cuda_shape s, struct place from,
         const int row = pixel / width + from.row, column = pixel % width + from.column;
         const int inside =
             c >= 0 && c < from.c && row >= 0 && row < from.h && column >= 0 && column < from.w;
-        const uint32_t at = i / d.image * s.image + (uint32_t)c * s.channel +
-                            (uint32_t)(row * from.w + column) * s.pixel;
-        set_or_add(&y[i], add, inside ? value(x[at]) : 0.0f);
+        const uint32_t offset = i / d.image * s.image + (uint32_t)c * s.channel +
+                                (uint32_t)(row * from.w + column) * s.pixel;
+        set_or_add(&y[i], add, inside ? value(x[offset]) : 0.0f);
     }
 }
 

@@ -84,9 +84,9 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
         const I first =
             (I)(in_window(&w, 0, h.from, row) * w.kernel[1] + in_window(&w, 1, v.from, column));
         pack<T, W> best = load<T, W>(p + (uint32_t)(h.from * w.iw + v.from) * s.pixel);
-        pack<I, W> at;
+        pack<I, W> indices;
         for (int j = 0; j < W; j++)
-            at.v[j] = first;
+            indices.v[j] = first;
         for (int a = h.from; a < h.to; a++)
             for (int b = v.from; b < v.to; b++) {
                 const I index =
@@ -96,13 +96,13 @@ static __global__ void max_pool(uint32_t n, struct cuda_shape s, struct cuda_sha
                     const float z = value(u.v[j]);
                     if (z > value(best.v[j]) || z != z) { /* NaN stays, as in PyTorch */
                         best.v[j] = u.v[j];
-                        at.v[j] = index;
+                        indices.v[j] = index;
                     }
                 }
             }
         y[i] = best;
         if (argmax)
-            *(pack<I, W> *)(argmax + i * W) = at;
+            *(pack<I, W> *)(argmax + i * W) = indices;
     }
 }
 
@@ -123,9 +123,9 @@ static __global__ void max_pool_back(uint32_t n, struct cuda_shape s, struct cud
                                      pack<T, W> *dx)
 {
     EACH (i, n) {
-        uint32_t at;
-        const uint32_t plane = plane_in(&s, i * W, &d, &at);
-        const int row = (int)at / w.iw, column = (int)at % w.iw;
+        uint32_t pixel;
+        const uint32_t plane = plane_in(&s, i * W, &d, &pixel);
+        const int row = (int)pixel / w.iw, column = (int)pixel % w.iw;
         const struct mc_span h = windows_with(&w, 0, row), v = windows_with(&w, 1, column);
         float sum[W] = {};
         for (int a = h.from; a < h.to; a++)
@@ -194,10 +194,10 @@ static __global__ void avg_pool_back(uint32_t n, struct cuda_shape s, struct cud
                                      struct mc_window w, const T *dy, int add, pack<T, W> *dx)
 {
     EACH (i, n) {
-        uint32_t at;
-        const T *g = dy + plane_in(&s, i * W, &d, &at);
-        const struct mc_span h = windows_with(&w, 0, (int)at / w.iw);
-        const struct mc_span v = windows_with(&w, 1, (int)at % w.iw);
+        uint32_t pixel;
+        const T *g = dy + plane_in(&s, i * W, &d, &pixel);
+        const struct mc_span h = windows_with(&w, 0, (int)pixel / w.iw);
+        const struct mc_span v = windows_with(&w, 1, (int)pixel % w.iw);
         float sum[W] = {};
         pack<T, W> to = {};
         for (int a = h.from; a < h.to; a++)

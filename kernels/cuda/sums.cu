@@ -62,14 +62,14 @@ static __global__ void sum_planes(struct cuda_shape s, struct sum_args t, const 
                                   const pack<T, W> *dy, double *out)
 {
     const uint32_t c = blockIdx.x / t.parts, hw = s.hw / W, image = s.image / W;
-    const pack<T, W> *at = x + c * hw;
+    const pack<T, W> *plane = x + c * hw;
     uint32_t from, to;
     double a = 0, b = 0;
 
     segment(s.n * hw, blockIdx.x % t.parts, t.parts, s.batch->valid * hw, &from, &to);
     for (uint32_t e = from + threadIdx.x; e < to; e += CUDA_THREADS) {
         const uint32_t i = e / hw, place = i * image + (e - i * hw);
-        const pack<T, W> u = at[place], g = dy ? dy[c * hw + place] : u;
+        const pack<T, W> u = plane[place], g = dy ? dy[c * hw + place] : u;
         for (int j = 0; j < W; j++)
             sum_terms(&t, i * s.hw + (e - i * hw) * W + j, value(u.v[j]), value(g.v[j]), &a, &b);
     }
@@ -185,7 +185,7 @@ static __global__ void bias_sums(layout<T, W, LAST> l, struct cuda_place p, cons
 
     w.only_counted();
     walk_ahead(
-        w, [&](const auto &at, int k) { u[k] = at.load(dy, p); },
+        w, [&](const auto &position, int k) { u[k] = position.load(dy, p); },
         [&](const auto &, int k) {
             for (int j = 0; j < W; j++)
                 ab[LAST ? j : 0] += (double)value(u[k].v[j]);

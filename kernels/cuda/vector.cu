@@ -93,10 +93,10 @@ static __global__ void sgd_step(size_t n, struct sgd s, const P *grad, const P *
     const float coef = s.coefs ? s.coefs[(size_t)ctl->row * s.stride + s.k] : 1.0f;
 
     EACH (i, n) {
-        const P g = grad[i], at = point[i];
+        const P g = grad[i], theta = point[i];
         P mean = m[i], to = p[i];
         for (size_t j = 0; j < sizeof(P) / sizeof(float); j++) {
-            const float d = coef * (g.v[j] + s.decay * at.v[j]);
+            const float d = coef * (g.v[j] + s.decay * theta.v[j]);
             if (s.skips && d != d)
                 continue;
             const float v = s.momentum * mean.v[j] + d;

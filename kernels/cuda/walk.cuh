@@ -71,17 +71,17 @@ template <class T, int W, int LAST> struct walk {
         }
     }
     /* Offset in a tensor with the shape's channels but another layout. */
-    __device__ uint32_t at(const struct cuda_place &p) const
+    __device__ uint32_t offset(const struct cuda_place &p) const
     {
         return LAST ? e * p.pixel + c : i * p.image + (c * hw + q) * W;
     }
     __device__ pack<T, W> load(const T *x, const struct cuda_place &p) const
     {
-        return *(const pack<T, W> *)(x + at(p));
+        return *(const pack<T, W> *)(x + offset(p));
     }
     __device__ void store(T *x, const struct cuda_place &p, const pack<T, W> &v) const
     {
-        *(pack<T, W> *)(x + at(p)) = v;
+        *(pack<T, W> *)(x + offset(p)) = v;
     }
 };
 
@@ -254,10 +254,10 @@ static __device__ void end_sums(const layout<T, W, LAST> &l, const double (&ab)[
             pack<double, 2> u[PARTS_AHEAD];
             UNROLL
             for (uint32_t k = 0; k < PARTS_AHEAD; k++) {
-                const uint32_t at = p + k * rows;
+                const uint32_t row = p + k * rows;
                 u[k].v[0] = u[k].v[1] = 0;
-                if (at < l.parts)
-                    u[k] = *(const pack<double, 2> *)(part + 2 * (at * c + channel));
+                if (row < l.parts)
+                    u[k] = *(const pack<double, 2> *)(part + 2 * (row * c + channel));
             }
             UNROLL
             for (uint32_t k = 0; k < PARTS_AHEAD; k++) {

@@ -89,18 +89,18 @@ static int work_alloc(struct work *w, size_t n)
     const size_t total = cells + first + DOUBLES * aligned_size(n, sizeof(double)) +
                          PADDED * aligned_size(ld, sizeof(int32_t)) +
                          INTS * aligned_size(n, sizeof(int32_t));
-    char *at = w->slab = mc_alloc_large(total);
-    if (!at)
+    char *cursor = w->slab = mc_alloc_large(total);
+    if (!cursor)
         return -1;
-    w->c = (int32_t *)at;
-    w->first = (size_t *)(at += cells);
-    at += first;
-    for (int i = 0; i < DOUBLES; i++, at += aligned_size(n, sizeof(double)))
-        *doubles[i] = (double *)at;
-    for (int i = 0; i < PADDED; i++, at += aligned_size(ld, sizeof(int32_t)))
-        *padded[i] = (int32_t *)at;
-    for (int i = 0; i < INTS; i++, at += aligned_size(n, sizeof(int32_t)))
-        *ints[i] = (int32_t *)at;
+    w->c = (int32_t *)cursor;
+    w->first = (size_t *)(cursor += cells);
+    cursor += first;
+    for (int i = 0; i < DOUBLES; i++, cursor += aligned_size(n, sizeof(double)))
+        *doubles[i] = (double *)cursor;
+    for (int i = 0; i < PADDED; i++, cursor += aligned_size(ld, sizeof(int32_t)))
+        *padded[i] = (int32_t *)cursor;
+    for (int i = 0; i < INTS; i++, cursor += aligned_size(n, sizeof(int32_t)))
+        *ints[i] = (int32_t *)cursor;
     w->n = n;
     w->ld = ld;
     return 0;

@@ -31,9 +31,9 @@ static struct point evaluate(const struct problem *p, const int32_t *col)
     struct mc_sum value = {0, 0}, slack = {0, 0};
 
     for (size_t i = 0; i < p->n; i++) {
-        size_t at = i * p->n + (size_t)col[i];
-        mc_sum_add(&value, p->value[at]);
-        mc_sum_add(&slack, p->constraint[at]);
+        size_t cell = i * p->n + (size_t)col[i];
+        mc_sum_add(&value, p->value[cell]);
+        mc_sum_add(&slack, p->constraint[cell]);
         mc_sum_add(&slack, -p->constraint[i * p->n + i]);
     }
     return (struct point){mc_sum_value(value), mc_sum_value(slack)};
@@ -123,7 +123,7 @@ static int repair(struct problem *p, double multiplier)
 {
     for (size_t round = 0; round < p->n; round++) {
         struct point now = evaluate(p, p->trial);
-        size_t at[2] = {0, 0};
+        size_t pair[2] = {0, 0};
         double best = -INFINITY;
         int done = 0;
 
@@ -136,12 +136,12 @@ static int repair(struct problem *p, double multiplier)
                     continue;
                 done = enough;
                 best = merit;
-                at[0] = i;
-                at[1] = j;
+                pair[0] = i;
+                pair[1] = j;
             }
-        if (at[0] == at[1])
+        if (pair[0] == pair[1])
             return 0;
-        exchange(p->trial, at[0], at[1]);
+        exchange(p->trial, pair[0], pair[1]);
         if (done && evaluate(p, p->trial).slack >= 0)
             return 1;
     }
@@ -152,7 +152,7 @@ static int repair(struct problem *p, double multiplier)
 static void improve(const struct problem *p, int32_t *col, struct point *best)
 {
     for (size_t round = 0; round < EXCHANGES_PER_UNIT * p->n; round++) {
-        size_t at[2] = {0, 0};
+        size_t pair[2] = {0, 0};
         double most = 0;
 
         for (size_t i = 0; i < p->n; i++)
@@ -160,14 +160,14 @@ static void improve(const struct problem *p, int32_t *col, struct point *best)
                 struct point d = exchange_gain(p, col, i, j);
                 if (d.value > most && best->slack + d.slack >= 0) {
                     most = d.value;
-                    at[0] = i;
-                    at[1] = j;
+                    pair[0] = i;
+                    pair[1] = j;
                 }
             }
-        exchange(col, at[0], at[1]);
+        exchange(col, pair[0], pair[1]);
         struct point now = evaluate(p, col);
         if (now.slack < 0 || now.value <= best->value) { /* no gain, or only by rounding */
-            exchange(col, at[0], at[1]);
+            exchange(col, pair[0], pair[1]);
             return;
         }
         *best = now;

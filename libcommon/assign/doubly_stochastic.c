@@ -202,7 +202,7 @@ out:
 
 struct term {
     double alpha;
-    size_t at;
+    size_t index;
 };
 
 static int by_weight(const void *x, const void *y)
@@ -211,7 +211,7 @@ static int by_weight(const void *x, const void *y)
 
     if (a->alpha != b->alpha)
         return a->alpha > b->alpha ? -1 : 1;
-    return a->at < b->at ? -1 : 1;
+    return a->index < b->index ? -1 : 1;
 }
 
 int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t n_terms, struct mc_error *err)
@@ -232,7 +232,7 @@ int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t n_terms, struct mc_error 
     qsort(terms, n, sizeof *terms, by_weight);
     for (size_t k = 0; k < keep; k++) {
         alpha[k] = terms[k].alpha;
-        memcpy(perm + k * b->n, b->perm + terms[k].at * b->n, b->n * sizeof *perm);
+        memcpy(perm + k * b->n, b->perm + terms[k].index * b->n, b->n * sizeof *perm);
     }
     free(terms);
     free(b->alpha);

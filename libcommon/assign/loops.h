@@ -133,34 +133,34 @@ static SCAN_TARGET size_t SCAN_NAME(fine_far)(size_t n, const double *x, double 
 static SCAN_TARGET void SCAN_NAME(least2)(size_t ld, const int32_t *c, const int32_t *v,
                                           int32_t out[3])
 {
-    vi m1 = SPLAT_I(INT32_MAX), m2 = m1, at = SPLAT_I(0), here = LOAD_I(counts);
+    vi m1 = SPLAT_I(INT32_MAX), m2 = m1, index = SPLAT_I(0), here = LOAD_I(counts);
 
     for (size_t j = 0; j < ld; j += NI) {
         vi t = LOAD_I(c + j) - LOAD_I(v + j);
         vi less = t < m1;
         vi other = PICK_I(less, m1, t);
-        at = PICK_I(less, here, at);
+        index = PICK_I(less, here, index);
         m1 = PICK_I(less, t, m1);
         m2 = PICK_I(other < m2, other, m2);
         here += (int32_t)NI;
     }
     size_t best = 0;
     for (size_t k = 1; k < NI; k++)
-        if (m1[k] < m1[best] || (m1[k] == m1[best] && at[k] < at[best]))
+        if (m1[k] < m1[best] || (m1[k] == m1[best] && index[k] < index[best]))
             best = k;
     int32_t second = m2[best];
     for (size_t k = 0; k < NI; k++)
         if (k != best && m1[k] < second)
             second = m1[k];
     out[0] = m1[best];
-    out[1] = at[best];
+    out[1] = index[best];
     out[2] = second;
 }
 
 static SCAN_TARGET size_t SCAN_NAME(relax)(size_t ld, const int32_t *c, const int32_t *v, int32_t h,
                                            int32_t row, int32_t *d, int32_t *from)
 {
-    vi m = SPLAT_I(INT32_MAX), at = SPLAT_I(0), here = LOAD_I(counts);
+    vi m = SPLAT_I(INT32_MAX), index = SPLAT_I(0), here = LOAD_I(counts);
 
     for (size_t j = 0; j < ld; j += NI) {
         vi t = LOAD_I(c + j) - LOAD_I(v + j) - h;
@@ -171,14 +171,14 @@ static SCAN_TARGET size_t SCAN_NAME(relax)(size_t ld, const int32_t *c, const in
         STORE_I(from + j, PICK_I(less, SPLAT_I(row), LOAD_I(from + j)));
         less = t < m;
         m = PICK_I(less, t, m);
-        at = PICK_I(less, here, at);
+        index = PICK_I(less, here, index);
         here += (int32_t)NI;
     }
     size_t best = 0;
     for (size_t k = 1; k < NI; k++)
-        if (m[k] < m[best] || (m[k] == m[best] && at[k] < at[best]))
+        if (m[k] < m[best] || (m[k] == m[best] && index[k] < index[best]))
             best = k;
-    return (size_t)at[best];
+    return (size_t)index[best];
 }
 
 static SCAN_TARGET size_t SCAN_NAME(fine_relax)(size_t n, const double *x, double unit, double top,
@@ -186,7 +186,7 @@ static SCAN_TARGET size_t SCAN_NAME(fine_relax)(size_t n, const double *x, doubl
                                                 int32_t *from)
 {
     vf m = SPLAT_F(INFINITY);
-    vl at = {0}, here = *(const vl *)long_counts;
+    vl index = {0}, here = *(const vl *)long_counts;
     size_t j = 0;
 
     for (; j + NF <= n; j += NF) {
@@ -199,15 +199,15 @@ static SCAN_TARGET size_t SCAN_NAME(fine_relax)(size_t n, const double *x, doubl
             from[j + k] = less[k] ? row : from[j + k];
         less = t < m;
         m = PICK_F(less, t, m);
-        at = (less & here) | (~less & at);
+        index = (less & here) | (~less & index);
         here += (int64_t)NF;
     }
     double least = m[0];
-    size_t best = (size_t)at[0];
+    size_t best = (size_t)index[0];
     for (size_t k = 1; k < NF; k++)
-        if (m[k] < least || (m[k] <= least && (size_t)at[k] < best)) {
+        if (m[k] < least || (m[k] <= least && (size_t)index[k] < best)) {
             least = m[k];
-            best = (size_t)at[k];
+            best = (size_t)index[k];
         }
     for (; j < n; j++) {
         double t = MC_ASSIGN_FINE(x[j], unit, top) - v[j] - h;

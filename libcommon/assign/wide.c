@@ -113,18 +113,18 @@ int mc_wide_solve(struct mc_wide *w, struct mc_error *err)
 double mc_wide_certify(const struct mc_wide *w, size_t *first, int32_t *edges)
 {
     long double gap = 0;
-    size_t at = 0;
+    size_t n_edges = 0;
 
     for (size_t i = 0; i < w->n; i++) {
         const long double u = row_dual(w, i);
-        first[i] = at;
+        first[i] = n_edges;
         gap += reduced(w, i, (size_t)w->col[i]) - u;
         for (size_t j = 0; j < w->n; j++) {
             const long double r = reduced(w, i, j) - u;
             if (j == (size_t)w->col[i] || r <= 0x1p-46L * (fabsl(w->v[j]) + fabsl(u)))
-                edges[at++] = (int32_t)j;
+                edges[n_edges++] = (int32_t)j;
         }
     }
-    first[w->n] = at;
+    first[w->n] = n_edges;
     return (double)gap;
 }

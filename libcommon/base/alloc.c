@@ -8,11 +8,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err)
+int mc_new_items(void *array, size_t n, size_t size, struct mc_error *err)
 {
     void *p = calloc(n ? n : 1, size);
 
-    memcpy(at, &p, sizeof p); /* the caller's pointer may be to any type */
+    memcpy(array, &p, sizeof p); /* the caller's pointer may be to any type */
     return p ? 0 : mc_no_memory(err);
 }
 

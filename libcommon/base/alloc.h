@@ -8,9 +8,9 @@
 
 #include <stddef.h>
 
-/* Set *at to n zeroed items (at: the address of a pointer). *at is not NULL, even if n is 0.
- * Returns 0, or MC_ENOMEM with *at NULL. */
-#define mc_new(at, n, err) mc_new_items((at), (n), sizeof **(at), (err))
+/* Set *array to n zeroed items (array: the address of a pointer). *array is not NULL, even if n is
+ * 0. Returns 0, or MC_ENOMEM with *array NULL. */
+#define mc_new(array, n, err) mc_new_items((array), (n), sizeof **(array), (err))
 /* Make room for one more item in *list, which has n; *list may move. The list grows only when n is
  * a power of two, so a list that never shrinks needs no stored capacity. Returns 0, or MC_ENOMEM
  * with the list unchanged. */
@@ -18,8 +18,8 @@
 /* Return uninitialised memory, aligned to 64 bytes and in huge pages if it fills one, or NULL. */
 void *mc_alloc_large(size_t size);
 
-/* Implementations of the macros. `at` and `list` are addresses of pointers to any object type. */
-MC_USE_RESULT int mc_new_items(void *at, size_t n, size_t size, struct mc_error *err);
+/* Implementations of the macros. `array` and `list` are addresses of pointers to any object type. */
+MC_USE_RESULT int mc_new_items(void *array, size_t n, size_t size, struct mc_error *err);
 MC_USE_RESULT int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err);
 
 #endif

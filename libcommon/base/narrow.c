@@ -119,15 +119,15 @@ void mc_narrow(enum mc_dtype dtype, const float *from, void *to, size_t n)
 {
     uint16_t h[256];
 
-    for (size_t at = 0, k = 0; at < n; at += k) {
-        k = n - at < sizeof h / sizeof *h ? n - at : sizeof h / sizeof *h;
+    for (size_t start = 0, k = 0; start < n; start += k) {
+        k = n - start < sizeof h / sizeof *h ? n - start : sizeof h / sizeof *h;
         if (dtype == MC_F16)
             for (size_t i = 0; i < k; i++)
-                h[i] = to_f16(from[at + i]);
+                h[i] = to_f16(from[start + i]);
         else
             for (size_t i = 0; i < k; i++)
-                h[i] = to_bf16(from[at + i]);
-        memcpy((char *)to + at * sizeof *h, h, k * sizeof *h);
+                h[i] = to_bf16(from[start + i]);
+        memcpy((char *)to + start * sizeof *h, h, k * sizeof *h);
     }
 }
 
@@ -153,12 +153,12 @@ static inline int round_normal(const double *from, uint16_t *to, size_t n, uint3
 
 void mc_narrow_doubles(enum mc_dtype dtype, const double *from, uint16_t *to, size_t n)
 {
-    for (size_t at = 0, k = 0; at < n; at += k) {
-        k = n - at < 32 ? n - at : 32; /* short: a zero makes its piece slow */
-        if (dtype == MC_F16 ? round_normal(from + at, to + at, k, 10, 15)
-                            : round_normal(from + at, to + at, k, 7, 127))
+    for (size_t start = 0, k = 0; start < n; start += k) {
+        k = n - start < 32 ? n - start : 32; /* short: a zero makes its piece slow */
+        if (dtype == MC_F16 ? round_normal(from + start, to + start, k, 10, 15)
+                            : round_normal(from + start, to + start, k, 7, 127))
             continue;
-        for (size_t i = at; i < at + k; i++)
+        for (size_t i = start; i < start + k; i++)
             to[i] = dtype == MC_F16 ? to_f16(to_odd(from[i])) : to_bf16(to_odd(from[i]));
     }
 }

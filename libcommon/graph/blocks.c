@@ -220,7 +220,7 @@ static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *er
 {
     const size_t none = b->s->n_groups + n_outer;
     struct mc_symmetry all = {0};
-    size_t at = 0;
+    size_t index = 0;
     int rc = mc_symmetry_alloc(&all, none, err);
 
     for (size_t r = 0; r < b->n; r++)
@@ -228,19 +228,19 @@ static int insert(struct blocks *b, size_t n_outer, int *to, struct mc_error *er
     for (size_t k = 0; k < b->s->n_groups && !rc; k++) {
         const size_t row = moving_row(b, k);
         if (row < b->n && b->rows[row].outer == none) {
-            b->rows[row].outer = at;
-            all.groups[at].size = b->rows[row].n_units;
-            name_outer(b, &all.groups[at], k);
-            if ((rc = use_outer(b, &all.uses[at++], row, err)))
+            b->rows[row].outer = index;
+            all.groups[index].size = b->rows[row].n_units;
+            name_outer(b, &all.groups[index], k);
+            if ((rc = use_outer(b, &all.uses[index++], row, err)))
                 break;
         }
-        to[k] = (int)at;
-        all.groups[at] = b->s->groups[k];
+        to[k] = (int)index;
+        all.groups[index] = b->s->groups[k];
         if (row < b->n) {
-            all.groups[at].outer = b->rows[row].outer;
-            all.groups[at].unit = b->member[k].unit;
+            all.groups[index].outer = b->rows[row].outer;
+            all.groups[index].unit = b->member[k].unit;
         }
-        at++;
+        index++;
     }
     for (size_t k = 0; k < b->s->n_groups && !rc; k++) {
         all.uses[to[k]] = b->s->uses[k];

@@ -21,13 +21,13 @@ int mc_field_count(const struct mc_field *f, int channels)
 
 double mc_field_get(const struct mc_field *f, const void *base, int i)
 {
-    const void *at = (const char *)base + f->offset;
+    const void *values = (const char *)base + f->offset;
 
     if (f->type == MC_FIELD_FLOAT)
-        return (double)((const float *)at)[i];
+        return (double)((const float *)values)[i];
     if (f->type == MC_FIELD_FLAG)
-        return ((const int *)at)[i] != 0;
-    return ((const int *)at)[i];
+        return ((const int *)values)[i] != 0;
+    return ((const int *)values)[i];
 }
 
 void mc_field_values(const struct mc_field *f, char *text, size_t size)
@@ -42,12 +42,12 @@ void mc_field_values(const struct mc_field *f, char *text, size_t size)
     if (f->type == MC_FIELD_FLAG)
         snprintf(text, size, "true or false");
     else if (f->type == MC_FIELD_INIT)
-        for (int i = 0, last = (int)f->max, at = 0; i <= last; i++)
-            at += snprintf(text + at, size - (size_t)at,
-                           i == 0     ? "%s"
-                           : i < last ? ", %s"
-                                      : " or %s",
-                           mc_init_name((enum mc_init)i));
+        for (int i = 0, last = (int)f->max, length = 0; i <= last; i++)
+            length += snprintf(text + length, size - (size_t)length,
+                               i == 0     ? "%s"
+                               : i < last ? ", %s"
+                                          : " or %s",
+                               mc_init_name((enum mc_init)i));
     else if (f->max < FLT_MAX)
         snprintf(text, size, "%s from %g to %s%.10g", kind, f->min, f->below_max ? "below " : "",
                  f->max);
@@ -73,15 +73,15 @@ static int check(const struct mc_field *f, double v, struct mc_error *err)
 
 int mc_field_set(const struct mc_field *f, void *base, int i, double v, struct mc_error *err)
 {
-    void *at = (char *)base + f->offset;
+    void *values = (char *)base + f->offset;
     const float x = (float)v;
 
     if (check(f, f->type == MC_FIELD_FLOAT ? (double)x : v, err))
         return MC_EINPUT;
     if (f->type == MC_FIELD_FLOAT)
-        ((float *)at)[i] = x;
+        ((float *)values)[i] = x;
     else
-        ((int *)at)[i] = (int)v;
+        ((int *)values)[i] = (int)v;
     return 0;
 }
 

@@ -33,18 +33,18 @@ static void release(struct text *r)
 /* Split off the next line, or return NULL. Skips comments and empty lines. */
 static char *next_line(char **text, size_t *line)
 {
-    for (char *at = *text; *at; at = *text) {
-        char *end = strchr(at, '\n');
-        *text = end ? end + 1 : at + strlen(at);
+    for (char *start = *text; *start; start = *text) {
+        char *end = strchr(start, '\n');
+        *text = end ? end + 1 : start + strlen(start);
         if (end)
             *end = 0;
         else
             end = *text;
-        if (end > at && end[-1] == '\r')
+        if (end > start && end[-1] == '\r')
             end[-1] = 0;
         ++*line;
-        if (*at && *at != '#')
-            return at;
+        if (*start && *start != '#')
+            return start;
     }
     return NULL;
 }
@@ -179,10 +179,10 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        "group name must be 1 to %d printable ASCII characters without spaces "
                        "(got \"%.40s\")",
                        MC_NAME_MAX - 1, field[GROUP]);
-    const struct mc_param *const *at = find_tensor(r, field[TENSOR]);
-    if (!at)
+    const struct mc_param *const *param = find_tensor(r, field[TENSOR]);
+    if (!param)
         return unknown_tensor(r, field[TENSOR], err);
-    const struct mc_tensor *t = &(*at)->tensor;
+    const struct mc_tensor *t = &(*param)->tensor;
     if (value[AXIS] >= (size_t)t->ndim)
         return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",
                        t->name, t->ndim, value[AXIS]);
@@ -190,20 +190,20 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
         return mc_fail(err, MC_EINPUT,
                        "axis 0 of tensor \"%s\", of %zu entries, does not have %zu equal parts",
                        t->name, (size_t)t->shape[0], parts);
-    const size_t length = (*at)->count ? (size_t)t->shape[value[AXIS]] * parts : 0;
+    const size_t length = (*param)->count ? (size_t)t->shape[value[AXIS]] * parts : 0;
     if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
         return mc_fail(err, MC_EINPUT,
                        "offset %zu + count %zu * block %zu exceeds the %zu entries of the axis in "
                        "tensor \"%s\"",
                        value[OFFSET], value[COUNT], value[BLOCK], length, t->name);
-    row->use = (struct mc_use){.index = (size_t)(*at - r->g->params),
+    row->use = (struct mc_use){.index = (size_t)(*param - r->g->params),
                                .dim = (int)value[AXIS],
                                .parts = parts,
                                .offset = value[OFFSET],
                                .count = value[COUNT],
                                .repeat = value[BLOCK]};
     row->name = field[GROUP];
-    return place(row, *at, err);
+    return place(row, *param, err);
 }
 
 static int check_header(char *line, struct mc_error *err)
@@ -265,7 +265,7 @@ static int by_tensor_name(const void *x, const void *y)
 static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *err)
 {
     struct mc_rows *rows = &r->rows;
-    char *at = NULL, *line = NULL;
+    char *cursor = NULL, *line = NULL;
     size_t number_of = 0;
     int rc = 0;
 
@@ -275,12 +275,12 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
     for (size_t i = 0; i < g->n_params; i++)
         r->by_name[i] = &g->params[i];
     qsort(r->by_name, g->n_params, sizeof *r->by_name, by_tensor_name);
-    if (!(at = r->text = strdup(g->rows)))
+    if (!(cursor = r->text = strdup(g->rows)))
         return mc_no_memory(err);
-    if (!(line = next_line(&at, &number_of)))
+    if (!(line = next_line(&cursor, &number_of)))
         return mc_fail(err, MC_EINPUT, "no header (" HEADER " expected)");
     rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
-    while (!rc && (line = next_line(&at, &number_of))) {
+    while (!rc && (line = next_line(&cursor, &number_of))) {
         if ((rc = mc_list_room(&rows->rows, rows->n, err)))
             return rc;
         rows->rows[rows->n] = (struct mc_row){.line = number_of};

@@ -71,31 +71,31 @@ static int is_alike(const struct position *x, const struct position *y)
  * axis 0 moves entries between these parts. */
 static int check_parts(const struct mc_rows *r, const struct mc_graph *g, struct mc_error *err)
 {
-    const struct mc_row *(*row)[MC_MAX_DIMS] = NULL; /* (n_params) a row on each axis */
-    int rc = mc_new(&row, g->n_params, err);
+    const struct mc_row *(*on_axis)[MC_MAX_DIMS] = NULL; /* (n_params) a row on each axis */
+    int rc = mc_new(&on_axis, g->n_params, err);
 
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *at = &r->rows[i], **other = &row[at->use.index][at->use.dim];
-        if (*other && (*other)->use.parts != at->use.parts)
+        const struct mc_row *row = &r->rows[i], **other = &on_axis[row->use.index][row->use.dim];
+        if (*other && (*other)->use.parts != row->use.parts)
             rc = mc_fail(err, MC_EINPUT,
                          "line %zu: axis %d must be counted over the same parts as in line %zu",
-                         at->line, at->use.dim, (*other)->line);
-        *other = at;
+                         row->line, row->use.dim, (*other)->line);
+        *other = row;
     }
     for (size_t i = 0; i < r->n && !rc; i++)
         for (int dim = 1; dim < MC_MAX_DIMS && !r->rows[i].use.dim && !rc; dim++) {
-            const struct mc_row *at = &r->rows[i], *other = row[at->use.index][dim];
+            const struct mc_row *row = &r->rows[i], *other = on_axis[row->use.index][dim];
             if (!other || other->use.parts == 1)
                 continue;
             const size_t part = other->end - other->begin;
-            if (at->begin / part != (at->end - 1) / part &&
-                (at->begin % part || at->use.repeat % part))
+            if (row->begin / part != (row->end - 1) / part &&
+                (row->begin % part || row->use.repeat % part))
                 rc = mc_fail(err, MC_EINPUT,
                              "line %zu: moves entries between the parts of line %zu (a block must "
                              "be one or more of these parts)",
-                             at->line, other->line);
+                             row->line, other->line);
         }
-    free(row);
+    free(on_axis);
     return rc;
 }
 
@@ -105,16 +105,16 @@ struct stack {
     size_t depth;
 };
 
-/* Return the innermost row on axis `dim` of that tensor that contains the first entry of row `at`,
- * or of its part, and remove the rows before it. Return NULL if there is none. */
-static const struct mc_row *innermost(struct stack *s, const struct mc_row *at, int dim)
+/* Return the innermost row on axis `dim` of that tensor that contains the first entry of `row`, or
+ * of its part, and remove the rows before it. Return NULL if there is none. */
+static const struct mc_row *innermost(struct stack *s, const struct mc_row *row, int dim)
 {
-    const size_t begin = at->use.dim == dim ? at->use.offset : at->begin;
+    const size_t begin = row->use.dim == dim ? row->use.offset : row->begin;
 
     for (; s->depth; s->depth--) {
         const struct mc_row *o = s->row[s->depth - 1];
         const size_t end = o->use.offset + o->use.count * o->use.repeat;
-        if (o->use.index == at->use.index && o->use.dim == dim && end > begin)
+        if (o->use.index == row->use.index && o->use.dim == dim && end > begin)
             return o;
     }
     return NULL;
@@ -134,26 +134,26 @@ static int find_positions(const struct mc_rows *r, struct position *by_row, stru
         sorted[i] = &r->rows[i];
     qsort(sorted, r->n, sizeof *sorted, by_position);
     for (size_t i = 0; i < r->n && !rc; i++) {
-        const struct mc_row *at = sorted[i], *o = NULL;
-        const struct mc_use *u = &at->use;
-        struct position *p = &by_row[at - r->rows];
+        const struct mc_row *row = sorted[i], *o = NULL;
+        const struct mc_use *u = &row->use;
+        struct position *p = &by_row[row - r->rows];
         struct stack *own = u->parts > 1 ? &part : &whole;
-        *p = (struct position){.row = at};
-        if ((o = innermost(own, at, u->dim))) {
+        *p = (struct position){.row = row};
+        if ((o = innermost(own, row, u->dim))) {
             const size_t from = u->offset - o->use.offset;
             p->unit = from / o->use.repeat;
             p->offset = from % o->use.repeat;
-            if (p->offset + u->count * u->repeat > o->use.repeat || at->group == o->group)
+            if (p->offset + u->count * u->repeat > o->use.repeat || row->group == o->group)
                 rc = mc_fail(err, MC_EINPUT,
                              "line %zu: overlaps line %zu, but is not inside one of its blocks",
-                             at->line, o->line);
-        } else if (u->parts > 1 && (o = innermost(&whole, at, 0))) {
-            const size_t from = at->begin - o->use.offset;
+                             row->line, o->line);
+        } else if (u->parts > 1 && (o = innermost(&whole, row, 0))) {
+            const size_t from = row->begin - o->use.offset;
             p->unit = from / o->use.repeat;
-            p->offset = from % o->use.repeat * at->width + u->offset % at->width;
+            p->offset = from % o->use.repeat * row->width + u->offset % row->width;
         }
         p->enclosing = o;
-        own->row[own->depth++] = at;
+        own->row[own->depth++] = row;
     }
 out:
     free(sorted);

@@ -22,24 +22,24 @@ static void look_back(const struct mc_graph *g, int from, unsigned char *observe
     while (n > 0) {
         int i = stack[--n], last = -1; /* last: the last norm or scale */
         for (;; i = g->nodes[i].in[0]) {
-            const struct mc_node *at = &g->nodes[i];
-            if (mc_op_has(at, MC_OP_ACTIVATION)) {
+            const struct mc_node *node = &g->nodes[i];
+            if (mc_op_has(node, MC_OP_ACTIVATION)) {
                 observed[i] = 1;
                 break;
             }
-            if (mc_op_has(at, MC_OP_COMBINES | MC_OP_LAYER)) {
+            if (mc_op_has(node, MC_OP_COMBINES | MC_OP_LAYER)) {
                 observed[last < 0 ? i : last] = 1;
                 break;
             }
-            if (mc_op_has(at, MC_OP_NORM) && last < 0)
+            if (mc_op_has(node, MC_OP_NORM) && last < 0)
                 last = i;
             if (i == 0)
                 break;
-            if (at->op == MC_OP_CONCAT) {
-                for (int k = 0; k < at->n_in; k++)
-                    if (!walked[at->in[k]]) {
-                        walked[at->in[k]] = 1;
-                        stack[n++] = at->in[k];
+            if (node->op == MC_OP_CONCAT) {
+                for (int k = 0; k < node->n_in; k++)
+                    if (!walked[node->in[k]]) {
+                        walked[node->in[k]] = 1;
+                        stack[n++] = node->in[k];
                     }
                 break;
             }

@@ -71,19 +71,19 @@ static int group(struct mc_union_find *t, int root, size_t block, struct mc_erro
 
 void mc_uf_walk_release(struct mc_uf_walk *w)
 {
-    free(w->at);
+    free(w->stack);
     *w = (struct mc_uf_walk){0};
 }
 
 static int push(struct mc_uf_walk *w, struct mc_uf_segment s, struct mc_error *err)
 {
     if (w->n == w->capacity) {
-        int rc = mc_list_room(&w->at, w->capacity, err);
+        int rc = mc_list_room(&w->stack, w->capacity, err);
         if (rc)
             return rc;
         w->capacity = w->capacity ? 2 * w->capacity : 1;
     }
-    w->at[w->n++] = s;
+    w->stack[w->n++] = s;
     return 0;
 }
 
@@ -103,7 +103,7 @@ static int top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segme
                struct mc_error *err)
 {
     while (w->n > 0) {
-        struct mc_uf_segment s = w->at[w->n - 1];
+        struct mc_uf_segment s = w->stack[w->n - 1];
         const struct mc_uf_set *p = NULL;
         int rc = 0;
         s.set = root_of(t, s.set);

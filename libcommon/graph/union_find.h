@@ -40,7 +40,7 @@ MC_USE_RESULT int mc_union_find_new(struct mc_union_find *t, size_t count, int f
 
 /* A walk along segments whose sets may be split meanwhile. The top of the stack is next. */
 struct mc_uf_walk {
-    struct mc_uf_segment *at; /* a stack */
+    struct mc_uf_segment *stack; /* a stack */
     size_t n, capacity;
 };
 void mc_uf_walk_release(struct mc_uf_walk *w);

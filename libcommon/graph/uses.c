@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_use *u)
+struct mc_unit_layout mc_unit_layout(const struct mc_graph *g, const struct mc_use *u)
 {
     const struct mc_param *t = u->is_stat ? &g->stats[u->index] : &g->params[u->index];
     const size_t length = (size_t)t->tensor.shape[u->dim];
@@ -18,7 +18,7 @@ struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_u
     }
     blocks /= u->parts; /* rows per part */
     const size_t first = u->offset / length * blocks * length + u->offset % length;
-    return (struct mc_unit_blocks){.k = u->count,
+    return (struct mc_unit_layout){.k = u->count,
                                    .m = u->repeat * inner,
                                    .blocks = blocks,
                                    .stride = length * inner,
@@ -37,7 +37,7 @@ static int in_order(const void *x, const void *y)
         return mc_use_is_after(a, b) ? 1 : -1;
     if (a->use->dim != b->use->dim)
         return a->use->dim - b->use->dim;
-    return a->at.base < b->at.base ? -1 : a->at.base > b->at.base;
+    return a->layout.base < b->layout.base ? -1 : a->layout.base > b->layout.base;
 }
 
 int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
@@ -58,7 +58,7 @@ int mc_uses_in_order(const struct mc_symmetry *s, const struct mc_graph *g,
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->uses[k].n; i++) {
             const struct mc_use *u = &s->uses[k].use[i];
-            (*out)[(*n)++] = (struct mc_placed_use){k, height[k], u, mc_unit_blocks(g, u)};
+            (*out)[(*n)++] = (struct mc_placed_use){k, height[k], u, mc_unit_layout(g, u)};
         }
     qsort(*out, *n, sizeof **out, in_order);
 out:
@@ -78,19 +78,19 @@ static inline void copy_units(char *restrict to, const char *restrict from, cons
             memcpy(to + i * unit, from + (size_t)perm[i] * unit, unit);
 }
 
-void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse,
+void mc_units_permute(const struct mc_unit_layout *layout, const int32_t *perm, int inverse,
                       size_t size, void *x, void *scratch)
 {
-    const size_t unit = size * at->m;
+    const size_t unit = size * layout->m;
 
-    for (size_t b = 0; b < at->blocks; b++) {
-        char *to = (char *)x + size * (at->base + b * at->stride);
-        memcpy(scratch, to, at->k * unit);
+    for (size_t b = 0; b < layout->blocks; b++) {
+        char *to = (char *)x + size * (layout->base + b * layout->stride);
+        memcpy(scratch, to, layout->k * unit);
         if (unit == 2)
-            copy_units(to, scratch, perm, inverse, at->k, 2);
+            copy_units(to, scratch, perm, inverse, layout->k, 2);
         else if (unit == 4)
-            copy_units(to, scratch, perm, inverse, at->k, 4);
+            copy_units(to, scratch, perm, inverse, layout->k, 4);
         else
-            copy_units(to, scratch, perm, inverse, at->k, unit);
+            copy_units(to, scratch, perm, inverse, layout->k, unit);
     }
 }

@@ -10,16 +10,16 @@
 /* The units of one use: `blocks` blocks of (K, m) floats, `stride` apart, the first at `base` in
  * the flat vector. A tensor (rows, axis, inner) has one block per row, and m is a unit's number of
  * entries on the axis times inner. */
-struct mc_unit_blocks {
+struct mc_unit_layout {
     size_t k, m, blocks, stride, base;
 };
-struct mc_unit_blocks mc_unit_blocks(const struct mc_graph *g, const struct mc_use *u);
+struct mc_unit_layout mc_unit_layout(const struct mc_graph *g, const struct mc_use *u);
 
 struct mc_placed_use {
     size_t group;
     size_t height; /* levels of groups nested in its units, or 0 */
     const struct mc_use *use;
-    struct mc_unit_blocks at;
+    struct mc_unit_layout layout;
 };
 
 /* List the uses of all groups: parameters in tensor order, then statistics. The uses of one tensor
@@ -36,7 +36,7 @@ static inline int mc_use_is_after(const struct mc_placed_use *x, const struct mc
 
 /* Permute x, a flat vector of values of `size` bytes, 2 or 4: unit i becomes the old unit perm[i].
  * inverse: the old unit i becomes unit perm[i]. scratch: k * m values. */
-void mc_units_permute(const struct mc_unit_blocks *at, const int32_t *perm, int inverse,
+void mc_units_permute(const struct mc_unit_layout *layout, const int32_t *perm, int inverse,
                       size_t size, void *x, void *scratch);
 
 #endif

@@ -79,7 +79,7 @@ int mc_net_googlenet(struct mc_graph *g, const char *args, struct mc_error *err)
                   {"inception5a", {256, 160, 320, 32, 128, 128}},
                   {"inception5b", {384, 192, 384, 48, 128, 128}}};
     enum { FIRST_OF_4 = 2, AUX1 = 2, AUX2 = 5 };
-    int at[sizeof blocks / sizeof *blocks];
+    int outputs[sizeof blocks / sizeof *blocks];
 
     if (args)
         return mc_fail(err, MC_EUSAGE, "googlenet accepts no arguments (got '%s')", args);
@@ -90,11 +90,11 @@ int mc_net_googlenet(struct mc_graph *g, const char *args, struct mc_error *err)
     for (int i = 0; i < (int)(sizeof blocks / sizeof *blocks); i++) {
         if (i == FIRST_OF_4)
             x = mc_graph_pool(g, "maxpool3", MC_OP_MAXPOOL, x, 3, 2, 0, 1);
-        x = at[i] = inception(g, blocks[i].name, x, blocks[i].w);
+        x = outputs[i] = inception(g, blocks[i].name, x, blocks[i].w);
     }
     /* after the blocks, so that parameters have torchvision's order */
-    auxiliary(g, "aux1", at[AUX1]);
-    auxiliary(g, "aux2", at[AUX2]);
+    auxiliary(g, "aux1", outputs[AUX1]);
+    auxiliary(g, "aux2", outputs[AUX2]);
     x = mc_graph_globalpool(g, "avgpool", x);
     x = mc_graph_dropout(g, "dropout", x, .2f);
     x = linear(g, "fc", x, g->classes);

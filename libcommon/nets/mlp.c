@@ -11,15 +11,15 @@
 
 int mc_net_mlp(struct mc_graph *g, const char *args, struct mc_error *err)
 {
-    const char *at = args ? args : "512,512";
-    int bn = !strncmp(at, "bn", 2) && (at[2] == ',' || !at[2]), n = 0, x = 0;
+    const char *cursor = args ? args : "512,512";
+    int bn = !strncmp(cursor, "bn", 2) && (cursor[2] == ',' || !cursor[2]), n = 0, x = 0;
 
     if (bn)
-        at = at[2] ? at + 3 : "512,512";
+        cursor = cursor[2] ? cursor + 3 : "512,512";
     x = mc_graph_flatten(g, "flatten", 0);
     for (;; n++) {
         char name[32], *end = NULL;
-        long width = *at >= '0' && *at <= '9' ? strtol(at, &end, 10) : 0;
+        long width = *cursor >= '0' && *cursor <= '9' ? strtol(cursor, &end, 10) : 0;
         if (!end || (*end && *end != ',') || width < 1 || width > MC_NET_MAX_WIDTH ||
             n == MAX_HIDDEN)
             return mc_fail(err, MC_EUSAGE,
@@ -35,7 +35,7 @@ int mc_net_mlp(struct mc_graph *g, const char *args, struct mc_error *err)
         x = mc_graph_relu(g, name, x);
         if (!*end)
             break;
-        at = end + 1;
+        cursor = end + 1;
     }
     x = mc_graph_linear(g, "dense", x, g->classes, 1, MC_INIT_XAVIER_NORMAL, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", x, 1, 0);

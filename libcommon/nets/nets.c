@@ -17,18 +17,12 @@ struct builder {
 };
 
 static const struct builder BUILDERS[] = {
-    {"tinyten", mc_net_tinyten, NULL},
-    {"tinyten-dropout", mc_net_tinyten, "dropout"},
-    {"resnet", mc_net_resnet, NULL},
-    {"resnet20", mc_net_resnet, "20"},
-    {"resnet32", mc_net_resnet, "32"},
-    {"resnet32-dropout", mc_net_resnet, "dropout"},
-    {"resnet44", mc_net_resnet, "44"},
-    {"resnet56", mc_net_resnet, "56"},
-    {"resnet110", mc_net_resnet, "110"},
-    {"googlenet", mc_net_googlenet, NULL},
-    {"vgg", mc_net_vgg, NULL},
-    {"mlp", mc_net_mlp, NULL},
+    {"tinyten", mc_net_tinyten, NULL},   {"tinyten-dropout", mc_net_tinyten, "dropout"},
+    {"resnet", mc_net_resnet, NULL},     {"resnet20", mc_net_resnet, "20"},
+    {"resnet32", mc_net_resnet, "32"},   {"resnet32-dropout", mc_net_resnet, "dropout"},
+    {"resnet44", mc_net_resnet, "44"},   {"resnet56", mc_net_resnet, "56"},
+    {"resnet110", mc_net_resnet, "110"}, {"googlenet", mc_net_googlenet, NULL},
+    {"vgg", mc_net_vgg, NULL},           {"mlp", mc_net_mlp, NULL},
 };
 #define N_BUILDERS (sizeof BUILDERS / sizeof *BUILDERS)
 
@@ -36,15 +30,15 @@ int mc_net_numbers(const char *args, int *out, int n)
 {
     int got = 0;
 
-    for (const char *at = args;; at++) {
+    for (const char *cursor = args;; cursor++) {
         char *end = NULL;
-        long v = *at >= '0' && *at <= '9' && got < n ? strtol(at, &end, 10) : 0;
+        long v = *cursor >= '0' && *cursor <= '9' && got < n ? strtol(cursor, &end, 10) : 0;
         if (v < 1 || v > MC_NET_MAX_WIDTH || (*end && *end != ','))
             return -1;
         out[got++] = (int)v;
         if (!*end)
             return got;
-        at = end;
+        cursor = end;
     }
 }
 

@@ -15,14 +15,14 @@ int mc_net_vgg(struct mc_graph *g, const char *args, struct mc_error *err)
         int depth, convs[STAGES];
     } kinds[] = {
         {11, {1, 1, 2, 2, 2}}, {13, {2, 2, 2, 2, 2}}, {16, {2, 2, 3, 3, 3}}, {19, {2, 2, 4, 4, 4}}};
-    const char *at = args ? args : "16";
+    const char *cursor = args ? args : "16";
     int size[2] = {16, 64}; /* depth, width */
-    int bn = !strncmp(at, "bn", 2) && (at[2] == ',' || !at[2]), x = 0, n = 0;
+    int bn = !strncmp(cursor, "bn", 2) && (cursor[2] == ',' || !cursor[2]), x = 0, n = 0;
     const int *convs = NULL;
 
     if (bn)
-        at = at[2] ? at + 3 : "16";
-    if (mc_net_numbers(at, size, 2) > 0)
+        cursor = cursor[2] ? cursor + 3 : "16";
+    if (mc_net_numbers(cursor, size, 2) > 0)
         for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
             if (kinds[i].depth == size[0])
                 convs = kinds[i].convs;

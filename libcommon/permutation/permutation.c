@@ -68,12 +68,12 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
 static void invert(int32_t *perm, size_t size)
 {
     for (size_t i = 0; i < size; i++) {
-        int32_t from = (int32_t)i, at = perm[i];
-        while (at >= 0) {
-            int32_t next = perm[at];
-            perm[at] = ~from;
-            from = at;
-            at = next;
+        int32_t from = (int32_t)i, index = perm[i];
+        while (index >= 0) {
+            int32_t next = perm[index];
+            perm[index] = ~from;
+            from = index;
+            index = next;
         }
     }
     for (size_t i = 0; i < size; i++)
@@ -248,13 +248,14 @@ static int permute(const struct mc_perm *p, const struct mc_symmetry *s, const s
     if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
         goto out;
     for (size_t i = 0; i < n; i++)
-        max = uses[i].at.k * uses[i].at.m > max ? uses[i].at.k * uses[i].at.m : max;
+        max = uses[i].layout.k * uses[i].layout.m > max ? uses[i].layout.k * uses[i].layout.m : max;
     if ((rc = mc_new(&scratch, max, err)))
         goto out;
     for (size_t i = 0; i < n; i++) {
         void *x = uses[i].use->is_stat ? stats : params;
         if (x)
-            mc_units_permute(&uses[i].at, p->perm[uses[i].group], 0, sizeof *scratch, x, scratch);
+            mc_units_permute(&uses[i].layout, p->perm[uses[i].group], 0, sizeof *scratch, x,
+                             scratch);
     }
 out:
     free(uses);

@@ -48,17 +48,17 @@ static int has_use(const struct mc_symmetry *s, size_t index, int dim)
 static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct mc_graph *g,
                                       size_t group, const struct mc_use *u)
 {
-    const struct mc_unit_blocks at = mc_unit_blocks(g, u);
+    const struct mc_unit_layout layout = mc_unit_layout(g, u);
 
     assert(u->start == 0 && u->count == s->groups[group].size);
     return (struct mc_soft_perm_use){.group = group,
-                                     .k = at.k,
+                                     .k = layout.k,
                                      .dim = u->dim,
                                      .through = has_use(s, u->index, !u->dim),
-                                     .base = at.base,
-                                     .blocks = at.blocks,
-                                     .stride = at.stride,
-                                     .m = at.m};
+                                     .base = layout.base,
+                                     .blocks = layout.blocks,
+                                     .stride = layout.stride,
+                                     .m = layout.m};
 }
 
 int mc_soft_perm_plan(struct mc_soft_perm_plan *out, const struct mc_symmetry *s,

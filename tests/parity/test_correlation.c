@@ -43,7 +43,7 @@ static void count(struct mc_moments *m, struct mc_error *err)
                                  {.name = "q", .size = 33, .outer = MC_NO_GROUP}};
     struct mc_tap_info taps[TAPS];
     const struct mc_taps all = {
-        .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = groups, .taps = taps};
+        .place = "post", .n_groups = 2, .n_taps = TAPS, .groups = groups, .taps = taps};
 
     for (size_t i = 0; i < TAPS; i++) {
         taps[i] = (struct mc_tap_info){"", shapes[i].group, 0, shapes[i].K, 0};

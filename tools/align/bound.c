@@ -84,7 +84,7 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
 {
     const struct mc_weights *const networks[2] = {first, second};
 
-    if (strcmp(m->taps.at, b->pre.at) != 0)
+    if (strcmp(m->taps.place, b->pre.place) != 0)
         return mc_fail(
             err, MC_EINPUT,
             "moments of pre-activations expected, got post-activations: run mc-acts with "

@@ -158,12 +158,12 @@ static void add_tap(struct mc_matrix *g, const struct mc_tap_info *t, const stru
 
     g->taps++;
     for (size_t r = 0; r < t->count; r++) {
-        const size_t at = t->start + r;
-        c->alive_a[at] += !v->dead_a[r];
-        c->alive_b[at] += !v->dead_b[r];
+        const size_t row = t->start + r;
+        c->alive_a[row] += !v->dead_a[r];
+        c->alive_b[row] += !v->dead_b[r];
         for (size_t s = 0; s < t->count; s++) {
-            g->value[at * K + t->start + s] += v->value[r * t->count + s];
-            c->pairs[at * K + t->start + s]++;
+            g->value[row * K + t->start + s] += v->value[r * t->count + s];
+            c->pairs[row * K + t->start + s]++;
         }
     }
 }
@@ -217,7 +217,7 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     if ((rc = mc_taps_check(&m->taps, err)))
         return rc;
     strcpy(out->measure, mc_measure_names[measure]);
-    memcpy(out->at, m->taps.at, sizeof out->at);
+    memcpy(out->place, m->taps.place, sizeof out->place);
     rc = tap_values_new(&v, &m->taps, err);
     if (!rc && !(rc = mc_matrices_alloc(out, m->taps.n_groups, err))) {
         memcpy(out->groups, m->taps.groups, out->n_groups * sizeof *out->groups);

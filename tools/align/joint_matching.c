@@ -18,9 +18,9 @@ static int expect_same_groups(const struct mc_joint_input *first, const struct m
 {
     const char *file = mc_file_called(in->path), *to = mc_file_called(first->path);
 
-    if (strcmp(in->m.measure, first->m.measure) || strcmp(in->m.at, first->m.at))
+    if (strcmp(in->m.measure, first->m.measure) || strcmp(in->m.place, first->m.place))
         return mc_fail(err, MC_EINPUT, "%s: %s at %s expected as in %s, got %s at %s", file,
-                       first->m.measure, first->m.at, to, in->m.measure, in->m.at);
+                       first->m.measure, first->m.place, to, in->m.measure, in->m.place);
     if (in->m.n_groups != first->m.n_groups)
         return mc_fail(err, MC_EINPUT, "%s: %zu groups expected as in %s, got %zu", file,
                        first->m.n_groups, to, in->m.n_groups);
@@ -134,11 +134,11 @@ static int order_pairs(struct mc_joint_set *set, struct mc_error *err)
     for (size_t f = 0; f < set->n_inputs; f++) {
         struct mc_joint_input *in = &set->inputs[f];
         const size_t a = find_network(set, in->ids[0]), b = find_network(set, in->ids[1]);
-        size_t *at = &set->input_of[a < b ? mc_joint_pair(K, a, b) : mc_joint_pair(K, b, a)];
-        if (*at < none)
+        size_t *slot = &set->input_of[a < b ? mc_joint_pair(K, a, b) : mc_joint_pair(K, b, a)];
+        if (*slot < none)
             return mc_fail(err, MC_EINPUT, "%s: the same networks as %s (each pair once)",
-                           mc_file_called(in->path), mc_file_called(set->inputs[*at].path));
-        *at = f;
+                           mc_file_called(in->path), mc_file_called(set->inputs[*slot].path));
+        *slot = f;
         if (a > b)
             transpose(&in->m);
     }

@@ -17,11 +17,11 @@ int mc_match_check(const struct mc_matrices *m, const struct mc_matrices *c, con
 {
     const char *file = mc_file_called(path_c), *post = mc_file_called(path);
 
-    if (strcmp(c->at, "pre"))
+    if (strcmp(c->place, "pre"))
         return mc_fail(err, MC_EINPUT,
                        "%s: matrices before the ReLU expected, got after it (mc-acts --at pre)",
                        file);
-    if (strcmp(m->at, "post"))
+    if (strcmp(m->place, "post"))
         return mc_fail(err, MC_EINPUT,
                        "%s: matrices after the ReLU expected, got before it (mc-acts --at post)",
                        post);

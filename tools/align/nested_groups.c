@@ -136,7 +136,7 @@ int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *
         const size_t group = mc_nesting_child(in->nesting, in->group, 0, c);
         for (size_t i = 0; i < n_uses; i++)
             if (uses[i].group == group)
-                w->values[c] += mc_unit_values(&uses[i].at);
+                w->values[c] += mc_unit_values(&uses[i].layout);
         w->start[c] = w->stride;
         w->stride += w->values[c] * slot_size(in, c);
     }
@@ -156,24 +156,24 @@ void mc_inside_weights_release(struct mc_inside_weights *w)
 }
 
 /* Write the values of the units in the flat vector x to out (values,K). */
-static void pack(const struct mc_unit_blocks *at, const float *x, float *out)
+static void pack(const struct mc_unit_layout *layout, const float *x, float *out)
 {
-    for (size_t q = 0; q < mc_unit_values(at); q++, out += at->k) {
-        const float *from = x + at->base + q / at->m * at->stride + q % at->m;
-        for (size_t k = 0; k < at->k; k++)
-            out[k] = from[k * at->m];
+    for (size_t q = 0; q < mc_unit_values(layout); q++, out += layout->k) {
+        const float *from = x + layout->base + q / layout->m * layout->stride + q % layout->m;
+        for (size_t k = 0; k < layout->k; k++)
+            out[k] = from[k * layout->m];
     }
 }
 
 void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
-                            const struct mc_unit_blocks *at, const float *a, const float *b)
+                            const struct mc_unit_layout *layout, const float *a, const float *b)
 {
     size_t *packed = &w->packed[unit * w->slots + slot];
-    const size_t here = unit * w->stride + w->start[slot] + *packed * at->k;
+    const size_t here = unit * w->stride + w->start[slot] + *packed * layout->k;
 
-    pack(at, a, w->x + here);
-    pack(at, b, w->y + here);
-    *packed += mc_unit_values(at);
+    pack(layout, a, w->x + here);
+    pack(layout, b, w->y + here);
+    *packed += mc_unit_values(layout);
 }
 
 int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
@@ -181,9 +181,9 @@ int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t
 {
     const struct mc_inside_weights *w = arg;
     const size_t K = slot_size(in, slot);
-    const struct mc_unit_blocks at = {.k = K, .m = 1, .blocks = w->values[slot], .stride = K};
+    const struct mc_unit_layout layout = {.k = K, .m = 1, .blocks = w->values[slot], .stride = K};
     struct mc_products products = {0};
-    int rc = mc_products_of(&products, &at, w->x + h * w->stride + w->start[slot],
+    int rc = mc_products_of(&products, &layout, w->x + h * w->stride + w->start[slot],
                             w->y + u * w->stride + w->start[slot], 0, matrix, 1, NULL, err);
 
     free(products.slab);

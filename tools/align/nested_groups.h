@@ -54,7 +54,7 @@ void mc_inside_weights_release(struct mc_inside_weights *w);
 /* Append one use of an inner group from the flat vectors a and b. Both must see the uses in the
  * same order. */
 void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
-                            const struct mc_unit_blocks *at, const float *a, const float *b);
+                            const struct mc_unit_layout *layout, const float *a, const float *b);
 mc_inside_values mc_inside_weights_values; /* arg: struct mc_inside_weights */
 
 #endif

@@ -56,24 +56,25 @@ static inline __attribute__((always_inline)) void copy_units(size_t units, size_
 /* Copy n values, from value q, of the units from k to a panel of n_padded values and `width` units.
  * Units after the last one and values after n are 0. */
 static inline __attribute__((always_inline)) void to_panel(size_t width,
-                                                           const struct mc_unit_blocks *at,
+                                                           const struct mc_unit_layout *layout,
                                                            const float *from, size_t k, size_t q,
                                                            size_t n, size_t n_padded, float *panel)
 {
-    const size_t units = at->k - k < width ? at->k - k : width;
+    const size_t units = layout->k - k < width ? layout->k - k : width;
 
     if (units < width || n < n_padded)
         memset(panel, 0, width * n_padded * sizeof *panel);
     while (n) {
-        const size_t skip = q % at->m, now = at->m - skip < n ? at->m - skip : n;
-        const float *x = from + at->base + q / at->m * at->stride + k * at->m + skip;
+        const size_t skip = q % layout->m, now = layout->m - skip < n ? layout->m - skip : n;
+        const float *x =
+            from + layout->base + q / layout->m * layout->stride + k * layout->m + skip;
         if (units < width)
-            copy_units(units, width, at->m, now, x, panel);
-        else if (at->m == 1)
+            copy_units(units, width, layout->m, now, x, panel);
+        else if (layout->m == 1)
             for (size_t u = 0; u < width; u += X)
                 memcpy(panel + u, x + u, X * sizeof *panel);
         else
-            copy_units(width, width, at->m, now, x, panel);
+            copy_units(width, width, layout->m, now, x, panel);
         panel += now * width;
         q += now;
         n -= now;
@@ -131,7 +132,7 @@ static inline __attribute__((always_inline)) void tile(int rows, int vectors, en
 
 /* A block's panels of one run of values, and those that are fetched ahead, `ahead` floats. */
 struct panels {
-    const float *at, *next;
+    const float *panel, *next;
     size_t ahead;
 };
 
@@ -148,7 +149,7 @@ static inline __attribute__((always_inline)) void block(int rows, int vectors, e
             for (size_t v = 0; v < Y && j + v < width;) {
                 const int all = width - j >= Y;
                 for (size_t r = 0; r < X; r += (size_t)rows, fetched += n / AHEAD * LANES) {
-                    const float *a = x.at + i * n + r, *b = y.at + j * n + v;
+                    const float *a = x.panel + i * n + r, *b = y.panel + j * n + v;
                     const float *next = y.next;
                     if (fetched < x.ahead)
                         next = x.next + fetched;
@@ -228,29 +229,30 @@ static void multiply_block(const struct pass *p, size_t i, size_t height, size_t
         memcpy(value + (i + r) * K + j, sum + r * WIDTH, width * sizeof *sum);
 }
 
-static size_t padded_values(const struct mc_unit_blocks *at)
+static size_t padded_values(const struct mc_unit_layout *layout)
 {
-    const size_t all = mc_unit_values(at);
+    const size_t all = mc_unit_values(layout);
 
     return all < PASS ? round_up(all, AHEAD) : PASS;
 }
 
-size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads)
+size_t mc_products_bytes(const struct mc_unit_layout *layout, int threads)
 {
     return (size_t)threads * HEIGHT * WIDTH * sizeof(double) +
-           padded_values(at) * (round_up(at->k, X) + round_up(at->k, Y)) * sizeof(float);
+           padded_values(layout) * (round_up(layout->k, X) + round_up(layout->k, Y)) *
+               sizeof(float);
 }
 
-int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at, const float *x,
+int mc_products_of(struct mc_products *p, const struct mc_unit_layout *layout, const float *x,
                    const float *y, int adds, double *value, int threads,
                    const struct mc_meanwhile *meanwhile, struct mc_error *err)
 {
-    const size_t K = at->k, all = mc_unit_values(at), n_max = padded_values(at);
+    const size_t K = layout->k, all = mc_unit_values(layout), n_max = padded_values(layout);
     struct pass pass = {
         .block = portable_block, .x_units = round_up(K, X), .y_units = round_up(K, Y)};
     const size_t x_panels = pass.x_units / X, panels = x_panels + pass.y_units / Y;
     const size_t sums = (size_t)threads * HEIGHT * WIDTH;
-    const size_t size = mc_products_bytes(at, threads);
+    const size_t size = mc_products_bytes(layout, threads);
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
@@ -285,10 +287,10 @@ int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at, const
                 const size_t q = i / panels * RUN, k = i % panels;
                 const size_t n = n_pass - q < RUN ? n_pass - q : RUN, n_padded = round_up(n, AHEAD);
                 if (k < x_panels)
-                    to_panel(X, at, x, k * X, first + q, n, n_padded,
+                    to_panel(X, layout, x, k * X, first + q, n, n_padded,
                              pass.x + q * pass.x_units + k * X * n_padded);
                 else
-                    to_panel(Y, at, y, (k - x_panels) * Y, first + q, n, n_padded,
+                    to_panel(Y, layout, y, (k - x_panels) * Y, first + q, n, n_padded,
                              pass.y + q * pass.y_units + (k - x_panels) * Y * n_padded);
             }
 #pragma omp single nowait

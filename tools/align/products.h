@@ -15,13 +15,13 @@ struct mc_products {
 };
 
 /* Number of values per unit in a use. */
-static inline size_t mc_unit_values(const struct mc_unit_blocks *at)
+static inline size_t mc_unit_values(const struct mc_unit_layout *layout)
 {
-    return at->blocks * at->m;
+    return layout->blocks * layout->m;
 }
 
 /* Bytes that mc_products_of needs for this use. */
-size_t mc_products_bytes(const struct mc_unit_blocks *at, int threads);
+size_t mc_products_bytes(const struct mc_unit_layout *layout, int threads);
 
 /* Other work that one thread does first, while the others multiply. It runs inside a parallel region,
  * so it has only this thread. It must not write the products' arguments. */
@@ -34,7 +34,7 @@ struct mc_meanwhile {
  * which are flat vectors. Adds it if `adds` is set. The use has at least one value per unit.
  * meanwhile: may be NULL; its work is done once if no error is returned. Returns 0, MC_ENOMEM or an
  * error of mc_isa. */
-MC_USE_RESULT int mc_products_of(struct mc_products *p, const struct mc_unit_blocks *at,
+MC_USE_RESULT int mc_products_of(struct mc_products *p, const struct mc_unit_layout *layout,
                                  const float *x, const float *y, int adds, double *value,
                                  int threads, const struct mc_meanwhile *meanwhile,
                                  struct mc_error *err);

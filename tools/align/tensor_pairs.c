@@ -38,10 +38,10 @@ static void start_view(struct mc_tensor_pairs *t, size_t tensor)
 static void permute_view(struct mc_tensor_pairs *t, size_t use, int inverse)
 {
     const struct mc_placed_use *u = &t->uses[use];
-    struct mc_unit_blocks at = u->at;
+    struct mc_unit_layout layout = u->layout;
 
-    at.base -= t->g->params[u->use->index].offset;
-    mc_view_permute(&t->view, at, u->use->dim, t->p->perm[u->group], inverse);
+    layout.base -= t->g->params[u->use->index].offset;
+    mc_view_permute(&t->view, layout, u->use->dim, t->p->perm[u->group], inverse);
 }
 
 int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other)
@@ -50,7 +50,7 @@ int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other)
 }
 
 void mc_pairs_rearrange(struct mc_tensor_pairs *t, size_t use, size_t without, const float **x,
-                        const float **y, struct mc_unit_blocks *at)
+                        const float **y, struct mc_unit_layout *layout)
 {
     const size_t tensor = t->uses[use].use->index, offset = t->g->params[tensor].offset;
 
@@ -67,8 +67,8 @@ void mc_pairs_rearrange(struct mc_tensor_pairs *t, size_t use, size_t without, c
             !mc_in_group(t->s, without, t->uses[i].group))
             permute_view(t, i, 1);
     *x = mc_view_copy(&t->view, t->a + offset, t->x, t->threads);
-    *at = t->uses[use].at;
-    at->base -= offset;
+    *layout = t->uses[use].layout;
+    layout->base -= offset;
 }
 
 void mc_pairs_sum(struct mc_tensor_pairs *t, size_t tensor)
@@ -115,7 +115,7 @@ static void grow(size_t *most, size_t n)
 
 int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err)
 {
-    size_t rows = 0, length = 0, largest = 0, at = 0, n = 0;
+    size_t rows = 0, length = 0, largest = 0, use = 0, n = 0;
     int rc = mc_uses_in_order(t->s, t->g, &t->uses, &t->n_uses, err);
 
     if (rc || (rc = mc_new(&t->first, t->g->n_params + 1, err)))
@@ -125,9 +125,9 @@ int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err)
             t->uses[n++] = t->uses[i];
     t->n_uses = n;
     for (size_t i = 0; i < t->g->n_params; i++) {
-        while (at < t->n_uses && t->uses[at].use->index == i)
-            at++;
-        t->first[i + 1] = at;
+        while (use < t->n_uses && t->uses[use].use->index == i)
+            use++;
+        t->first[i + 1] = use;
         grow(&rows, view_rows(t, i));
         grow(&length, t->g->params[i].count / view_rows(t, i));
         grow(&largest, t->g->params[i].count);

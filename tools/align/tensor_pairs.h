@@ -33,10 +33,10 @@ int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other);
 /* Set x and y to the tensor of `use` in a and b, so that only this use's permutation is left
  * between them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all
  * later uses. Exceptions: uses of the group `without` (n_groups: none) are left out. Groups inside
- * its units commute, so they are applied to b, in which they move with their unit. at: the units of
- * the use in this tensor. */
+ * its units commute, so they are applied to b, in which they move with their unit. layout: the
+ * units of the use in this tensor. */
 void mc_pairs_rearrange(struct mc_tensor_pairs *t, size_t use, size_t without, const float **x,
-                        const float **y, struct mc_unit_blocks *at);
+                        const float **y, struct mc_unit_layout *layout);
 
 /* Set the sums over a and P b of one tensor, or of all. Those of statistics are 0. */
 void mc_pairs_sum(struct mc_tensor_pairs *t, size_t tensor);

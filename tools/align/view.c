@@ -43,21 +43,21 @@ void mc_view_start(struct mc_view *v, size_t rows, size_t length)
     set_identity(v->column, length);
 }
 
-void mc_view_permute(struct mc_view *v, struct mc_unit_blocks at, int dim, const int32_t *perm,
+void mc_view_permute(struct mc_view *v, struct mc_unit_layout layout, int dim, const int32_t *perm,
                      int inverse)
 {
     int32_t *index = v->column;
 
     if (v->rows > 1 && dim == 0) {
         index = v->row;
-        at.m /= v->length;
-        at.stride /= v->length;
-        at.base /= v->length;
+        layout.m /= v->length;
+        layout.stride /= v->length;
+        layout.base /= v->length;
     } else {
-        at.blocks /= v->rows;
+        layout.blocks /= v->rows;
         v->moves_columns = 1;
     }
-    mc_units_permute(&at, perm, inverse, sizeof *index, index, v->scratch);
+    mc_units_permute(&layout, perm, inverse, sizeof *index, index, v->scratch);
     v->moves = 1;
 }
 

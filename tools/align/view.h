@@ -27,8 +27,8 @@ void mc_view_release(struct mc_view *v);
 
 /* Starts a view of a tensor in its original order. */
 void mc_view_start(struct mc_view *v, size_t rows, size_t length);
-/* Permutes units of the tensor, along axis dim. at: their places, from the tensor's start. */
-void mc_view_permute(struct mc_view *v, struct mc_unit_blocks at, int dim, const int32_t *perm,
+/* Permutes units of the tensor, along axis dim. layout: counted from the tensor's start. */
+void mc_view_permute(struct mc_view *v, struct mc_unit_layout layout, int dim, const int32_t *perm,
                      int inverse);
 /* Returns the tensor in the view's order: `from` if nothing moves, else `to` with a copy. */
 const float *mc_view_copy(const struct mc_view *v, const float *from, float *to, int threads);

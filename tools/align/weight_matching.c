@@ -30,9 +30,9 @@ struct matching {
 
 /* ---- one group ------------------------------------------------------------------------------- */
 
-static size_t end_of(const struct mc_unit_blocks *at)
+static size_t end_of(const struct mc_unit_layout *layout)
 {
-    return at->base + (at->blocks - 1) * at->stride + at->k * at->m;
+    return layout->base + (layout->blocks - 1) * layout->stride + layout->k * layout->m;
 }
 
 /* Return 1 if two uses move common values. Separate ranges of one axis do not overlap. */
@@ -42,7 +42,7 @@ static int overlap(const struct mc_placed_use *x, const struct mc_placed_use *y)
     const int disjoint = u->dim == v->dim && (u->offset + u->count * u->repeat <= v->offset ||
                                               v->offset + v->count * v->repeat <= u->offset);
 
-    return !disjoint && x->at.base < end_of(&y->at) && y->at.base < end_of(&x->at);
+    return !disjoint && x->layout.base < end_of(&y->layout) && y->layout.base < end_of(&x->layout);
 }
 
 /* Return 1 if the use moves values of another group that the forward sweep has not matched yet. */
@@ -61,10 +61,10 @@ static int products_of(struct matching *m, size_t use, int adds, double *value,
                        const struct mc_meanwhile *meanwhile, struct mc_error *err)
 {
     const float *x, *y;
-    struct mc_unit_blocks at;
+    struct mc_unit_layout layout;
 
-    mc_pairs_rearrange(&m->t, use, m->t.s->n_groups, &x, &y, &at);
-    return mc_products_of(&m->products, &at, x, y, adds, value, m->t.threads, meanwhile, err);
+    mc_pairs_rearrange(&m->t, use, m->t.s->n_groups, &x, &y, &layout);
+    return mc_products_of(&m->products, &layout, x, y, adds, value, m->t.threads, meanwhile, err);
 }
 
 static int is_ahead(const struct matching *m, size_t group)
@@ -103,7 +103,7 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
 {
     const struct mc_group *groups = m->t.s->groups;
     struct mc_inside_weights w = {0};
-    struct mc_unit_blocks at;
+    struct mc_unit_layout layout;
     const float *x, *y;
     int rc = mc_inside_open(&m->inside, &m->nesting, m->keep, group, err);
 
@@ -112,8 +112,8 @@ static int value_inside(struct matching *m, size_t group, struct mc_error *err)
     for (size_t i = 0; i < m->t.n_uses && !rc; i++)
         if (m->t.s->groups[m->t.uses[i].group].outer == group) {
             const size_t inner = m->t.uses[i].group;
-            mc_pairs_rearrange(&m->t, i, group, &x, &y, &at);
-            mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &at, x, y);
+            mc_pairs_rearrange(&m->t, i, group, &x, &y, &layout);
+            mc_inside_weights_pack(&w, groups[inner].unit, m->nesting.slot[inner], &layout, x, y);
         }
     if (!rc)
         rc = mc_inside_match(&m->inside, mc_inside_weights_values, &w, m->p, m->value, m->t.threads,
@@ -133,7 +133,7 @@ static size_t independent_use(const struct matching *m, size_t group, size_t nex
     if (next >= m->t.s->n_groups || m->keep[next] || m->current[next] || m->nesting.slots[next])
         return best;
     for (size_t i = 0; i < m->t.n_uses; i++) {
-        const size_t tensor = m->t.uses[i].use->index, count = mc_unit_values(&m->t.uses[i].at);
+        const size_t tensor = m->t.uses[i].use->index, count = mc_unit_values(&m->t.uses[i].layout);
         int independent = m->t.uses[i].group == next && !is_unready(m, i, next);
         for (size_t k = m->t.first[tensor]; k < m->t.first[tensor + 1]; k++)
             independent &= !mc_in_group(m->t.s, group, m->t.uses[k].group);
@@ -386,9 +386,9 @@ double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph 
         grow(&largest, g->params[i].count);
     for (size_t i = 0; i < s->n_groups; i++) {
         const size_t k = s->groups[i].size;
-        const struct mc_unit_blocks at = {.k = k, .m = largest / (k + 1) + 1, .blocks = 1};
+        const struct mc_unit_layout layout = {.k = k, .m = largest / (k + 1) + 1, .blocks = 1};
         grow(&widest, k);
-        grow(&products, mc_products_bytes(&at, threads ? threads : omp_get_max_threads()));
+        grow(&products, mc_products_bytes(&layout, threads ? threads : omp_get_max_threads()));
     }
     /* both tensors, the values of all pairs (twice if there are several groups), and the
      * assignment's copy of them */

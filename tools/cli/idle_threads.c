@@ -16,7 +16,7 @@ static int is_variable(const char *entry, const char *name)
 static void let_idle_threads_sleep(int argc, char **argv, char **environment)
 {
     static char spins[] = "GOMP_SPINCOUNT=3000"; /* about 30 microseconds */
-    char **at = NULL;
+    char **slot = NULL;
 
     (void)argc;
     (void)argv;
@@ -24,13 +24,13 @@ static void let_idle_threads_sleep(int argc, char **argv, char **environment)
         if (is_variable(*entry, "OMP_WAIT_POLICY") || is_variable(*entry, "GOMP_SPINCOUNT"))
             return;
         if (is_variable(*entry, "PATH"))
-            at = entry;
+            slot = entry;
     }
-    if (!at)
+    if (!slot)
         return;
-    replaced = at;
-    path = *at;
-    *at = spins;
+    replaced = slot;
+    path = *slot;
+    *slot = spins;
 }
 
 __attribute__((section(".preinit_array"),

@@ -152,8 +152,8 @@ static json_t *parse(struct mc_log *l, const char *line, size_t n)
 /* Return 1 if the new line repeats the next old one, which may have more fields. */
 static int is_repeated(struct mc_log *l)
 {
-    const char *at = l->old + l->kept, *end = strchr(at, '\n'), *key;
-    json_t *before = end ? parse(l, at, (size_t)(end - at)) : NULL;
+    const char *line = l->old + l->kept, *end = strchr(line, '\n'), *key;
+    json_t *before = end ? parse(l, line, (size_t)(end - line)) : NULL;
     json_t *now = parse(l, l->line.text, l->line.bytes), *value; /* its numbers are rounded too */
     int same = before && now;
 

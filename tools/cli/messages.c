@@ -68,11 +68,11 @@ int mc_cli_operands(const struct mc_cli *cli, const char *words)
     size_t n = 0;
     int complete = 1;
 
-    for (const char *at = words, *end; *at; at = end + (*end == ' '), n++) {
+    for (const char *word = words, *end; *word; word = end + (*end == ' '), n++) {
         char operand[64];
-        end = at + strcspn(at, " ");
-        snprintf(operand, sizeof operand, "operand %.*s", (int)(end - at), at);
-        if (n >= cli->n_operands && *at != '[') {
+        end = word + strcspn(word, " ");
+        snprintf(operand, sizeof operand, "operand %.*s", (int)(end - word), word);
+        if (n >= cli->n_operands && *word != '[') {
             mc_cli_require(0, operand);
             complete = 0;
         }

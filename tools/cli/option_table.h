@@ -41,7 +41,7 @@ struct mc_option {
     const char *name;
     int letter; /* or 0 */
     enum mc_option_type type;
-    size_t at;            /* offset of the value in the table's struct */
+    size_t offset;        /* offset of the value in the table's struct */
     const char *arg;      /* the value's name in --help; completion derives its words and files from
                              it (completion.bash); NULL: no value, or the names */
     const char *def;      /* as on the command line; --help shows it. NULL: the struct's value */

@@ -147,7 +147,7 @@ void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base
     for (; rows->name; rows++) {
         assert(all->n < MC_MAX_OPTIONS && can_record(rows));
         all->use[all->n++] = (struct mc_option_use){
-            .row = rows, .base = base, .value = (char *)base + rows->at, .def = rows->def};
+            .row = rows, .base = base, .value = (char *)base + rows->offset, .def = rows->def};
     }
 }
 

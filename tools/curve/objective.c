@@ -53,7 +53,7 @@ static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
     return l->point;
 }
 
-static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *at)
+static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *point)
 {
     struct mc_curve_objective *l = (struct mc_curve_objective *)o;
 
@@ -63,7 +63,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
         struct mc_sgd s = {.p = l->p[i],
                            .m = l->m[i],
                            .grad = f->grad,
-                           .point = at,
+                           .point = point,
                            .lrs = f->lrs,
                            .coefs = l->coefs,
                            .stride = l->k,

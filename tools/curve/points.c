@@ -13,10 +13,10 @@ void mc_curve_coefs(enum mc_curve_kind kind, size_t k, double t, double *coef)
     size_t n = k - 1; /* degree, or segments */
 
     if (kind == MC_CURVE_CHAIN) {
-        double at = t * (double)n;
-        size_t i = at >= (double)n ? n - 1 : (size_t)at;
+        double position = t * (double)n;
+        size_t i = position >= (double)n ? n - 1 : (size_t)position;
         memset(coef, 0, k * sizeof *coef);
-        coef[i + 1] = at - (double)i;
+        coef[i + 1] = position - (double)i;
         coef[i] = 1 - coef[i + 1];
         return;
     }

@@ -26,9 +26,9 @@ struct path {
     size_t lowest, highest, farthest;
 };
 
-static double value_of(const struct path *p, size_t at)
+static double value_of(const struct path *p, size_t image)
 {
-    return p->accuracy ? 100.0 * p->d->correct[at] : (double)p->d->loss[at];
+    return p->accuracy ? 100.0 * p->d->correct[image] : (double)p->d->loss[image];
 }
 
 /* Compute weighted means of T points in LANES resamples. weight: (N,LANES); mean: (LANES,T). */
@@ -107,10 +107,10 @@ static int ascending(const void *a, const void *b)
 /* x: (n), sorted. */
 static double quantile(const double *x, size_t n, double q)
 {
-    const double at = q * (double)(n - 1);
-    const size_t i = (size_t)at;
+    const double position = q * (double)(n - 1);
+    const size_t i = (size_t)position;
 
-    return i + 1 < n ? x[i] + (at - (double)i) * (x[i + 1] - x[i]) : x[n - 1];
+    return i + 1 < n ? x[i] + (position - (double)i) * (x[i + 1] - x[i]) : x[n - 1];
 }
 
 static size_t point_at(const struct mc_losses *l, double t)

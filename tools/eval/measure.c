@@ -102,18 +102,18 @@ static int get_per_image(struct pass *p, const struct mc_model *m, size_t i, siz
                          struct mc_error *err)
 {
     const struct mc_eval_output *out = p->out[robust];
-    const size_t at = i * p->loader.n_images + p->done;
+    const size_t offset = i * p->loader.n_images + p->done;
 
     if (!out->loss)
         return 0;
     m->be->output(m->plan, MC_OUT_LOSS, 0, p->per_image);
-    int rc = m->be->get(m->be, p->per_image, 0, out->loss + at, n * sizeof *out->loss, err);
+    int rc = m->be->get(m->be, p->per_image, 0, out->loss + offset, n * sizeof *out->loss, err);
     if (rc)
         return rc;
     m->be->output(m->plan, MC_OUT_CORRECT, 0, p->per_image);
     rc = m->be->get(m->be, p->per_image, 0, p->host, n * sizeof *p->host, err);
     for (size_t k = 0; !rc && k < n; k++)
-        out->correct[at + k] = p->host[k] > 0;
+        out->correct[offset + k] = p->host[k] > 0;
     return rc;
 }
 

@@ -30,16 +30,16 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
         const struct mc_report_columns c = mc_report_column(r, i);
         for (size_t p = 0; p < r->sweep->span->T; p++) {
             const struct mc_eval_result *m = &c.out->result[p];
-            const double *at = r->at + p * r->n_at;
+            const double *coords = r->coords + p * r->n_coords;
             if (isfinite(m->loss) && isfinite(m->loss_se) && isfinite(m->accuracy) &&
                 isfinite(m->accuracy_se))
                 continue;
-            if (r->n_at == 2)
+            if (r->n_coords == 2)
                 return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at x = %.9g, y = %.9g",
-                               c.name, at[0], at[1]);
-            if (r->n_at == 1)
+                               c.name, coords[0], coords[1]);
+            if (r->n_coords == 1)
                 return mc_fail(err, MC_EFAIL, "the loss on %s is not finite at t = %.9g", c.name,
-                               at[0]);
+                               coords[0]);
             return mc_fail(err, MC_EFAIL, "%s: the loss on %s is not finite",
                            r->network ? r->network : "a network", c.name);
         }
@@ -51,7 +51,7 @@ static const char *const quantity[] = {"loss", "accuracy"};
 
 /* ---- the table, or its JSON ------------------------------------------------------------------ */
 
-/* networks, a path or a plane, indexed by r->n_at */
+/* networks, a path or a plane, indexed by r->n_coords */
 static const struct {
     const char *kind, *list, *columns[2];
 } forms[] = {{"weights", "networks", {"network", NULL}},
@@ -63,19 +63,19 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
     char attack[MC_ATTACK_TEXT];
 
     if (r->json) {
-        fprintf(f, "{\"kind\":\"%s\",", forms[r->n_at].kind);
+        fprintf(f, "{\"kind\":\"%s\",", forms[r->n_coords].kind);
         if (r->sweep->attack) {
             mc_attack_text(r->sweep->attack, attack);
             fputs("\"attack\":", f);
             mc_json_str(f, attack);
             fprintf(f, ",\"bn_attack\":%s,", r->sweep->bn_attack ? "true" : "false");
         }
-        fprintf(f, "\"%s\":[", forms[r->n_at].list);
+        fprintf(f, "\"%s\":[", forms[r->n_coords].list);
         return;
     }
-    fputs(forms[r->n_at].columns[0], f);
-    if (r->n_at == 2)
-        fprintf(f, "\t%s", forms[r->n_at].columns[1]);
+    fputs(forms[r->n_coords].columns[0], f);
+    if (r->n_coords == 2)
+        fprintf(f, "\t%s", forms[r->n_coords].columns[1]);
     for (size_t i = 0; i < mc_report_n(r); i++) {
         const struct mc_report_columns c = mc_report_column(r, i);
         for (int q = 0; q < 2; q++) {
@@ -109,14 +109,14 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
     for (size_t p = 0; p < r->sweep->span->T; p++) {
         if (r->json)
             fputs(p || !first ? ",{" : "{", f);
-        if (!r->n_at && r->json)
+        if (!r->n_coords && r->json)
             fputs("\"network\":", f);
-        if (!r->n_at)
+        if (!r->n_coords)
             (r->json ? mc_json_str : mc_plain)(f, r->network);
-        for (size_t c = 0; c < r->n_at; c++) {
+        for (size_t c = 0; c < r->n_coords; c++) {
             if (r->json)
-                fprintf(f, "%s\"%s\":", c ? "," : "", forms[r->n_at].columns[c]);
-            fprintf(f, c && !r->json ? "\t%.9g" : "%.9g", r->at[p * r->n_at + c]);
+                fprintf(f, "%s\"%s\":", c ? "," : "", forms[r->n_coords].columns[c]);
+            fprintf(f, c && !r->json ? "\t%.9g" : "%.9g", r->coords[p * r->n_coords + c]);
         }
         for (size_t i = 0; i < mc_report_n(r); i++)
             print_result(r, f, i, p);
@@ -140,7 +140,7 @@ static void summarise(const struct mc_report *r, const struct mc_eval_result *ou
 
     for (size_t i = 0; i < T; i++)
         value[i] = q ? 100 * out[i].accuracy : out[i].loss;
-    mc_curve_summarise(T, r->at, value, r->chord, &s);
+    mc_curve_summarise(T, r->coords, value, r->chord, &s);
     if (q) {
         s.barrier = s.dip;
         s.barrier_t = s.dip_t;

@@ -12,9 +12,10 @@
 
 struct mc_report {
     const struct mc_batched *sweep; /* the T points, with their results */
-    const double *at;    /* (T,n_at): t of a path (n_at = 1), or x and y of a plane (n_at = 2) */
-    size_t n_at;         /* 0: a network */
-    const double *chord; /* (T-1), only for a path */
+    const double *
+        coords; /* (T,n_coords): t of a path (n_coords = 1), or x and y of a plane (n_coords = 2) */
+    size_t n_coords;             /* 0: a network */
+    const double *chord;         /* (T-1), only for a path */
     const struct mc_mark *marks; /* a plane's; NULL otherwise */
     size_t n_marks;
     int json;            /* print one object instead of a table */

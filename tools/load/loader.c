@@ -112,9 +112,9 @@ static int read_batch(struct mc_loader *f, int keep, size_t n, size_t *got, stru
     return 0;
 }
 
-/* Load the n images read, whose first is image `at` of the data, into the models' plans. */
+/* Load the n images read, whose first is image `first` of the data, into the models' plans. */
 static int load(struct mc_loader *f, const struct mc_model *models, size_t n_models, size_t n,
-                uint64_t at, struct mc_error *err)
+                uint64_t first, struct mc_error *err)
 {
     const size_t B = f->o.batch, size = sizeof *f->host_labels;
     struct mc_backend *be = f->be;
@@ -125,7 +125,7 @@ static int load(struct mc_loader *f, const struct mc_model *models, size_t n_mod
     if ((rc = be->put(be, f->labels, 0, f->host_labels, n * size, err)) ||
         (rc = be->put(be, f->order, 0, f->host_order, B * size, err)))
         return rc;
-    f->source.base = (uint32_t)at;
+    f->source.base = (uint32_t)first;
     for (size_t i = 0; i < n_models; i++)
         mc_loader_reload(f, &models[i]);
     return 0;
@@ -142,9 +142,9 @@ int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_
         f->o.progress(f->o.arg, f->done, to - f->from);
     f->last = 0;
     while (!f->ended) { /* read on after the last image needed: the end may be damaged */
-        const uint64_t at = f->read;
-        const int keep = at >= f->from && at < to;
-        const size_t n_max = keep && to - at < f->o.batch ? (size_t)(to - at) : f->o.batch;
+        const uint64_t first = f->read;
+        const int keep = first >= f->from && first < to;
+        const size_t n_max = keep && to - first < f->o.batch ? (size_t)(to - first) : f->o.batch;
         size_t got;
         int rc = read_batch(f, keep, n_max, &got, err);
         if (rc)
@@ -153,7 +153,7 @@ int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_
         f->ended = got < n_max;
         if (!got || !keep)
             continue;
-        if ((rc = load(f, models, n_models, got, at, err)))
+        if ((rc = load(f, models, n_models, got, first, err)))
             return rc;
         *n = f->last = got;
         return 0;

@@ -61,7 +61,7 @@ void mc_attack_parse(const char *option, const char *arg, void *value)
     *(struct mc_attack_options *)value = (struct mc_attack_options){.eps = NAN, .step = NAN};
     for (size_t i = 0; i < KEYS; i++) {
         names[i] = rows[i].name;
-        mc_option_set_default(&rows[i], rows[i].def, (char *)value + rows[i].at);
+        mc_option_set_default(&rows[i], rows[i].def, (char *)value + rows[i].offset);
     }
     if (strncmp(arg, "pgd", 3) || (arg[3] && arg[3] != ':'))
         mc_cli_usage("%s: unknown attack '%.*s' (pgd is the only one)", option,
@@ -78,7 +78,7 @@ void mc_attack_parse(const char *option, const char *arg, void *value)
         *set++ = 0;
         const struct mc_option *row = &rows[mc_parse_choice(option, key, names)];
         snprintf(key_option, sizeof key_option, "%s %s", option, row->name);
-        mc_option_set(row, key_option, set, (char *)value + row->at);
+        mc_option_set(row, key_option, set, (char *)value + row->offset);
     }
 }
 

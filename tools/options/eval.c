@@ -269,7 +269,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
     if (span->graph->S && !s->bn.path && !s->stats)
         return mc_fail(err, MC_EUSAGE,
                        "%s with batch norm requires --bn-data FILE.mcz: it has no statistics",
-                       subjects[e->report.n_at]);
+                       subjects[e->report.n_coords]);
     e->span = *span;
     s->span = &e->span;
     if (s->checkpoint)
@@ -287,7 +287,7 @@ int mc_eval_cli_measure(struct mc_eval_cli *e, const struct mc_span *span, struc
         rc = mc_batched_run(s, err);
         mc_progress_end(&e->progress);
     }
-    if (!rc && e->report.n_at)
+    if (!rc && e->report.n_coords)
         rc = mc_report_check(&e->report, err);
     if (!rc && !mc_report_check(&e->report, NULL))
         note_subsets(e);

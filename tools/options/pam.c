@@ -275,17 +275,17 @@ static void report_epoch(void *arg, struct mc_log *log, const struct mc_train_ep
 {
     const struct mc_pam_cli *p = arg;
     const uint64_t length = p->pam.permutation_epochs + p->pam.curve_epochs;
-    const uint64_t outer = (e->epoch - 1) / length, at = (e->epoch - 1) % length + 1;
+    const uint64_t outer = (e->epoch - 1) / length, phase = (e->epoch - 1) % length + 1;
     const struct mc_pam_report *r = &p->run->report[outer];
 
-    if (at == p->pam.permutation_epochs) {
+    if (phase == p->pam.permutation_epochs) {
         log_permutation(p, log, outer, r);
         if (e->seconds > 0) {
             print_permutation(p, outer, r);
             note_unmoved(p, outer, r);
         }
     }
-    if (at == length) {
+    if (phase == length) {
         log_iteration(p, log, outer, r);
         if (e->seconds > 0)
             print_iteration(p, outer, r);
@@ -295,7 +295,7 @@ static void report_epoch(void *arg, struct mc_log *log, const struct mc_train_ep
                     "run ends",
                     (unsigned long long)outer + 1, r->least_move);
     }
-    if (e->epoch == p->train->train.stop_after && at < p->pam.permutation_epochs)
+    if (e->epoch == p->train->train.stop_after && phase < p->pam.permutation_epochs)
         mc_note(p->train->cli,
                 "stopped within a permutation step: its matrices are %s, and the curve has the "
                 "previous permutation",

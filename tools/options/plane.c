@@ -52,8 +52,8 @@ static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, str
     mc_option_save(e->cli, p->grid.y, &e->sweep.state);
     s->span.T = T;
     s->span.coef = coef;
-    report->at = xy;
-    report->n_at = 2;
+    report->coords = xy;
+    report->n_coords = 2;
     report->marks = marks;
     report->n_marks = n;
     rc = mc_eval_cli_measure(e, &s->span, err);
@@ -102,7 +102,7 @@ int mc_plane_cli_networks(struct mc_plane_cli *p, struct mc_reader *first, FILE 
 int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, struct mc_error *err)
 {
     static const char *const names[3] = {"t = 0", "t = 1", "t = 0.5"};
-    static const double at[3] = {0, 1, .5};
+    static const double marks[3] = {0, 1, .5};
     struct mc_curve c = {0};
     double three[3 * MC_MAX_POINTS];
     struct subject s = {.plane = {.three = three, .names = names}, .c = &c};
@@ -115,7 +115,7 @@ int mc_plane_cli_curve(struct mc_plane_cli *p, struct mc_reader *r, FILE *f, str
         p->grid.y[1] = 1.5;
     }
     for (size_t i = 0; i < 3; i++)
-        mc_curve_coefs(c.kind, c.n_points, at[i], three + i * c.n_points);
+        mc_curve_coefs(c.kind, c.n_points, marks[i], three + i * c.n_points);
     mc_eval_cli_subject(p->eval, c.dataset, c.augmented);
     s.span.graph = c.graph;
     s.span.k = c.n_points;

@@ -59,10 +59,10 @@ static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    const uint64_t outer = e / iteration(p), at = e % iteration(p);
-    const int permuting = at < p->o->permutation_epochs;
+    const uint64_t outer = e / iteration(p), phase = e % iteration(p);
+    const int permuting = phase < p->o->permutation_epochs;
     struct mc_backend *be = f->be;
-    int rc = at ? 0 : begin_iteration(p, f, outer, err);
+    int rc = phase ? 0 : begin_iteration(p, f, outer, err);
 
     if (!rc)
         rc = mc_train_put_weights(f, e, 3, mc_pam_weights, NULL, p->coefs, err);
@@ -71,11 +71,11 @@ static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct 
     p->permuting = permuting;
     if (!rc && p->permuting) {
         rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
-        if (!rc && !at)
+        if (!rc && !phase)
             be->copy(be, p->d_matrices, p->d_matrices_anchor, p->matrices * sizeof(float));
     } else if (!rc) {
         rc = mc_pam_place(p, f, p->perm, err);
-        if (at == p->o->permutation_epochs)
+        if (phase == p->o->permutation_epochs)
             be->zero(be, p->d_momentum);
     }
     return rc;
@@ -84,11 +84,11 @@ static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct 
 static double lr(struct mc_objective *o, struct mc_train *f, uint64_t e, uint64_t step)
 {
     const struct mc_pam *p = (const struct mc_pam *)o;
-    const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    const uint64_t outer = e / iteration(p), phase = e % iteration(p);
     const uint64_t n_p = p->o->permutation_epochs, n_c = p->o->curve_epochs;
 
-    return at < n_p ? mc_train_lr(&p->permutation_fit, outer * n_p + at, step, f->steps)
-                    : mc_train_lr(&p->curve_fit, outer * n_c + at - n_p, step, f->steps);
+    return phase < n_p ? mc_train_lr(&p->permutation_fit, outer * n_p + phase, step, f->steps)
+                       : mc_train_lr(&p->curve_fit, outer * n_c + phase - n_p, step, f->steps);
 }
 
 static const struct mc_buf *point(struct mc_objective *o, struct mc_train *f)
@@ -108,7 +108,7 @@ void mc_pam_descend(struct mc_backend *be, size_t n, const struct mc_sgd *s,
     be->proximal(be, n, s->p, anchor, s->lrs, nu * (1 - (double)s->momentum), ctl);
 }
 
-static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *at)
+static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf *point)
 {
     struct mc_pam *p = (struct mc_pam *)o;
     struct mc_backend *be = f->be;
@@ -129,7 +129,7 @@ static void step(struct mc_objective *o, struct mc_train *f, const struct mc_buf
         const struct mc_sgd s = {.p = p->d_offset,
                                  .m = p->d_momentum,
                                  .grad = f->grad,
-                                 .point = at,
+                                 .point = point,
                                  .lrs = f->lrs,
                                  .coefs = p->coefs,
                                  .stride = 3,
@@ -191,17 +191,17 @@ static int after(struct mc_objective *o, struct mc_train *f, uint64_t e, int *st
                  struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
-    const uint64_t outer = e / iteration(p), at = e % iteration(p);
+    const uint64_t outer = e / iteration(p), phase = e % iteration(p);
     struct mc_pam_report *r = &p->report[outer];
-    const int last = at + 1 == iteration(p);
+    const int last = phase + 1 == iteration(p);
     int rc = 0;
 
-    if (at + 1 == p->o->permutation_epochs) {
+    if (phase + 1 == p->o->permutation_epochs) {
         rc = mc_pam_select(p, f, outer, err);
         if (!rc && p->o->spectral > 0) /* the clip needs the selected permutation, not the last */
             rc = mc_pam_place(p, f, p->perm, err);
     }
-    if (!rc && p->o->spectral > 0 && at + 1 >= p->o->permutation_epochs)
+    if (!rc && p->o->spectral > 0 && phase + 1 >= p->o->permutation_epochs)
         rc = mc_pam_clip(p, f, err);
     if (!rc && last && offset_moves(p))
         rc = measure_curve(p, f, r, err);
@@ -282,11 +282,11 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
     train->epochs = mc_pam_epochs(o);
     for (size_t g = 0; g < p->symmetry->n_groups; g++)
         p->n_units += p->symmetry->groups[g].size;
-    p->at = malloc((p->symmetry->n_groups + 1) * sizeof *p->at);
+    p->offsets = malloc((p->symmetry->n_groups + 1) * sizeof *p->offsets);
     p->units = calloc(2 * p->n_units + 1, sizeof *p->units);
-    if (!p->at || !p->units)
+    if (!p->offsets || !p->units)
         return mc_no_memory(err);
-    p->matrices = mc_soft_perm_layout(p->symmetry, p->at);
+    p->matrices = mc_soft_perm_layout(p->symmetry, p->offsets);
     if ((rc = mc_perm_init(&p->previous, p->symmetry, err)) || o->spectral <= 0)
         return rc;
     return mc_pam_theorem_init(p, err);
@@ -296,7 +296,7 @@ void mc_pam_release(struct mc_pam *p)
 {
     mc_perm_release(&p->previous);
     mc_spectral_layers_release(&p->layers);
-    free(p->at);
+    free(p->offsets);
     free(p->units);
     *p = (struct mc_pam){0};
 }

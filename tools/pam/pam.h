@@ -99,7 +99,7 @@ struct mc_pam {
     /* set by mc_pam_init */
 
     size_t matrices; /* floats of all groups' matrices */
-    size_t *at;      /* (n_groups) where each group's matrix starts */
+    size_t *offsets; /* (n_groups) where each group's matrix starts */
     size_t n_units;  /* in all groups */
     float *units;    /* (2,n_units) perm and previous, for checkpoints */
     /* schedules of the two steps' learning rates */

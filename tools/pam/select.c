@@ -67,7 +67,7 @@ static int fill_candidates(struct mc_pam *p, struct mc_train *f, uint64_t outer,
     if (!rc)
         mc_perm_copy(&c[0], &p->previous);
     for (size_t g = 0; !rc && g < p->symmetry->n_groups; g++)
-        rc = fill_group(p, f, outer, g, matrices + p->at[g], c, err);
+        rc = fill_group(p, f, outer, g, matrices + p->offsets[g], c, err);
     free(matrices);
     return rc;
 }

@@ -91,8 +91,8 @@ void mc_repair_release(struct mc_repair *r)
     memset(r, 0, sizeof *r);
 }
 
-/* Load images [at, at + n) and run the network. */
-static int run_batch(struct mc_repair *r, size_t at, size_t n, struct mc_error *err)
+/* Load images [first, first + n) and run the network. */
+static int run_batch(struct mc_repair *r, size_t first, size_t n, struct mc_error *err)
 {
     const struct mc_repair_options *o = r->o;
     const struct mc_source source = {.images = o->images->images,
@@ -103,7 +103,7 @@ static int run_batch(struct mc_repair *r, size_t at, size_t n, struct mc_error *
                                      .purpose = MC_RNG_BN};
 
     for (size_t i = 0; i < o->batch; i++)
-        r->host_order[i] = i < n ? (int32_t)(at + i) : -1;
+        r->host_order[i] = i < n ? (int32_t)(first + i) : -1;
     int rc = o->be->put(o->be, r->order, 0, r->host_order, o->batch * sizeof(int32_t), err);
     if (rc)
         return rc;
@@ -118,7 +118,7 @@ static int add_sums(struct mc_repair *r, size_t i, size_t n, int is_first, struc
 {
     struct mc_backend *be = r->o->be;
     const struct mc_node *node = node_of(r, i);
-    const size_t c_all = (size_t)node->c, hw = pixels(node), at = r->first[i];
+    const size_t c_all = (size_t)node->c, hw = pixels(node), first = r->first[i];
 
     be->output(r->model.plan, MC_OUT_TAP, i, r->tap);
     int rc = be->get(be, r->tap, 0, r->host, n * c_all * hw * sizeof(float), err);
@@ -126,12 +126,12 @@ static int add_sums(struct mc_repair *r, size_t i, size_t n, int is_first, struc
         return rc;
 #pragma omp parallel for num_threads(be->threads)
     for (size_t c = 0; c < c_all; c++) {
-        double sum = 0, squares = 0, shift = r->shifts[at + c];
+        double sum = 0, squares = 0, shift = r->shifts[first + c];
         if (is_first) {
             shift = 0;
             for (size_t p = 0; p < hw; p++)
                 shift += (double)r->host[c * hw + p] / (double)hw;
-            r->shifts[at + c] = shift;
+            r->shifts[first + c] = shift;
         }
         for (size_t k = 0; k < n; k++)
             for (size_t p = 0; p < hw; p++) {
@@ -139,8 +139,8 @@ static int add_sums(struct mc_repair *r, size_t i, size_t n, int is_first, struc
                 sum += d;
                 squares += d * d;
             }
-        r->sums[at + c] += sum;
-        r->sums[r->channels + at + c] += squares;
+        r->sums[first + c] += sum;
+        r->sums[r->channels + first + c] += squares;
     }
     return 0;
 }
@@ -174,12 +174,12 @@ static int measure(struct mc_repair *r, const struct mc_weights *w, int level, s
     if (!rc && r->graph->S)
         rc = o->be->put(o->be, r->model.stats, 0, w->stats, r->graph->S * sizeof(float), err);
     memset(r->sums, 0, 2 * r->channels * sizeof *r->sums);
-    for (size_t at = 0; !rc && at < n_all; at += o->batch) {
-        const size_t n = n_all - at < o->batch ? n_all - at : o->batch;
-        rc = run_batch(r, at, n, err);
+    for (size_t first = 0; !rc && first < n_all; first += o->batch) {
+        const size_t n = n_all - first < o->batch ? n_all - first : o->batch;
+        rc = run_batch(r, first, n, err);
         for (size_t i = 0; !rc && i < r->rescale.n; i++)
             if (level < 0 || r->rescale.nodes[i].level == level)
-                rc = add_sums(r, i, n, !at, err);
+                rc = add_sums(r, i, n, !first, err);
         r->done += n;
         if (!rc && o->progress)
             o->progress(o->arg, r->done);

@@ -25,26 +25,26 @@
 double mc_train_lr(const struct mc_train_options *o, uint64_t epoch, uint64_t step, uint64_t steps)
 {
     double total = (double)o->epochs * (double)steps;
-    double at = (double)(epoch * steps + step);
+    double position = (double)(epoch * steps + step);
 
     switch (o->schedule) {
     case MC_SCHEDULE_COSINE:
-        return o->lr * .5 * (1 + cos(M_PI * at / total));
+        return o->lr * .5 * (1 + cos(M_PI * position / total));
     case MC_SCHEDULE_ONECYCLE: {
         double top = .3 * total - 1, end = total - 1;
         double low = o->lr / 25, lowest = low / 1e4;
-        if (at <= top)
-            return top <= 0 ? o->lr : o->lr + (low - o->lr) * .5 * (1 + cos(M_PI * at / top));
-        return end <= top
-                   ? o->lr
-                   : lowest + (o->lr - lowest) * .5 * (1 + cos(M_PI * (at - top) / (end - top)));
+        if (position <= top)
+            return top <= 0 ? o->lr : o->lr + (low - o->lr) * .5 * (1 + cos(M_PI * position / top));
+        return end <= top ? o->lr
+                          : lowest + (o->lr - lowest) * .5 *
+                                         (1 + cos(M_PI * (position - top) / (end - top)));
     }
     case MC_SCHEDULE_LINEAR: {
-        double progress = (at / total - .5) / .4;
+        double progress = (position / total - .5) / .4;
         return o->lr * (1 - .99 * fmin(fmax(progress, 0), 1));
     }
     default:
-        return o->lr * pow(.5, floor(at / (o->step_epochs * (double)steps))) *
+        return o->lr * pow(.5, floor(position / (o->step_epochs * (double)steps))) *
                pow(o->step_factor != 0 ? o->step_factor : .9996, (double)epoch);
     }
 }

@@ -86,9 +86,9 @@ static void forward(const struct cpu_step *step)
                 *rm = (float)((1 - w) * (double)*rm + w * (mean + lift));
                 *rv = (float)((1 - w) * (double)*rv + w * unbiased);
             } else if (p->run.mode == MC_MODE_REESTIMATE) {
-                const size_t at = n->n->running_mean.offset + c;
-                acc[at] += count * (mean + lift);
-                acc[p->run.g->S + at] += count * (var + (mean + lift) * (mean + lift));
+                const size_t channel = n->n->running_mean.offset + c;
+                acc[channel] += count * (mean + lift);
+                acc[p->run.g->S + channel] += count * (var + (mean + lift) * (mean + lift));
             }
         } else if (n->batch_stats) {
             mean = 0;
@@ -189,10 +189,10 @@ void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struc
             continue;
         const double count = images * n->h * n->w;
         for (size_t c = 0; c < n->running_mean.count; c++) {
-            const size_t at = n->running_mean.offset + c;
-            const double mean = a[at] / count;
-            const double var = a[g->S + at] / count - mean * mean;
-            s[at] = (float)mean;
+            const size_t channel = n->running_mean.offset + c;
+            const double mean = a[channel] / count;
+            const double var = a[g->S + channel] / count - mean * mean;
+            s[channel] = (float)mean;
             s[n->running_var.offset + c] =
                 (float)((var > 0 ? var : 0) * (count > 1 ? count / (count - 1) : 1));
         }

@@ -13,8 +13,8 @@ enum { MEAN, INVSTD, SCALE, BETA, K1, K2, N_VECTORS };
 /* An image of a step, and where its vectors and partial sums are. */
 struct image {
     struct cpu_shape s;
-    size_t at; /* its first float in activations */
-    size_t b;  /* channels in a block */
+    size_t offset; /* its first float in activations */
+    size_t b;      /* channels in a block */
     float *vectors[N_VECTORS], *part;
     struct cpu_norm m;
 };
@@ -22,7 +22,8 @@ struct image {
 static struct image image_of(const struct cpu_step *s, size_t i)
 {
     const size_t b = (size_t)s->k->block, channels = s->c->cb * b;
-    struct image m = {.s = {1, i < s->p->valid, s->c->cb, s->c->hw}, .at = i * s->c->image, .b = b};
+    struct image m = {
+        .s = {1, i < s->p->valid, s->c->cb, s->c->hw}, .offset = i * s->c->image, .b = b};
 
     for (size_t v = 0; v < N_VECTORS; v++)
         m.vectors[v] = (float *)s->c->extra + (i * N_VECTORS + v) * channels;
@@ -70,7 +71,7 @@ static void forward(const struct cpu_step *s)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->p->run.batch; i++) {
         const struct image m = image_of(s, i);
-        const float *x = s->in->out + m.at;
+        const float *x = s->in->out + m.offset;
         memset(m.vectors[0], 0, N_VECTORS * s->c->cb * m.b * sizeof(float));
         s->k->stats(&m.s, x, m.part);
         for (size_t from = 0; m.s.valid && from < (size_t)n->c; from += each) {
@@ -84,7 +85,7 @@ static void forward(const struct cpu_step *s)
                 m.vectors[BETA][c] = beta[c];
             }
         }
-        s->k->norm(&m.s, x, NULL, &m.m, NULL, s->c->out + m.at);
+        s->k->norm(&m.s, x, NULL, &m.m, NULL, s->c->out + m.offset);
     }
 }
 
@@ -99,7 +100,8 @@ static void sums(const struct cpu_step *s)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->p->valid; i++) {
         const struct image m = image_of(s, i);
-        s->k->norm_back_sums(&m.s, s->in->out + m.at, NULL, s->c->grad + m.at, &m.m, m.part, NULL);
+        s->k->norm_back_sums(&m.s, s->in->out + m.offset, NULL, s->c->grad + m.offset, &m.m, m.part,
+                             NULL);
         for (size_t from = 0; from < (size_t)n->c; from += each) {
             const double inv = (double)m.vectors[INVSTD][from];
             double sum = 0, dot = 0;
@@ -141,10 +143,10 @@ static void backward(const struct cpu_step *s)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->p->run.batch; i++) {
         struct image m = image_of(s, i);
-        float *dx = s->dx + m.at;
+        float *dx = s->dx + m.offset;
         m.m.scale = m.vectors[INVSTD];
-        s->k->mul(&m.s, s->c->grad + m.at, gamma, 0, 0, dx);
-        s->k->norm_back(&m.s, s->in->out + m.at, dx, &m.m, dx);
+        s->k->mul(&m.s, s->c->grad + m.offset, gamma, 0, 0, dx);
+        s->k->norm_back(&m.s, s->in->out + m.offset, dx, &m.m, dx);
     }
 }
 

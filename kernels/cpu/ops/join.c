@@ -74,24 +74,24 @@ static void copy_channels(const struct mc_plan *p, const struct cpu_node *to, fl
 
 static void concat_forward(const struct cpu_step *s)
 {
-    size_t at = 0;
+    size_t channel = 0;
 
     cpu_clear_padding(s->p, s->c, s->c->out);
     for (int k = 0; k < s->c->n->n_in; k++) {
         const struct cpu_node *in = &s->p->nodes[s->c->n->in[k]];
-        copy_channels(s->p, s->c, s->c->out, at, in, in->out, 0, (size_t)in->n->c);
-        at += (size_t)in->n->c;
+        copy_channels(s->p, s->c, s->c->out, channel, in, in->out, 0, (size_t)in->n->c);
+        channel += (size_t)in->n->c;
     }
 }
 
 static void concat_backward(const struct cpu_step *s)
 {
-    size_t at = 0;
+    size_t channel = 0;
 
     for (int k = 0; k < s->input; k++)
-        at += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
+        channel += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
     cpu_clear_padding(s->p, s->in, s->dx);
-    copy_channels(s->p, s->in, s->dx, 0, s->c, s->c->grad, at, (size_t)s->in->n->c);
+    copy_channels(s->p, s->in, s->dx, 0, s->c, s->c->grad, channel, (size_t)s->in->n->c);
 }
 
 const struct cpu_op cpu_op_add = {.forward = add_forward, .backward = add_backward, .adds = 1};

@@ -46,13 +46,13 @@ static void dropout(const struct cpu_step *s, const float *x, float *y)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->run.batch; i++) {
         for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
-            size_t step, at = cpu_channel_at(p, c, i, ch, &step);
+            size_t step, offset = cpu_channel_at(p, c, i, ch, &step);
             for (size_t q = 0; q < c->hw; q++) {
                 const size_t e = ch * c->hw + q;
                 const struct mc_rng4 r = mc_rng(p->ctl.seed, MC_RNG_DROPOUT, p->ctl.epoch,
                                                 p->ids[i], node + (uint32_t)(e / 4));
-                const float v = x[at + q * step];
-                y[at + q * step] = mc_rng_unit(r.v[e % 4]) < keep ? v * scale : 0.0f;
+                const float v = x[offset + q * step];
+                y[offset + q * step] = mc_rng_unit(r.v[e % 4]) < keep ? v * scale : 0.0f;
             }
         }
     }

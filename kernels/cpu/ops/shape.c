@@ -17,12 +17,12 @@ static void flatten(const struct cpu_step *s, float *rows, float *image, int for
     for (size_t i = 0; i < p->run.batch; i++) {
         float *r = rows + i * c->image;
         for (size_t ch = 0; ch < (size_t)in->n->c; ch++) {
-            size_t step, at = cpu_channel_at(p, in, i, ch, &step);
+            size_t step, offset = cpu_channel_at(p, in, i, ch, &step);
             for (size_t q = 0; q < in->hw; q++)
                 if (forward)
-                    r[ch * in->hw + q] = image[at + q * step];
+                    r[ch * in->hw + q] = image[offset + q * step];
                 else
-                    image[at + q * step] = r[ch * in->hw + q];
+                    image[offset + q * step] = r[ch * in->hw + q];
         }
     }
     if (forward)

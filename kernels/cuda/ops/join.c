@@ -49,7 +49,7 @@ static void mul_backward(const struct cuda_step *s)
 /* A batch norm can write anywhere. If only a concatenation reads its output, it writes there. */
 static int concat_make(struct mc_plan *p, struct cuda_node *whole, struct mc_error *err)
 {
-    size_t at = 0;
+    size_t channel = 0;
 
     (void)err;
     for (int k = 0; k < whole->n->n_in; k++) {
@@ -57,23 +57,23 @@ static int concat_make(struct mc_plan *p, struct cuda_node *whole, struct mc_err
         const int by_norm = c->n->op == MC_OP_BATCHNORM ? c->role->relu < 0 : c->role->done;
         if (by_norm && c->role->users == 1) {
             c->whole = whole;
-            c->at = at;
+            c->first_channel = channel;
         }
-        at += (size_t)c->n->c;
+        channel += (size_t)c->n->c;
     }
     return 0;
 }
 
-/* Copy rows of an image's channels, or of a pixel's, from or to channel `at` of the
+/* Copy rows of an image's channels, or of a pixel's, from or to channel first_channel of the
  * concatenation. */
-static void copy_channels(const struct cuda_step *s, const struct cuda_node *part, size_t at,
-                          int backward)
+static void copy_channels(const struct cuda_step *s, const struct cuda_node *part,
+                          size_t first_channel, int backward)
 {
     const struct mc_plan *p = s->p;
     const struct cuda_node *c = s->c;
     const size_t each = p->type == CUDA_F32 ? c->hw : 1, rows = p->run.batch * (c->hw / each);
     const size_t count = part->stored * each, row = c->stored * each;
-    void *whole = cuda_from_channel(p, c, backward ? c->grad : c->out, at);
+    void *whole = cuda_from_channel(p, c, backward ? c->grad : c->out, first_channel);
 
     if (part->whole) /* already written into the concatenation */
         return;
@@ -85,22 +85,22 @@ static void copy_channels(const struct cuda_step *s, const struct cuda_node *par
 
 static void concat_forward(const struct cuda_step *s)
 {
-    size_t at = 0;
+    size_t channel = 0;
 
     for (int k = 0; k < s->c->n->n_in; k++) {
         const struct cuda_node *part = &s->p->nodes[s->c->n->in[k]];
-        copy_channels(s, part, at, 0);
-        at += (size_t)part->n->c;
+        copy_channels(s, part, channel, 0);
+        channel += (size_t)part->n->c;
     }
 }
 
 static void concat_backward(const struct cuda_step *s)
 {
-    size_t at = 0;
+    size_t channel = 0;
 
     for (int k = 0; k < s->input; k++)
-        at += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
-    copy_channels(s, s->in, at, 1);
+        channel += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
+    copy_channels(s, s->in, channel, 1);
 }
 
 const struct cuda_op cuda_op_add = {.forward = add_forward, .backward = add_backward};

@@ -60,7 +60,7 @@ static int32_t *tiny_orders[1] = {tiny_order};
 static inline struct mc_taps tiny_taps(void)
 {
     return (struct mc_taps){
-        .at = "post", .n_groups = 1, .n_taps = 1, .groups = &tiny_group, .taps = &tiny_tap};
+        .place = "post", .n_groups = 1, .n_taps = 1, .groups = &tiny_group, .taps = &tiny_tap};
 }
 
 static inline struct mc_perm tiny_perm(void)
@@ -292,7 +292,7 @@ static inline int make_matrices(const char *path, const struct mc_history *h, st
     int32_t dead[1] = {1};
     struct mc_matrix matrix = {.n = 3, .value = value, .taps = 1, .dead_b = dead, .n_dead_b = 1};
     struct mc_matrices m = {.measure = "correlation",
-                            .at = "post",
+                            .place = "post",
                             .groups = &tiny_group,
                             .matrices = &matrix,
                             .n_groups = 1};

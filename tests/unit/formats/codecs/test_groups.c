@@ -19,7 +19,7 @@ static struct taps *fill(struct taps *x, int nested)
                        .taps = {{.name = "r", .count = 2, .samples = 4},
                                 {.name = "s", .start = 1, .count = 2, .samples = 8}}};
     x->t = (struct mc_taps){
-        .at = "post", .n_groups = 2, .n_taps = 2, .groups = x->groups, .taps = x->taps};
+        .place = "post", .n_groups = 2, .n_taps = 2, .groups = x->groups, .taps = x->taps};
     return x;
 }
 
@@ -38,7 +38,7 @@ TEST(taps_of_other_places_groups_or_sizes_differ)
         assert_true(mc_taps_same(&fill(&a, nested)->t, &fill(&b, nested)->t));
         b.taps[0].samples = 9;
         assert_true(mc_taps_same(&a.t, &b.t));
-        DIFFER(nested, strcpy(b.t.at, "pre"));
+        DIFFER(nested, strcpy(b.t.place, "pre"));
         DIFFER(nested, b.t.n_groups = 1);
         DIFFER(nested, b.t.n_taps = 1);
         DIFFER(nested, b.groups[1].name[0] = 'x');

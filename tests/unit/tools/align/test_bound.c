@@ -183,7 +183,7 @@ TEST(other_moments_are_refused)
     f.m.cut.shards = 1;
     f.m.taps.groups[0].name[0]++;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "a different architecture");
-    strcpy(f.m.taps.at, "post");
+    strcpy(f.m.taps.place, "post");
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "post-activations");
     drop(&f);
 }

@@ -62,7 +62,7 @@ static void make(struct fixture *f, double mean)
     f->groups[0] = (struct mc_group){.name = "p", .size = 11, .outer = MC_NO_GROUP};
     f->groups[1] = (struct mc_group){.name = "q", .size = 20, .outer = MC_NO_GROUP};
     f->m.taps = (struct mc_taps){
-        .at = "post", .n_groups = 2, .n_taps = TAPS, .groups = f->groups, .taps = f->taps};
+        .place = "post", .n_groups = 2, .n_taps = TAPS, .groups = f->groups, .taps = f->taps};
     f->m.sums = f->sums;
     for (size_t i = 0; i < TAPS; i++) {
         f->taps[i] = (struct mc_tap_info){"", i == 2, 0, counts[i], 0};
@@ -151,7 +151,7 @@ static void check_matrices(double mean, double tolerance)
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_CORRELATION, &why));
     assert_int_equal(out.n_groups, 2);
     assert_string_equal(out.measure, "correlation");
-    assert_string_equal(out.at, "post");
+    assert_string_equal(out.place, "post");
     for (size_t g = 0; g < 2; g++) {
         size_t K = out.groups[g].size;
         assert_int_equal(K, f.groups[g].size);
@@ -273,11 +273,11 @@ TEST(l2_is_the_mean_squared_distance_uncentred_and_unscaled)
     set_unit(f.a[2], f.n, 20, f.hw[2], 3, 0); /* dead units have distances too */
     set_unit(f.b[2], f.n, 20, f.hw[2], 5, 2);
     set_unit(f.b[2], f.n, 20, f.hw[2], 6, 0);
-    strcpy(f.m.taps.at, "pre");
+    strcpy(f.m.taps.place, "pre");
     count(&f);
     must(mc_corr_matrices(&out, &f.m, MC_MEASURE_L2, &why));
     assert_string_equal(out.measure, "l2");
-    assert_string_equal(out.at, "pre");
+    assert_string_equal(out.place, "pre");
     for (size_t g = 0; g < 2; g++) {
         size_t K = out.groups[g].size;
         assert_int_equal(out.matrices[g].taps, g == 0 ? 2 : 1);

@@ -8,7 +8,7 @@
 enum { RUN = 256 };
 
 /* The definition: float32 sums of at most RUN values, added in float64. */
-static double expected(const struct mc_unit_blocks *at, const float *x, const float *y, size_t i,
+static double expected(const struct mc_unit_layout *at, const float *x, const float *y, size_t i,
                        size_t j, double sum)
 {
     const size_t n = mc_unit_values(at);
@@ -41,7 +41,7 @@ static void count_call(void *calls)
     ++*(int *)calls;
 }
 
-static void check_values(struct mc_unit_blocks at, const float *x, const float *y)
+static void check_values(struct mc_unit_layout at, const float *x, const float *y)
 {
     static const char *const sets[] = {"portable", "avx2", "avx512"};
     const size_t K = at.k;
@@ -69,7 +69,7 @@ static void check_values(struct mc_unit_blocks at, const float *x, const float *
     free(value);
 }
 
-static void check(struct mc_unit_blocks at)
+static void check(struct mc_unit_layout at)
 {
     const size_t n = at.base + at.blocks * at.stride;
     float *x = draw(n, 1), *y = draw(n, 2);
@@ -85,12 +85,12 @@ TEST(products_have_the_bits_of_their_definition)
 
     for (size_t i = 0; i < COUNT(units); i++) {
         const size_t k = units[i];
-        check((struct mc_unit_blocks){.k = k, .m = 1, .blocks = 1, .stride = k, .base = 3});
-        check((struct mc_unit_blocks){.k = k, .m = 9, .blocks = 30, .stride = 9 * k + 2});
-        check((struct mc_unit_blocks){.k = k, .m = 257, .blocks = 1, .stride = 257 * k, .base = 1});
+        check((struct mc_unit_layout){.k = k, .m = 1, .blocks = 1, .stride = k, .base = 3});
+        check((struct mc_unit_layout){.k = k, .m = 9, .blocks = 30, .stride = 9 * k + 2});
+        check((struct mc_unit_layout){.k = k, .m = 257, .blocks = 1, .stride = 257 * k, .base = 1});
     }
-    check((struct mc_unit_blocks){.k = 7, .m = 1, .blocks = 4101, .stride = 8, .base = 1});
-    check((struct mc_unit_blocks){.k = 20, .m = 4097, .blocks = 1, .stride = 20 * 4097});
+    check((struct mc_unit_layout){.k = 7, .m = 1, .blocks = 4101, .stride = 8, .base = 1});
+    check((struct mc_unit_layout){.k = 20, .m = 4097, .blocks = 1, .stride = 20 * 4097});
 }
 
 /* Sums that float64 cannot hold, next to the middle between two float32: rounding twice, first to
@@ -105,7 +105,7 @@ TEST(sums_are_rounded_once)
             const float small = scale ? 0x1p-126f : 1;
             const float x[] = {1, s * (1 + t * lost)};
             const float y[] = {small * (1 + 0x1p-23f), small * half * (1 - u * lost)};
-            check_values((struct mc_unit_blocks){.k = 1, .m = 2, .blocks = 1, .stride = 2}, x, y);
+            check_values((struct mc_unit_layout){.k = 1, .m = 2, .blocks = 1, .stride = 2}, x, y);
         }
 }
 
