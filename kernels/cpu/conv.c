@@ -120,11 +120,13 @@ static dnnl_status_t memory(struct cpu *be, dnnl_memory_t *out, const dnnl_memor
 
 /* Make the reorder between flat and the pass's weights, the memories and the primitive. */
 static int make_pass(struct cpu *be, struct pass *p, dnnl_primitive_desc_t pd,
-                     const struct descs *d, dnnl_query_t weights, int to_flat,
-                     const dnnl_memory_desc_t *first, const dnnl_memory_desc_t *second,
-                     struct mc_error *err)
+                     const struct descs *d, enum mc_pass pass, struct mc_error *err)
 {
-    const dnnl_memory_desc_t *w = dnnl_primitive_desc_query_md(pd, weights, 0);
+    const int to_flat = pass == MC_PASS_WEIGHTS;
+    const dnnl_memory_desc_t *w = dnnl_primitive_desc_query_md(
+        pd, to_flat ? dnnl_query_diff_weights_md : dnnl_query_weights_md, 0);
+    const dnnl_memory_desc_t *first = pass == MC_PASS_DATA ? &d->dst : &d->src;
+    const dnnl_memory_desc_t *second = pass == MC_PASS_DATA ? &d->src : &d->dst;
     const dnnl_memory_desc_t *scratch =
         dnnl_primitive_desc_query_md(pd, dnnl_query_scratchpad_md, 0);
     dnnl_primitive_desc_t rpd = NULL;
@@ -228,10 +230,7 @@ static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t
             (void)cpu_own_supports(be, s, pass, CPU_PRODUCTS, &p->own);
         return rc;
     }
-    rc = make_pass(be, p, pd, &d,
-                   pass == MC_PASS_WEIGHTS ? dnnl_query_diff_weights_md : dnnl_query_weights_md,
-                   pass == MC_PASS_WEIGHTS, pass == MC_PASS_DATA ? &d.dst : &d.src,
-                   pass == MC_PASS_DATA ? &d.src : &d.dst, err);
+    rc = make_pass(be, p, pd, &d, pass, err);
     if (channels_in(be, &c->dnnl_shape, pass) != s->ic || c->merged > 1)
         p->padded_bytes = (dnnl_memory_desc_get_size(&d.flat) + 63) / 64 * 64;
     dnnl_primitive_desc_destroy(pd);

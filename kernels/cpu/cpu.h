@@ -288,13 +288,30 @@ static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
         cpu->failed = status;
 }
 
-/* c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': transposed. */
-static inline void cpu_gemm(struct cpu *cpu, char ta, char tb, size_t m, size_t n, size_t k,
-                            const float *a, size_t lda, const float *b, size_t ldb, float beta,
-                            float *c, size_t ldc)
+/* A factor of a product: a matrix in memory, `ld` floats from row to row, or its transpose. */
+struct cpu_factor {
+    const float *x;
+    size_t ld;
+    int transposed;
+};
+/* c (m,n) = a (m,k) b (k,n) + beta c */
+struct cpu_product {
+    struct {
+        size_t m, n, k;
+    } size;
+    struct cpu_factor a, b;
+    struct {
+        float *x;
+        size_t ld;
+    } c;
+    float beta;
+};
+static inline void cpu_gemm(struct cpu *cpu, struct cpu_product p)
 {
-    cpu_check(cpu, dnnl_sgemm(ta, tb, (dnnl_dim_t)m, (dnnl_dim_t)n, (dnnl_dim_t)k, 1, a,
-                              (dnnl_dim_t)lda, b, (dnnl_dim_t)ldb, beta, c, (dnnl_dim_t)ldc));
+    cpu_check(cpu, dnnl_sgemm(p.a.transposed ? 'T' : 'N', p.b.transposed ? 'T' : 'N',
+                              (dnnl_dim_t)p.size.m, (dnnl_dim_t)p.size.n, (dnnl_dim_t)p.size.k, 1,
+                              p.a.x, (dnnl_dim_t)p.a.ld, p.b.x, (dnnl_dim_t)p.b.ld, p.beta, p.c.x,
+                              (dnnl_dim_t)p.c.ld));
 }
 
 /* OpenMP stores the number of threads per calling thread: sets it to the backend's. */

@@ -152,17 +152,17 @@ void cuda_end_side(struct cuda *be)
 /* ---- products ---------------------------------------------------------------------------------
  * cuBLAS matrices are column-major: our row-major c = a b is its c^T = b^T a^T. */
 
-static cublasOperation_t operation(char t)
+static cublasOperation_t operation(const struct cuda_factor *f)
 {
-    return t == 'T' ? CUBLAS_OP_T : CUBLAS_OP_N;
+    return f->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
-               size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc)
+void cuda_gemm(struct cuda *be, const struct cuda_product *p)
 {
     const float one = 1;
-    check_blas(be, cublasSgemm(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k, &one,
-                               b, (int)ldb, a, (int)lda, &beta, c, (int)ldc));
+    check_blas(be, cublasSgemm(be->blas, operation(&p->b), operation(&p->a), (int)p->size.n,
+                               (int)p->size.m, (int)p->size.k, &one, p->b.x, (int)p->b.ld, p->a.x,
+                               (int)p->a.ld, &p->beta, p->c.x, (int)p->c.ld));
 }
 
 static cudaDataType data_type(enum cuda_type t)
@@ -171,46 +171,47 @@ static cudaDataType data_type(enum cuda_type t)
 }
 
 /* The handle's mode stays pedantic for the other products. Partial sums are float32. */
-void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
-                  size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
-                  float beta, enum cuda_type to, void *c, size_t ldc)
+void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda_type from,
+                        enum cuda_type to)
 {
+    const float one = 1;
     const int exact = be->precision == MC_PRECISION_F32;
     const cublasComputeType_t compute = exact              ? CUBLAS_COMPUTE_32F_PEDANTIC
-                                        : type == CUDA_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                        : from == CUDA_F32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                            : CUBLAS_COMPUTE_32F;
-    const cudaDataType from = data_type(type);
     const cublasMath_t mode =
         (cublasMath_t)(CUBLAS_DEFAULT_MATH | CUBLAS_MATH_DISALLOW_REDUCED_PRECISION_REDUCTION);
 
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, mode));
     cuda_report_bytes(
-        (double)((m * k + k * n) * cuda_type_size(type) + m * n * cuda_type_size(to)));
-    check_blas(be, cublasGemmEx(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k,
-                                &alpha, b, from, (int)ldb, a, from, (int)lda, &beta, c,
-                                data_type(to), (int)ldc, compute, CUBLAS_GEMM_DEFAULT));
+        (double)((p->size.m * p->size.k + p->size.k * p->size.n) * cuda_type_size(from) +
+                 p->size.m * p->size.n * cuda_type_size(to)));
+    check_blas(be, cublasGemmEx(be->blas, operation(&p->b), operation(&p->a), (int)p->size.n,
+                                (int)p->size.m, (int)p->size.k, &one, p->b.x, data_type(from),
+                                (int)p->b.ld, p->a.x, data_type(from), (int)p->a.ld, &p->beta,
+                                p->c.x, data_type(to), (int)p->c.ld, compute, CUBLAS_GEMM_DEFAULT));
     cuda_report_launch(be, "cuBLAS product");
     if (!exact)
         check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
 }
 
-void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
-                 size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc)
+void cuda_gemm64(struct cuda *be, const struct cuda_product *p)
 {
-    const double one = 1;
-    check_blas(be, cublasDgemm(be->blas, operation(tb), operation(ta), (int)n, (int)m, (int)k, &one,
-                               b, (int)ldb, a, (int)lda, &beta, c, (int)ldc));
+    const double one = 1, beta = (double)p->beta;
+    check_blas(be, cublasDgemm(be->blas, operation(&p->b), operation(&p->a), (int)p->size.n,
+                               (int)p->size.m, (int)p->size.k, &one, p->b.x, (int)p->b.ld, p->a.x,
+                               (int)p->a.ld, &beta, p->c.x, (int)p->c.ld));
 }
 
-void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, const float *a,
-                      size_t lda, const float *b, float *c, size_t ld, size_t stride, size_t count)
+void cuda_gemm_blocks(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count)
 {
-    const float one = 1, none = 0;
-    check_blas(be,
-               cublasSgemmStridedBatched(be->blas, CUBLAS_OP_N, operation(ta), (int)n, (int)m,
-                                         (int)k, &one, b, (int)ld, (long long)stride, a, (int)lda,
-                                         0, &none, c, (int)ld, (long long)stride, (int)count));
+    const float one = 1;
+    check_blas(be, cublasSgemmStridedBatched(be->blas, operation(&p->b), operation(&p->a),
+                                             (int)p->size.n, (int)p->size.m, (int)p->size.k, &one,
+                                             p->b.x, (int)p->b.ld, (long long)stride, p->a.x,
+                                             (int)p->a.ld, 0, &p->beta, p->c.x, (int)p->c.ld,
+                                             (long long)stride, (int)count));
 }
 
 /* ---- opening --------------------------------------------------------------------------------- */

@@ -10,10 +10,11 @@ static void gather_pixels(struct mc_plan *p, const struct mc_source *src, const 
                           const struct cuda_shape *s, int normalise, void *out)
 {
     const struct mc_node *n = p->nodes[0].n;
+    const struct cuda_pixels_out to = {*s, n->h, n->w, normalise, out};
 
     assert(!src->augment || (!(src->augment->contrast > 0) && !(src->augment->saturation > 0)) ||
            n->c == 1 || n->c == 3);
-    cuda_read_pixels(p->be, src, s, n->h, n->w, ctl, &p->rows, &p->scaling, normalise, out);
+    cuda_read_pixels(p->be, src, ctl, &p->rows, &p->scaling, &to);
 }
 
 void cuda_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
@@ -167,8 +168,12 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
         const size_t n = s->n - first < step ? s->n - first : step, columns = n * s->hw;
         cuda_to_doubles(be, s, first, n, x, dx);
         cuda_to_doubles(be, u, first, n, y, dy);
-        cuda_gemm64(be, 'N', 'T', k, k, columns, dx, columns, dy, columns, first ? 1.0 : 0.0,
-                    sums + 4 * k, k);
+        const struct cuda_product product = {.size = {k, k, columns},
+                                             .a = {dx, columns},
+                                             .b = {dy, columns, .transposed = 1},
+                                             .beta = first ? 1.0f : 0.0f,
+                                             .c = {sums + 4 * k, k}};
+        cuda_gemm64(be, &product);
     }
     cuda_add_doubles(be, size, sums, (double *)acc->data);
 }

@@ -143,19 +143,32 @@ size_t cuda_conv_work(const struct cuda_conv *c, int weights);
 void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *weight, const void *y,
                    const void *work, int side);
 
-/* ---- products by cuBLAS (backend_cuda.c) -------------------------------------------------------
- * c (m,n) = a (m,k) b (k,n) + beta c, row-major; 'T': transposed. */
-void cuda_gemm(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const float *a,
-               size_t lda, const float *b, size_t ldb, float beta, float *c, size_t ldc);
-/* A layer's product in the plan's precision: c (m,n) = alpha a b + beta c, of type `to`. */
-void cuda_product(struct cuda *be, enum cuda_type type, char ta, char tb, size_t m, size_t n,
-                  size_t k, float alpha, const void *a, size_t lda, const void *b, size_t ldb,
-                  float beta, enum cuda_type to, void *c, size_t ldc);
-void cuda_gemm64(struct cuda *be, char ta, char tb, size_t m, size_t n, size_t k, const double *a,
-                 size_t lda, const double *b, size_t ldb, double beta, double *c, size_t ldc);
-/* `count` products of the same a with b, b + stride, ... into c, c + stride, ... */
-void cuda_gemm_blocks(struct cuda *be, char ta, size_t m, size_t n, size_t k, const float *a,
-                      size_t lda, const float *b, float *c, size_t ld, size_t stride, size_t count);
+/* ---- products by cuBLAS (backend_cuda.c) ----------------------------------------------------- */
+/* A factor of a product: a matrix in memory, `ld` numbers from row to row, or its transpose. */
+struct cuda_factor {
+    const void *x;
+    size_t ld;
+    int transposed;
+};
+/* c (m,n) = a (m,k) b (k,n) + beta c */
+struct cuda_product {
+    struct {
+        size_t m, n, k;
+    } size;
+    struct cuda_factor a, b;
+    struct {
+        void *x;
+        size_t ld;
+    } c;
+    float beta;
+};
+void cuda_gemm(struct cuda *be, const struct cuda_product *p);   /* float32 */
+void cuda_gemm64(struct cuda *be, const struct cuda_product *p); /* float64 */
+/* A layer's product in the plan's precision: a and b are of type `from`, c of type `to`. */
+void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda_type from,
+                        enum cuda_type to);
+/* `count` float32 products: the same a with b, b + stride, ... into c, c + stride, ... */
+void cuda_gemm_blocks(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count);
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 struct cuda_node {

@@ -173,13 +173,14 @@ void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
  * `plus`. */
 struct cuda_norm_grads {
     int batch_stats;
+    const void *plus;
     float *dgamma, *dbeta, *dbias;
+    void *dz;
 };
 void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
-                            const void *plus, const struct cuda_shape *d, const void *dy,
-                            const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
-                            const struct cuda_partial *o);
-/* Call it after cuda_norm_grads. If dz was written, pass it as dy, with m's delta -1. */
+                            const struct cuda_shape *d, const void *dy, const struct cuda_norm *m,
+                            const struct cuda_norm_grads *g, const struct cuda_partial *o);
+/* Call it after cuda_norm_back_prepare. If dz was written, pass it as dy, with m's delta -1. */
 void cuda_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                     const struct cuda_shape *d, const void *dy, const struct cuda_norm *m, int add,
                     void *dx);
@@ -285,23 +286,33 @@ void cuda_finish_gradients(struct cuda *be, size_t n, float *grad, struct cuda_l
 
 /* ---- losses (loss.cu); cpu/ops/loss.c -------------------------------------------------------- */
 void cuda_begin_forward(struct cuda *be, const struct cuda_rows *r, const struct mc_ctl *ctl);
-/* logits, dx: (N, classes), packed, of type t; arrived: a counter of blocks */
-void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight, uint32_t *arrived);
-/* scale (NULL: 1): of dx */
-void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-                    const struct cuda_rows *r, double weight, const float *scale, int add,
-                    void *dx);
+struct cuda_head {
+    enum cuda_type type;
+    size_t n, classes;
+    const void *logits; /* (N, classes), packed */
+    double weight;      /* in the objective */
+};
+/* arrived: a counter of blocks */
+void cuda_loss(struct cuda *be, const struct cuda_head *h, const struct cuda_rows *r, int main_head,
+               uint32_t *arrived);
+/* dx: as the logits; scale (NULL: 1): of dx */
+void cuda_loss_back(struct cuda *be, const struct cuda_head *h, const struct cuda_rows *r,
+                    const float *scale, int add, void *dx);
 void cuda_add_metrics(struct cuda *be, const struct cuda_rows *r, double *acc);
 /* (N,C,HW) float32 of the images that count, 0 after them */
 void cuda_copy_out(struct cuda *be, const struct cuda_shape *s, const void *from, float *to);
 
 /* ---- pixels (pixels.cu); cpu/pixels.c -------------------------------------------------------- */
+struct cuda_pixels_out {
+    struct cuda_shape shape;
+    int h, w, normalise;
+    void *x;
+};
 /* Fills r and reads the batch of ctl's row. If ctl is NULL, reads the batch that r already
  * describes. */
-void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
-                      int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
-                      const struct cuda_scaling *s, int normalise, void *out);
+void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct mc_ctl *ctl,
+                      const struct cuda_rows *r, const struct cuda_scaling *s,
+                      const struct cuda_pixels_out *out);
 /* to = from (N,C,HW) * scale + shift, for the images that count */
 void cuda_scale_pixels(struct cuda *be, const struct cuda_shape *sh, const struct cuda_scaling *s,
                        const float *from, void *to);

@@ -103,12 +103,13 @@ static size_t image_blocks(size_t n)
     return (n * IMAGE_THREADS + CUDA_THREADS - 1) / CUDA_THREADS;
 }
 
-void cuda_loss(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-               const struct cuda_rows *r, int main_head, double weight, uint32_t *arrived)
+void cuda_loss(struct cuda *be, const struct cuda_head *h, const struct cuda_rows *r, int main_head,
+               uint32_t *arrived)
 {
-    cuda_report_bytes((double)(n * classes * cuda_type_size(t)));
-    WITH_TYPE(t, LAUNCH_BLOCKS(be, losses, image_blocks(n), (uint32_t)n, (uint32_t)classes,
-                               (const T *)logits, *r, main_head, weight, arrived));
+    cuda_report_bytes((double)(h->n * h->classes * cuda_type_size(h->type)));
+    WITH_TYPE(h->type,
+              LAUNCH_BLOCKS(be, losses, image_blocks(h->n), (uint32_t)h->n, (uint32_t)h->classes,
+                            (const T *)h->logits, *r, main_head, h->weight, arrived));
 }
 
 /* Memory traffic: the logits and dx once, and dx twice if it adds. */
@@ -134,12 +135,13 @@ static __global__ void loss_back(uint32_t n, uint32_t classes, const T *logits, 
     }
 }
 
-void cuda_loss_back(struct cuda *be, enum cuda_type t, size_t n, size_t classes, const void *logits,
-                    const struct cuda_rows *r, double weight, const float *scale, int add, void *dx)
+void cuda_loss_back(struct cuda *be, const struct cuda_head *h, const struct cuda_rows *r,
+                    const float *scale, int add, void *dx)
 {
-    cuda_report_bytes((add ? 3. : 2.) * (double)(n * classes * cuda_type_size(t)));
-    WITH_TYPE(t, LAUNCH_BLOCKS(be, loss_back, image_blocks(n), (uint32_t)n, (uint32_t)classes,
-                               (const T *)logits, *r, weight, scale, add, (T *)dx));
+    cuda_report_bytes((add ? 3. : 2.) * (double)(h->n * h->classes * cuda_type_size(h->type)));
+    WITH_TYPE(h->type,
+              LAUNCH_BLOCKS(be, loss_back, image_blocks(h->n), (uint32_t)h->n, (uint32_t)h->classes,
+                            (const T *)h->logits, *r, h->weight, scale, add, (T *)dx));
 }
 
 /* One block. */

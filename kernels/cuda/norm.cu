@@ -137,10 +137,11 @@ void cuda_norm_apply(struct cuda *be, const struct cuda_shape *s, const void *x,
 /* Memory traffic: x and dy once, and plus and dz. */
 template <class T, int W, int LAST>
 static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px, const T *x,
-                                      const T *plus, struct cuda_place py, const T *dy,
-                                      struct cuda_norm m, struct cuda_norm_grads g, T *dz,
-                                      struct cuda_partial o)
+                                      struct cuda_place py, const T *dy, struct cuda_norm m,
+                                      struct cuda_norm_grads g, struct cuda_partial o)
 {
+    const T *plus = (const T *)g.plus;
+    T *dz = (T *)g.dz;
     walk<T, W, LAST> w(l);
     const bool in_range = w.c < l.s.c;
     const parameters<W, LAST> mean(m.mean, w.c, in_range), scale(m.scale, w.c, in_range),
@@ -194,17 +195,16 @@ static __global__ void norm_back_sums(layout<T, W, LAST> l, struct cuda_place px
 }
 
 void cuda_norm_back_prepare(struct cuda *be, const struct cuda_shape *s, const void *x,
-                            const void *plus, const struct cuda_shape *d, const void *dy,
-                            const struct cuda_norm *m, const struct cuda_norm_grads *g, void *dz,
-                            const struct cuda_partial *o)
+                            const struct cuda_shape *d, const void *dy, const struct cuda_norm *m,
+                            const struct cuda_norm_grads *g, const struct cuda_partial *o)
 {
     const struct cuda_place p = place_of(s), py = place_of(d);
-    const int wide = walks_wide(s, x, &p) && walks_wide(s, plus, &p) && walks_wide(s, dy, &py);
+    const int wide = walks_wide(s, x, &p) && walks_wide(s, g->plus, &p) && walks_wide(s, dy, &py);
 
-    cuda_report_bytes(cuda_bytes(s) * (2 + (plus != NULL) + (dz != NULL)));
+    cuda_report_bytes(cuda_bytes(s) * (2 + (g->plus != NULL) + (g->dz != NULL)));
     WITH_LAYOUT(wide, s, CUDA_SUM_BLOCKS,
-                LAUNCH_BLOCKS(be, norm_back_sums, l.tiles() * l.parts, l, p, (const T *)x,
-                              (const T *)plus, py, (const T *)dy, *m, *g, (T *)dz, *o));
+                LAUNCH_BLOCKS(be, norm_back_sums, l.tiles() * l.parts, l, p, (const T *)x, py,
+                              (const T *)dy, *m, *g, *o));
 }
 
 /* Memory traffic: x, dy and dx once, and dx twice if it adds. */

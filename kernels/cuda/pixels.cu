@@ -139,10 +139,11 @@ static __global__ void read_pixels(struct batch_args t, struct cuda_shape sh, st
     }
 }
 
-void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct cuda_shape *sh,
-                      int h, int w, const struct mc_ctl *ctl, const struct cuda_rows *r,
-                      const struct cuda_scaling *s, int normalise, void *out)
+void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct mc_ctl *ctl,
+                      const struct cuda_rows *r, const struct cuda_scaling *s,
+                      const struct cuda_pixels_out *out)
 {
+    const struct cuda_shape *sh = &out->shape;
     struct batch_args t = {};
 
     t.images = src->images->data;
@@ -158,12 +159,12 @@ void cuda_read_pixels(struct cuda *be, const struct mc_source *src, const struct
     }
     t.purpose = src->purpose;
     t.c = (int)sh->c;
-    t.h = h;
-    t.w = w;
-    t.normalise = normalise;
+    t.h = out->h;
+    t.w = out->w;
+    t.normalise = out->normalise;
     cuda_report_bytes((double)sh->n * sh->c * sh->hw * (t.bytes ? 1 : 4) + cuda_bytes(sh));
     WITH_TYPE(sh->type,
-              LAUNCH_BLOCKS(be, read_pixels, IMAGE_BLOCKS * sh->n, t, *sh, *r, *s, (T *)out));
+              LAUNCH_BLOCKS(be, read_pixels, IMAGE_BLOCKS * sh->n, t, *sh, *r, *s, (T *)out->x));
 }
 
 /* Offset of number `element` of (N,C,HW), its image and its channel. */

@@ -91,13 +91,19 @@ static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use
                      const float *matrices, int transposed, const float *x, float *y)
 {
     const float *matrix = matrices + a->plan.offset[u->group];
+    const struct cuda_product columns = {.size = {u->blocks, u->k, u->k},
+                                         .a = {x + u->base, u->stride},
+                                         .b = {matrix, u->k, !transposed},
+                                         .c = {y + u->base, u->stride}};
+    const struct cuda_product rows = {.size = {u->k, u->m, u->k},
+                                      .a = {matrix, u->k, transposed},
+                                      .b = {x + u->base, u->m},
+                                      .c = {y + u->base, u->m}};
 
     if (u->blocks > 1 && u->m == 1) /* columns: the rows of the transpose */
-        cuda_gemm(a->be, 'N', transposed ? 'N' : 'T', u->blocks, u->k, u->k, x + u->base, u->stride,
-                  matrix, u->k, 0, y + u->base, u->stride);
+        cuda_gemm(a->be, &columns);
     else
-        cuda_gemm_blocks(a->be, transposed ? 'T' : 'N', u->k, u->m, u->k, matrix, u->k, x + u->base,
-                         y + u->base, u->m, u->stride, u->blocks);
+        cuda_gemm_blocks(a->be, &rows, u->stride, u->blocks);
 }
 
 /* d += dy x^T of the use. */
@@ -105,10 +111,15 @@ static void outer(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u
                   const float *x, float *d)
 {
     const size_t n = u->blocks * u->m;
+    const struct cuda_product product = {.size = {u->k, u->k, n},
+                                         .a = {a->left, n},
+                                         .b = {a->right, n, .transposed = 1},
+                                         .beta = 1,
+                                         .c = {d, u->k}};
 
     cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, dy + u->base, a->left);
     cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, x + u->base, a->right);
-    cuda_gemm(a->be, 'N', 'T', u->k, u->k, n, a->left, n, a->right, n, 1, d, u->k);
+    cuda_gemm(a->be, &product);
 }
 
 void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,

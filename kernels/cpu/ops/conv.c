@@ -71,8 +71,10 @@ static void linear_forward(const struct cpu_step *s)
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
-    cpu_gemm(p->be, 'N', 'T', p->run.batch, o, k, in->out, in->image, params + c->n->weight.offset,
-             k, 0, c->out, c->image);
+    cpu_gemm(p->be, (struct cpu_product){.size = {p->run.batch, o, k},
+                                         .a = {in->out, in->image},
+                                         .b = {params + c->n->weight.offset, k, .transposed = 1},
+                                         .c = {c->out, c->image}});
     for (size_t i = 0; i < p->run.batch; i++) {
         float *y = c->out + i * c->image;
         for (size_t j = 0; bias && j < o; j++)
@@ -90,8 +92,10 @@ static void linear_parameters(const struct cpu_step *s)
 
     if (!dparams)
         return;
-    cpu_gemm(p->be, 'T', 'N', o, k, p->run.batch, c->grad, c->image, in->out, in->image, 0,
-             dparams + c->n->weight.offset, k);
+    cpu_gemm(p->be, (struct cpu_product){.size = {o, k, p->run.batch},
+                                         .a = {c->grad, c->image, .transposed = 1},
+                                         .b = {in->out, in->image},
+                                         .c = {dparams + c->n->weight.offset, k}});
     for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
         double sum = 0;
         for (size_t i = 0; i < p->valid; i++)
@@ -107,8 +111,10 @@ static void linear_backward(const struct cpu_step *s)
     const float *params = p->run.params;
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
-    cpu_gemm(p->be, 'N', 'N', p->run.batch, k, o, c->grad, c->image, params + c->n->weight.offset,
-             k, 0, s->dx, in->image);
+    cpu_gemm(p->be, (struct cpu_product){.size = {p->run.batch, k, o},
+                                         .a = {c->grad, c->image},
+                                         .b = {params + c->n->weight.offset, k},
+                                         .c = {s->dx, in->image}});
     for (size_t i = 0; in->image > k && i < p->run.batch; i++)
         memset(s->dx + i * in->image + k, 0, (in->image - k) * sizeof *s->dx);
 }

@@ -108,9 +108,12 @@ static size_t linear_copy(const struct mc_plan *p, const struct cuda_node *c, ui
 static void linear_forward(const struct cuda_step *s)
 {
     const size_t o = (size_t)s->c->n->c, k = (size_t)s->in->n->c;
+    const struct cuda_product product = {.size = {s->p->run.batch, o, k},
+                                         .a = {s->in->out, k},
+                                         .b = {weight(s), k, .transposed = 1},
+                                         .c = {s->c->out, o}};
 
-    cuda_product(s->be, s->p->type, 'N', 'T', s->p->run.batch, o, k, 1, s->in->out, k, weight(s), k,
-                 0, s->p->type, s->c->out, o);
+    cuda_layer_product(s->be, &product, s->p->type, s->p->type);
     add_bias(s);
 }
 
@@ -121,17 +124,24 @@ static void linear_parameters(const struct cuda_step *s)
 
     if (!dparams)
         return;
-    cuda_product(s->be, s->p->type, 'T', 'N', o, k, s->p->run.batch, 1, s->c->grad, o, s->in->out,
-                 k, 0, CUDA_F32, dparams + s->c->n->weight.offset, k);
+    const struct cuda_product product = {.size = {o, k, s->p->run.batch},
+                                         .a = {s->c->grad, o, .transposed = 1},
+                                         .b = {s->in->out, k},
+                                         .c = {dparams + s->c->n->weight.offset, k}};
+    cuda_layer_product(s->be, &product, s->p->type, CUDA_F32);
     bias_gradient(s);
 }
 
 static void linear_backward(const struct cuda_step *s)
 {
     const size_t o = (size_t)s->c->n->c, k = (size_t)s->in->n->c;
+    const struct cuda_product product = {.size = {s->p->run.batch, k, o},
+                                         .a = {s->c->grad, o},
+                                         .b = {weight(s), k},
+                                         .beta = s->adds ? 1.0f : 0.0f,
+                                         .c = {s->in->grad, k}};
 
-    cuda_product(s->be, s->p->type, 'N', 'N', s->p->run.batch, k, o, 1, s->c->grad, o, weight(s), k,
-                 s->adds ? 1.0f : 0.0f, s->p->type, s->in->grad, k);
+    cuda_layer_product(s->be, &product, s->p->type, s->p->type);
 }
 
 const struct cuda_op cuda_op_conv = {.forward = conv_forward,

@@ -62,14 +62,14 @@ static void batchnorm_parameters(const struct cuda_step *s)
     float *dparams = s->p->run.dparams;
     const struct cuda_norm_grads g = {
         .batch_stats = c->batch_stats,
+        .plus = added(s),
         .dgamma = dparams ? dparams + c->n->weight.offset : NULL,
         .dbeta = dparams ? dparams + c->n->bias.offset : NULL,
         .dbias = dparams && s->in->role->skip_bias ? dparams + s->in->n->bias.offset : NULL,
+        .dz = c->role->sum >= 0 ? s->p->nodes[c->role->sum].grad : NULL,
     };
 
-    cuda_norm_back_prepare(s->be, &s->x, s->in->out, added(s), &d, y->grad, &c->norm, &g,
-                           c->role->sum >= 0 ? s->p->nodes[c->role->sum].grad : NULL,
-                           &s->p->partial);
+    cuda_norm_back_prepare(s->be, &s->x, s->in->out, &d, y->grad, &c->norm, &g, &s->p->partial);
 }
 
 static void batchnorm_backward(const struct cuda_step *s)
