@@ -47,7 +47,7 @@ static void start(struct mc_run *r, enum mc_mode mode, const float *params, floa
 
 static void node_forward(struct mc_run *r, int i)
 {
-    if (r->roles[i].live && !r->roles[i].done)
+    if (r->roles[i].live && !r->roles[i].norm)
         r->by->forward(r, i);
 }
 
@@ -114,7 +114,7 @@ void mc_run_backward(struct mc_run *r, const float *params, float *dparams)
     r->by->begin_backward(r);
     memset(r->written, 0, (size_t)r->g->n_nodes);
     for (int i = r->g->n_nodes - 1; i > 0; i--)
-        if (r->roles[i].live && r->roles[i].reach && !r->roles[i].done)
+        if (r->roles[i].live && r->roles[i].reach && !r->roles[i].norm)
             node_backward(r, i);
     r->by->end_backward(r);
 }

@@ -64,7 +64,7 @@ static void fuse(const struct mc_graph *g, struct mc_role *roles)
         const int j = first_user(g, roles, i);
         if (norm && g->nodes[j].op == MC_OP_RELU) {
             r->relu = j;
-            roles[j].done = i;
+            roles[j].norm = i;
         } else if (!norm && g->nodes[j].op == MC_OP_BATCHNORM && !r->tapped) {
             r->skip_bias = n->has_bias;
         }
@@ -115,7 +115,7 @@ static void fuse_additions(const struct mc_graph *g, struct mc_role *roles)
         r->relu = k;
         r->sum = j;
         r->other = other;
-        roles[j].done = roles[k].done = i;
+        roles[j].norm = roles[k].norm = i;
         if (may_share(g, roles, j, i, other))
             roles[other].shares = j;
     }
@@ -126,7 +126,7 @@ static void share_gradients(const struct mc_graph *g, struct mc_role *roles)
 {
     for (int j = 0; j < g->n_nodes; j++) {
         const struct mc_node *n = &g->nodes[j];
-        int k = n->op == MC_OP_ADD && !roles[j].done ? 0 : n->n_in;
+        int k = n->op == MC_OP_ADD && !roles[j].norm ? 0 : n->n_in;
         while (k < n->n_in && !may_share(g, roles, j, j, n->in[k]))
             k++;
         if (k < n->n_in)

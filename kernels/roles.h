@@ -22,7 +22,7 @@ struct mc_role {
     int other;      /* batch norm: the addition's other input, computed earlier */
     int shares;     /* addition whose gradient is the first term of this node's gradient, so that
                        both may share memory; or -1. Each addition is shared by at most one node */
-    int done;       /* ReLU or addition: node of the batch norm that computes it, or 0 */
+    int norm;       /* ReLU or addition: node of the batch norm that computes it, or 0 */
     int ready;      /* node after which the output exists: this one, unless a backend delays it */
     int skip_bias;  /* the batch norm after it replaces its bias */
 };

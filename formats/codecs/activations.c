@@ -13,10 +13,9 @@
 #define MAX_BATCH ((uint64_t)1 << 24)
 #define MAX_SIDE 65536
 
-/* Position in a stream: the batch's first image, the tap, and the images done of the tap's
- * batch. */
+/* Position in a stream: the batch's first image, the tap, and the next image of the tap's batch. */
 struct position {
-    uint64_t images, batch, first, done;
+    uint64_t images, batch, first, image;
     size_t tap, n_taps;
 };
 
@@ -29,15 +28,15 @@ static uint64_t left(const struct position *t)
 {
     uint64_t batch = t->images - t->first < t->batch ? t->images - t->first : t->batch;
 
-    return batch - t->done;
+    return batch - t->image;
 }
 
 static void advance(struct position *t, uint64_t n)
 {
-    t->done += n;
+    t->image += n;
     if (left(t))
         return;
-    t->done = 0;
+    t->image = 0;
     if (++t->tap == t->n_taps) {
         t->tap = 0;
         t->first += t->batch < t->images - t->first ? t->batch : t->images - t->first;

@@ -47,8 +47,8 @@ struct mc_dataset_reader {
     size_t slab_size;
     const void *images; /* (have) images of the current block */
     size_t have, used;
-    uint64_t done;   /* images in earlier blocks */
-    int32_t *labels; /* (n_labels) labels from image `done` on */
+    uint64_t n_before; /* images in earlier blocks */
+    int32_t *labels;   /* (n_labels) labels from image `n_before` on */
     size_t n_labels, labels_room;
 };
 
@@ -140,9 +140,9 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
         memmove(d->labels, d->labels + d->have, (d->n_labels - d->have) * sizeof *d->labels);
         d->n_labels -= d->have;
     }
-    d->done += d->have;
+    d->n_before += d->have;
     d->have = d->used = 0;
-    if (d->done == d->info.n)
+    if (d->n_before == d->info.n)
         return 0;
     while (!rows || d->n_labels < rows) {
         if ((rc = mc_reader_next(d->r, &rec, err)) < 0)
@@ -157,9 +157,9 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
             return rc;
         }
     }
-    if ((rc = check_images(&d->info, d->done, rows, d->images, d->labels, err)))
+    if ((rc = check_images(&d->info, d->n_before, rows, d->images, d->labels, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(d->r));
-    if (d->done + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
+    if (d->n_before + rows == d->info.n && (rc = mc_reader_next(d->r, &rec, err)) != 0)
         return rc < 0
                    ? rc
                    : mc_fail(err, MC_EINPUT, "%s: data after the last image", mc_reader_name(d->r));
@@ -205,7 +205,7 @@ struct mc_dataset_writer {
     char *images;    /* (block) */
     int32_t *labels; /* (block) */
     size_t block, have;
-    uint64_t done;
+    uint64_t n_before;
 };
 
 void mc_dataset_abandon(struct mc_dataset_writer *d)
@@ -262,11 +262,11 @@ static int flush_block(struct mc_dataset_writer *d, struct mc_error *err)
 
     if (!d->have)
         return 0;
-    if ((rc = check_images(&d->info, d->done, d->have, d->images, d->labels, err)) ||
+    if ((rc = check_images(&d->info, d->n_before, d->have, d->images, d->labels, err)) ||
         (rc = mc_writer_rows(d->w, 0, d->have, d->images, err)) ||
         (rc = mc_writer_rows(d->w, 1, d->have, d->labels, err)))
         return rc;
-    d->done += d->have;
+    d->n_before += d->have;
     d->have = 0;
     return 0;
 }

@@ -49,7 +49,7 @@ struct mc_image_choice {
     uint64_t samples;        /* the first N; 0: all */
     const uint64_t *shuffle; /* NULL, or the seed of a shuffle (Philox, purpose MC_RNG_DATA) */
     int threads;             /* 0: all cores; the stream does not depend on it */
-    void (*progress)(void *arg, uint64_t done); /* or NULL: called with the images done */
+    void (*progress)(void *arg, uint64_t images); /* or NULL: called with the images done */
     void *arg;
 };
 /* Write these images in order. MC_EUSAGE if the set has fewer. If several images are damaged, the

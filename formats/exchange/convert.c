@@ -217,7 +217,7 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
 {
     const struct mc_foreign_tensor *t = &f->tensors[i];
     size_t size = mc_dtype_size((enum mc_dtype)t->type);
-    uint64_t done = 0, n = t->bytes / size;
+    uint64_t first = 0, n = t->bytes / size;
     unsigned char *buffer = NULL;
     struct mc_foreign_order order;
     int rc = f->seek(f, i, err);
@@ -226,8 +226,8 @@ int mc_convert_floats(struct mc_foreign *f, size_t i, float *dst, struct mc_erro
         rc = mc_new(&buffer, t->bytes < CHUNK ? (size_t)t->bytes : CHUNK, err);
 
     mc_foreign_order_begin(&order, t);
-    for (size_t step; !rc && done < n; done += step) {
-        step = n - done < CHUNK / size ? (size_t)(n - done) : CHUNK / size;
+    for (size_t step; !rc && first < n; first += step) {
+        step = n - first < CHUNK / size ? (size_t)(n - first) : CHUNK / size;
         rc = f->read(f, buffer, step * size, err);
         for (size_t k = 0; !rc && k < step; k++, mc_foreign_order_next(&order))
             dst[order.element] = element(t->type, buffer + k * size);
@@ -248,8 +248,8 @@ struct foreign_source {
     struct mc_convert_source source; /* first: a struct mc_convert_source * is one of these */
     struct mc_foreign *f;
     struct place *places; /* (n) in the stream's order */
-    size_t current;       /* the tensor that is read; done: its values so far */
-    size_t done;
+    size_t current;       /* the tensor that is read; n_read: its values so far */
+    size_t n_read;
     float *whole; /* the current tensor if it is in Fortran order, else NULL */
     unsigned char raw[CHUNK];
 };
@@ -261,7 +261,7 @@ static int go_to(struct foreign_source *s, size_t i, struct mc_error *err)
     int rc = 0;
 
     s->current = i;
-    s->done = 0;
+    s->n_read = 0;
     free(s->whole);
     s->whole = NULL;
     if (!s->f->tensors[from].fortran || s->f->tensors[from].ndim < 2)
@@ -281,16 +281,16 @@ static int read_part(struct foreign_source *s, void *x, size_t n, struct mc_erro
 
     if (s->whole) { /* values of a narrow type return unchanged */
         if (mc_is_narrow(type))
-            mc_narrow(type, s->whole + s->done, x, n);
+            mc_narrow(type, s->whole + s->n_read, x, n);
         else
-            memcpy(x, s->whole + s->done, n * sizeof(float));
+            memcpy(x, s->whole + s->n_read, n * sizeof(float));
     } else if ((int)type == t->type) {
         rc = s->f->read(s->f, x, n * size, err);
     } else if (!(rc = s->f->read(s->f, s->raw, n * size, err))) {
         for (size_t k = 0; k < n; k++)
             wide[k] = element(t->type, s->raw + k * size);
     }
-    s->done += n;
+    s->n_read += n;
     return rc ? rc : mc_flat_check(s->places[s->current].param, type, x, n, s->f->file, err);
 }
 

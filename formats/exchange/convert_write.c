@@ -108,8 +108,8 @@ static int copy_all(struct mc_convert_source *s, const struct sink *to, struct m
 
     for (size_t i = 0; i < s->n && !rc; i++) {
         const size_t count = param_of(s->graph, i)->count, size = mc_dtype_size(s->types[i]);
-        for (size_t done = 0, n = 0; done < count && !rc; done += n) {
-            n = count - done < CHUNK ? count - done : CHUNK;
+        for (size_t first = 0, n = 0; first < count && !rc; first += n) {
+            n = count - first < CHUNK ? count - first : CHUNK;
             if ((rc = s->read(s, i, x, n, err)))
                 break;
             rc = to->stream ? mc_writer_bytes(to->stream, i, x, n * size, err)

@@ -34,7 +34,7 @@ static void print_header(FILE *f, const struct mc_foreign_out *tensors, size_t c
 struct mc_safetensors_writer {
     struct mc_output *out;
     uint64_t *place,
-        *done;         /* (n) first byte in the file, and bytes written or kept, of each tensor */
+        *count;        /* (n) first byte in the file, and bytes written or kept, of each tensor */
     size_t *bytes;     /* (n) */
     char **kept;       /* (n) tensors that cannot be written yet, or NULL */
     size_t n, next;    /* next: the first tensor that is not complete in the file */
@@ -53,7 +53,7 @@ int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
         goto out;
     print_header(head.f, tensors, n);
     if ((rc = mc_text_end(&head, rc, err)) || (rc = mc_new(&w->place, n, err)) ||
-        (rc = mc_new(&w->done, n, err)) || (rc = mc_new(&w->bytes, n, err)) ||
+        (rc = mc_new(&w->count, n, err)) || (rc = mc_new(&w->bytes, n, err)) ||
         (rc = mc_new(&w->kept, n, err)))
         goto out;
     /* the data start at a multiple of 8, as in the reference implementation */
@@ -87,7 +87,7 @@ static int put(struct mc_safetensors_writer *w, const void *data, size_t bytes,
 int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *data, size_t bytes,
                          struct mc_error *err)
 {
-    const uint64_t to = w->place[i] + w->done[i];
+    const uint64_t to = w->place[i] + w->count[i];
     int rc = 0;
 
     if (to != w->position && mc_output_seekable(w->out)) {
@@ -101,10 +101,10 @@ int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *
     } else {
         if (!w->kept[i] && (rc = mc_new(&w->kept[i], w->bytes[i], err)))
             return rc;
-        memcpy(w->kept[i] + w->done[i], data, bytes);
+        memcpy(w->kept[i] + w->count[i], data, bytes);
     }
-    w->done[i] += bytes;
-    for (; w->next < w->n && w->done[w->next] == w->bytes[w->next] && !rc; w->next++) {
+    w->count[i] += bytes;
+    for (; w->next < w->n && w->count[w->next] == w->bytes[w->next] && !rc; w->next++) {
         if (w->kept[w->next])
             rc = put(w, w->kept[w->next], w->bytes[w->next], err);
         free(w->kept[w->next]);
@@ -130,7 +130,7 @@ void mc_safetensors_abandon(struct mc_safetensors_writer *w)
     for (size_t i = 0; w->kept && i < w->n; i++)
         free(w->kept[i]);
     free(w->place);
-    free(w->done);
+    free(w->count);
     free(w->bytes);
     free(w->kept);
     free(w);

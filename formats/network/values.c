@@ -101,7 +101,7 @@ static int next(struct mc_values *v, struct mc_error *err)
     struct mc_record *r = &v->record;
     int rc = mc_reader_next(v->reader, r, err);
 
-    v->done = 0;
+    v->offset = 0;
     if (rc != 1) {
         *r = (struct mc_record){.index = SIZE_MAX};
         return rc;
@@ -122,9 +122,9 @@ int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data,
 
     if (v->held && r->index != i) {
         *r = (struct mc_record){.index = i, .data = v->held[i], .bytes = mc_values_bytes(v, i)};
-        v->done = 0;
+        v->offset = 0;
     }
-    while (r->index != i || v->done == r->bytes) {
+    while (r->index != i || v->offset == r->bytes) {
         if ((rc = next(v, err)) == 1 && v->last <= i)
             continue;
         while (rc == 1) /* the tensor is not complete: the rest says why */
@@ -133,9 +133,9 @@ int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data,
                   : mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is not complete",
                             mc_reader_name(v->reader), mc_reader_tensor(v->reader, i)->name);
     }
-    *data = (const char *)r->data + v->done;
-    *bytes = r->bytes - v->done < max ? r->bytes - v->done : max;
-    v->done += *bytes;
+    *data = (const char *)r->data + v->offset;
+    *bytes = r->bytes - v->offset < max ? r->bytes - v->offset : max;
+    v->offset += *bytes;
     return 0;
 }
 

@@ -25,8 +25,8 @@ struct mc_values {
     struct mc_stream from;
     struct mc_reader *reader;
     struct mc_record record;
-    size_t last, done; /* index of the last record; bytes of it already read */
-    char **held;       /* (n) the tensors' bytes after mc_values_hold; else NULL */
+    size_t last, offset; /* index of the last record; bytes of it already read */
+    char **held;         /* (n) the tensors' bytes after mc_values_hold; else NULL */
 };
 
 /* Open a stream of this kind, "weights" or "curve", and check its header. Its history becomes a

@@ -213,15 +213,15 @@ static int open_temporary(struct mc_output *o, const struct stat *old, struct mc
 /* Return N if `path` leads to /proc/self/fd/N, else -1. */
 static int descriptor(const char *path)
 {
-    char copy[PATH_MAX], own[PATH_MAX], dir[PATH_MAX], *end = NULL;
+    char copy[PATH_MAX], fd_dir[PATH_MAX], dir[PATH_MAX], *end = NULL;
 
     strcpy(copy, path);
     const char *name = basename(copy);
     const long n = isdigit((unsigned char)*name) ? strtol(name, &end, 10) : -1;
-    if (n < 0 || n > INT_MAX || *end || !realpath("/proc/self/fd", own))
+    if (n < 0 || n > INT_MAX || *end || !realpath("/proc/self/fd", fd_dir))
         return -1;
     strcpy(copy, path);
-    return realpath(dirname(copy), dir) && !strcmp(dir, own) ? (int)n : -1;
+    return realpath(dirname(copy), dir) && !strcmp(dir, fd_dir) ? (int)n : -1;
 }
 
 int mc_output_resolve(const char *path, char target[PATH_MAX], int *fd)

@@ -314,20 +314,20 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
 
 int mc_writer_close(struct mc_writer *w, char *id, struct mc_error *err)
 {
-    char own[MC_ID_LEN];
+    char content_id[MC_ID_LEN];
     int rc = w->failed;
 
     if (rc && err)
         *err = w->failure;
     if (!rc)
-        rc = write_end(w, own, err);
+        rc = write_end(w, content_id, err);
     if (!rc) {
         struct mc_encoder *encoder = w->encoder;
         w->encoder = NULL;
         rc = mc_encoder_close(encoder, err);
     }
     if (!rc && id)
-        memcpy(id, own, sizeof own);
+        memcpy(id, content_id, sizeof content_id);
     mc_writer_abandon(w);
     return rc;
 }

@@ -79,15 +79,15 @@ void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
     /* with more than AT_ONCE terms, the sum so far is a term */
     for (size_t i = AT_ONCE; i < k; i++)
         assert(src[i] != dst);
-    for (size_t done = 0; done < k;) {
+    for (size_t term = 0; term < k;) {
         size_t m = 0;
-        if (done) {
+        if (term) {
             from[m] = cpu_const_floats(dst);
             w[m++] = 1;
         }
-        for (size_t i = 0; i < AT_ONCE && done < k; i++, done++) {
-            from[m] = cpu_const_floats(src[done]);
-            w[m++] = c[done];
+        for (size_t i = 0; i < AT_ONCE && term < k; i++, term++) {
+            from[m] = cpu_const_floats(src[term]);
+            w[m++] = c[term];
         }
         cpu_of(be)->k->lincomb(n, cpu_floats(dst), m, from, w);
     }

@@ -8,7 +8,7 @@
  * slower. It therefore gets a whole block: the extra lanes are 0 in the activations, and the
  * weights get zeros for them. The same is true of groups that are not whole blocks. Groups that
  * together fill blocks are passed as one group, with zero weights between them. If oneDNN has only
- * reference code for another shape, one of our algorithms computes the pass (conv_own.c). */
+ * reference code for another shape, one of our algorithms computes the pass (conv_native.c). */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct pass {
     dnnl_memory_t data[2];         /* the activation read and the one written (or dy) */
     dnnl_memory_t weights, flat, scratch;
     size_t weights_bytes, scratch_bytes, padded_bytes; /* padded: flat weights with the zeros */
-    struct cpu_own own;                                /* its `by` is CPU_DIRECT: oneDNN */
+    struct cpu_native native;                          /* its `by` is CPU_DIRECT: oneDNN */
 };
 
 struct cpu_conv {
@@ -203,8 +203,8 @@ const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass)
     const struct pass *p = &c->pass[pass];
     const_dnnl_primitive_desc_t pd;
 
-    if (p->own.by != CPU_DIRECT)
-        return cpu_algorithm_name(p->own.by);
+    if (p->native.by != CPU_DIRECT)
+        return cpu_algorithm_name(p->native.by);
     return p->run && !dnnl_primitive_get_primitive_desc(p->run, &pd) ? implementation(pd) : "";
 }
 
@@ -219,15 +219,15 @@ static int new_pass(struct cpu_conv *c, enum mc_pass pass, dnnl_primitive_attr_t
     struct descs d;
     dnnl_primitive_desc_t pd = NULL;
 
-    if (cpu_own_supports(be, s, pass, s->algorithm[pass], &p->own))
+    if (cpu_native_supports(be, s, pass, s->algorithm[pass], &p->native))
         return 0;
     int rc = describe(be, &c->dnnl_shape, pass, &d, err);
     if (!rc)
         rc = failed(err, create_pass(be, &pd, pass, s, &d, attr), "this shape");
     if (rc || !strncmp(implementation(pd), "ref", 3)) {
         dnnl_primitive_desc_destroy(pd);
-        if (!rc && !cpu_own_supports(be, s, pass, cpu_choose_replacement(s), &p->own))
-            (void)cpu_own_supports(be, s, pass, CPU_PRODUCTS, &p->own);
+        if (!rc && !cpu_native_supports(be, s, pass, cpu_choose_replacement(s), &p->native))
+            (void)cpu_native_supports(be, s, pass, CPU_PRODUCTS, &p->native);
         return rc;
     }
     rc = make_pass(be, p, pd, &d, pass, err);
@@ -263,7 +263,7 @@ int cpu_conv_new(struct cpu *be, const struct cpu_conv_shape *s, struct cpu_conv
         rc = failed(err, memory(be, &c->bias, &d.bias), "a bias");
     for (const struct pass *p = c->pass; p < c->pass + MC_N_PASSES; p++) {
         const size_t work =
-            p->weights_bytes + p->padded_bytes + p->scratch_bytes + p->own.work_bytes;
+            p->weights_bytes + p->padded_bytes + p->scratch_bytes + p->native.work_bytes;
         c->work = work > c->work ? work : c->work;
     }
     dnnl_primitive_attr_destroy(attr);
@@ -385,32 +385,32 @@ static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, c
     run(c, pass, from, to, bias);
 }
 
-struct cpu_own *cpu_conv_own(struct cpu_conv *c, enum mc_pass pass)
+struct cpu_native *cpu_conv_native(struct cpu_conv *c, enum mc_pass pass)
 {
-    return &c->pass[pass].own;
+    return &c->pass[pass].native;
 }
 
 void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
                       float *y, void *work)
 {
-    const struct cpu_own *own = &c->pass[MC_PASS_FORWARD].own;
+    const struct cpu_native *native = &c->pass[MC_PASS_FORWARD].native;
 
     bias = c->s.bias ? bias : NULL;
-    if (own->by == CPU_DIRECT)
+    if (native->by == CPU_DIRECT)
         convolve(c, MC_PASS_FORWARD, x, weight, bias, y, work);
     else
-        cpu_own_forward(c->be, own, &c->s, x, weight, bias, y, work);
+        cpu_native_forward(c->be, native, &c->s, x, weight, bias, y, work);
 }
 
 void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
                             void *work)
 {
-    const struct cpu_own *own = &c->pass[MC_PASS_DATA].own;
+    const struct cpu_native *native = &c->pass[MC_PASS_DATA].native;
 
-    if (own->by == CPU_DIRECT)
+    if (native->by == CPU_DIRECT)
         convolve(c, MC_PASS_DATA, dy, weight, NULL, dx, work);
     else
-        cpu_own_backward_data(c->be, own, &c->s, dy, weight, dx, work);
+        cpu_native_backward_data(c->be, native, &c->s, dy, weight, dx, work);
 }
 
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
@@ -418,8 +418,8 @@ void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *
 {
     struct pass *p = &c->pass[MC_PASS_WEIGHTS];
 
-    if (p->own.by != CPU_DIRECT) {
-        cpu_own_backward_weights(c->be, &p->own, &c->s, x, dy, dweight, work);
+    if (p->native.by != CPU_DIRECT) {
+        cpu_native_backward_weights(c->be, &p->native, &c->s, x, dy, dweight, work);
         return;
     }
     const float *padded = place(c, p, dweight, work);

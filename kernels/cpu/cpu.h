@@ -110,32 +110,33 @@ void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *we
 void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
                                void *work);
 
-/* ---- our algorithms of a convolution (conv_own.c, products.c, unfolded.c) -------------------- */
-struct cpu_own {
+/* ---- our algorithms of a convolution (conv_native.c, products.c, unfolded.c) ------------- */
+struct cpu_native {
     enum cpu_algorithm by; /* CPU_DIRECT: not ours */
     struct cpu_wino wino;
     size_t weights_bytes, work_bytes; /* work_bytes: with the weights */
 };
 /* How our kernels compute the convolution's pass. */
-struct cpu_own *cpu_conv_own(struct cpu_conv *c, enum mc_pass pass);
+struct cpu_native *cpu_conv_native(struct cpu_conv *c, enum mc_pass pass);
 /* Returns whether the data's gradient is added to dx. */
 static inline int cpu_conv_adds(struct cpu_conv *c)
 {
-    return cpu_conv_own(c, MC_PASS_DATA)->wino.add;
+    return cpu_conv_native(c, MC_PASS_DATA)->wino.add;
 }
-/* Fills *own and returns 1 if algorithm `by` is ours and fits this pass, otherwise returns 0. */
-int cpu_own_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                     enum cpu_algorithm by, struct cpu_own *own);
-/* Returns whether the pass can compute a kernel of a batch norm, own->wino.norm. */
-int cpu_own_fuses(const struct cpu_own *own, enum mc_pass pass);
-void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
-                     const float *x, const float *weight, const float *bias, float *y, void *work);
-void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
-                           const struct cpu_conv_shape *s, const float *dy, const float *weight,
-                           float *dx, void *work);
-void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
-                              const struct cpu_conv_shape *s, const float *x, const float *dy,
-                              float *dweight, void *work);
+/* Fills *native and returns 1 if algorithm `by` is ours and fits this pass, otherwise returns 0. */
+int cpu_native_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                        enum cpu_algorithm by, struct cpu_native *native);
+/* Returns whether the pass can compute a kernel of a batch norm, native->wino.norm. */
+int cpu_native_fuses(const struct cpu_native *native, enum mc_pass pass);
+void cpu_native_forward(struct cpu *be, const struct cpu_native *native,
+                        const struct cpu_conv_shape *s, const float *x, const float *weight,
+                        const float *bias, float *y, void *work);
+void cpu_native_backward_data(struct cpu *be, const struct cpu_native *native,
+                              const struct cpu_conv_shape *s, const float *dy, const float *weight,
+                              float *dx, void *work);
+void cpu_native_backward_weights(struct cpu *be, const struct cpu_native *native,
+                                 const struct cpu_conv_shape *s, const float *x, const float *dy,
+                                 float *dweight, void *work);
 /* Matrix products, for blocked activations and for pixels (N,C,H,W). A pass reads two of x, weight
  * and y. It adds its result to x or y, or writes it to weight. */
 size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s); /* bytes */

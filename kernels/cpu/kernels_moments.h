@@ -155,13 +155,13 @@ static __attribute__((noinline)) void m_shift(const struct cpu_shape *s, struct 
     const size_t vectors = a->vectors > b->vectors ? a->vectors : b->vectors, block = s->hw * BLOCK,
                  lane_a = a->c % BLOCK, lane_b = b->c % BLOCK;
 
-    for (size_t done = 0, run; done < n; done += run) {
-        const size_t i = (from + done) / s->hw, p = (from + done) % s->hw;
-        run = s->hw - p < n - done ? s->hw - p : n - done;
+    for (size_t sample = 0, run; sample < n; sample += run) {
+        const size_t i = (from + sample) / s->hw, p = (from + sample) % s->hw;
+        run = s->hw - p < n - sample ? s->hw - p : n - sample;
         for (size_t v = 0; v < vectors; v++) {
             const size_t va = v < a->vectors ? v : a->vectors - 1;
             const size_t vb = v < b->vectors ? v : b->vectors - 1;
-            struct m_run x = m_begin(s, a, va, done, i, p), y = m_begin(s, b, vb, done, i, p);
+            struct m_run x = m_begin(s, a, va, sample, i, p), y = m_begin(s, b, vb, sample, i, p);
             for (size_t q = 0; q < run && !(lane_a | lane_b); q++) {
                 m_shift_one(&x, q, 0, BLOCK, block);
                 m_shift_one(&y, q, 0, BLOCK, block);
@@ -222,15 +222,15 @@ static __attribute__((noinline)) void m_multiply(const struct m_side *a, const s
 }
 
 /* Add the sums of n samples of a side, without the shift. */
-static void m_add_own(const struct m_side *m, double n, double *sum, double *sumsq)
+static void m_add_sums(const struct m_side *m, double n, double *sum, double *sumsq)
 {
     const float *shifts = (const float *)m->shift, *sums = (const float *)m->sum,
                 *squares = (const float *)m->sumsq;
 
     for (size_t i = 0; i < m->k; i++) {
-        const double shift = (double)shifts[i], own = (double)sums[i];
-        sum[i] += own + n * shift;
-        sumsq[i] += (double)squares[i] + shift * (own + n * shift) + shift * own;
+        const double shift = (double)shifts[i], shifted = (double)sums[i];
+        sum[i] += shifted + n * shift;
+        sumsq[i] += (double)squares[i] + shift * (shifted + n * shift) + shift * shifted;
     }
 }
 
@@ -289,15 +289,17 @@ static void m_task(const struct cpu_moments *tap, size_t t)
                  cx = t / tiles % tiles * M_TILE, cy = t % tiles * M_TILE;
     const size_t from = samples * chunk / chunks, to = samples * (chunk + 1) / chunks;
     double *sums = chunks > 1 ? tap->work + chunk * MC_MOMENTS_SIZE(k) : tap->total;
-    /* the first tile of a row or column adds the own sums of a or b */
+    /* the first tile of a row or column adds the sums of a or b */
     const struct m_sums all = {sums + 4 * k + cx * k + cy,
                                {cy ? NULL : sums + cx, cx ? NULL : sums + k + cy},
                                {cy ? NULL : sums + 2 * k + cx, cx ? NULL : sums + 3 * k + cy},
                                k};
     _Alignas(64) double tile[M_TILE * M_TILE];
-    double own[4 * M_TILE];
-    const struct m_sums local = {
-        tile, {own, own + M_TILE}, {own + 2 * M_TILE, own + 3 * M_TILE}, M_TILE};
+    double side_sums[4 * M_TILE];
+    const struct m_sums local = {tile,
+                                 {side_sums, side_sums + M_TILE},
+                                 {side_sums + 2 * M_TILE, side_sums + 3 * M_TILE},
+                                 M_TILE};
     const int several = to - from > M_BLOCKS * M_BLOCK; /* sums are first added here */
     const struct m_sums *add = several ? &local : &all;
     vf products[M_TILE * M_VECTORS]; /* one row per channel of a */
@@ -307,7 +309,7 @@ static void m_task(const struct cpu_moments *tap, size_t t)
     m_open(&tap->s, &b, tap->y, tap->c0 + cy, k - cy < M_TILE ? k - cy : M_TILE, from, to);
     if (several) {
         memset(tile, 0, a.k * M_TILE * sizeof *tile);
-        memset(own, 0, sizeof own);
+        memset(side_sums, 0, sizeof side_sums);
     }
     for (size_t begin = from, end; begin < to; begin = end) {
         end = to - begin < M_BLOCKS * M_BLOCK ? to : begin + M_BLOCKS * M_BLOCK;
@@ -321,9 +323,9 @@ static void m_task(const struct cpu_moments *tap, size_t t)
             m_multiply(&a, &b, run, products);
         }
         if (add->sum[0])
-            m_add_own(&a, n, add->sum[0], add->sumsq[0]);
+            m_add_sums(&a, n, add->sum[0], add->sumsq[0]);
         if (add->sum[1])
-            m_add_own(&b, n, add->sum[1], add->sumsq[1]);
+            m_add_sums(&b, n, add->sum[1], add->sumsq[1]);
         m_add_products(&a, &b, n, products, add->products, add->stride);
     }
     if (several)

@@ -56,7 +56,7 @@ static int exclusive(const struct mc_plan *p, int i)
 /* The time when node i runs: that of the batch norm that computes it, if one does. */
 static size_t time_of(const struct cpu_node *c, size_t i)
 {
-    return c->role->done ? (size_t)c->role->done : i;
+    return c->role->norm ? (size_t)c->role->norm : i;
 }
 
 /* Return whether the node's backward reads its input's output. A batch norm that computes the node
@@ -64,7 +64,7 @@ static size_t time_of(const struct cpu_node *c, size_t i)
 static int backward_reads_input(const struct cpu_node *c)
 {
     return c->role->reach &&
-           (c->role->done ? c->n->op == MC_OP_ADD : mc_op_has(c->n, MC_OP_READS_INPUT));
+           (c->role->norm ? c->n->op == MC_OP_ADD : mc_op_has(c->n, MC_OP_READS_INPUT));
 }
 
 /* The input whose memory node i's output reuses, or -1. */
@@ -118,12 +118,12 @@ static void place_outputs(struct mc_plan *p)
         if (!c->role->live || c->n->op == MC_OP_LOSS)
             continue;
         const size_t born = time_of(c, i);
-        const int hidden = c->role->relu >= 0 || (c->role->done && c->n->op == MC_OP_ADD);
+        const int hidden = c->role->relu >= 0 || (c->role->norm && c->n->op == MC_OP_ADD);
         if (hidden && !c->role->tapped)
             continue; /* only the ReLU's output has memory */
         /* a batch norm that computes this node may write over its own input, but only once */
         int from = output_in_place(p, (int)born);
-        if (c->role->done && !hidden && p->nodes[c->n->in[0]].role->tapped)
+        if (c->role->norm && !hidden && p->nodes[c->n->in[0]].role->tapped)
             from = -1;
         if (from >= 0)
             c->out_block = p->nodes[from].out_block;
@@ -237,8 +237,8 @@ static struct cpu_node *first_reader(const struct mc_plan *p, int i)
 /* The place of a batch norm's kernel that the convolution's pass computes, or NULL. */
 static struct cpu_fused *fused_in(const struct cpu_node *c, enum mc_pass pass)
 {
-    struct cpu_own *own = cpu_conv_own(c->conv, pass);
-    return cpu_own_fuses(own, pass) ? &own->wino.norm : NULL;
+    struct cpu_native *native = cpu_conv_native(c->conv, pass);
+    return cpu_native_fuses(native, pass) ? &native->wino.norm : NULL;
 }
 
 /* Let the convolution after a batch norm compute it and the sums of its gradient, and the

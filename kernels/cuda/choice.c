@@ -27,7 +27,7 @@ const char *cuda_pass_name(int pass)
 
 const char *cuda_engine_proof(const struct cuda_engine *e)
 {
-    return e->own.n                            ? CUDA_OWN_ENGINE
+    return e->native.n                         ? CUDA_NATIVE_ENGINE
            : e->notes & NOTE(NONDETERMINISTIC) ? "unordered"
            : e->notes                          ? "noted"
            : e->shown                          ? SHOWN
@@ -46,7 +46,7 @@ int cuda_engine_is_usable(const struct cuda *be, const struct cuda_engine *e)
         unfit |= NOTE(WINOGRAD) | NOTE(DOWN_CONVERT_INPUTS);
     if (!be->any_order)
         unfit |= NOTE(NONDETERMINISTIC);
-    return !(e->notes & unfit) && (e->notes || e->shown || e->own.n || be->any_order) &&
+    return !(e->notes & unfit) && (e->notes || e->shown || e->native.n || be->any_order) &&
            e->work <= CUDA_MAX_WORK;
 }
 
@@ -137,7 +137,7 @@ int cuda_choose(struct cuda_conv *c, int pass)
         c->reason[0] = 0;
         if (cuda_choose_untuned(c, pass))
             return -1;
-        if (!c->engines[pass].own.n)
+        if (!c->engines[pass].native.n)
             report_untimed(c->be);
     }
     if (!(choice = malloc(sizeof *choice))) {

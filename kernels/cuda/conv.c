@@ -79,17 +79,17 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
     const struct cuda_engine *e = &c->engines[pass];
     char text[PASS_TEXT], message[PASS_TEXT + 10];
 
-    assert(e->plan || e->own.n);
+    assert(e->plan || e->native.n);
     cuda_report_bytes((double)cuda_type_size(c->shape.type) *
                       ((double)c->shape.n * c->shape.ic * c->shape.ih * c->shape.iw *
                            (pass == CUDA_PASS_ADD ? 2 : 1) +
                        (double)c->shape.n * c->shape.oc * c->shape.oh * c->shape.ow +
                        (double)c->shape.oc * c->shape.ic / c->shape.groups * c->shape.kernel[0] *
                            c->shape.kernel[1]));
-    if (e->own.n) {
+    if (e->native.n) {
         if (side)
             cuda_begin_side(c->be);
-        cuda_conv_weights(c->be, &e->own, x, y, (float *)(uintptr_t)work,
+        cuda_conv_weights(c->be, &e->native, x, y, (float *)(uintptr_t)work,
                           (float *)(uintptr_t)weight);
         cuda_end_side(c->be);
         return;

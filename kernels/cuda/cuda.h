@@ -63,10 +63,10 @@ enum { CUDA_PASS_ADD = MC_N_PASSES, CUDA_N_PASSES }; /* after mc_pass: the data'
 enum { CUDA_ENGINE_TEXT = 160, CUDA_MAX_ENGINES = 64 };
 #define CUDA_MAX_WORK ((size_t)512 << 20) /* scratch memory of one engine */
 
-#define CUDA_OWN_ENGINE "own" /* conv_weights.cu: weights' gradients, among cuDNN's engines */
+#define CUDA_NATIVE_ENGINE "own" /* conv_weights.cu: weights' gradients, among cuDNN's engines */
 struct cuda_engine {
-    char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2; or CUDA_OWN_ENGINE */
-    struct cuda_conv_sizes own;    /* our own engine's sizes; n is 0 for cuDNN's engines */
+    char text[CUDA_ENGINE_TEXT];   /* "48:2=2,6=1": engine 48, knob 2 is 2; or CUDA_NATIVE_ENGINE */
+    struct cuda_conv_sizes native; /* our own engine's sizes; n is 0 for cuDNN's engines */
     unsigned notes;                /* bits of cuDNN's numerical notes */
     int shown;                     /* it has no numerical notes, and equal bytes were observed on a
                                       device */
@@ -90,7 +90,7 @@ struct cuda_conv {
 /* Sets be->properties to those of be->dnn's device. */
 cudnnStatus_t cuda_describe_device(struct cuda *be);
 /* Returns whether our own engine precedes cuDNN's: their fast engines have no fixed order in f32. */
-static inline int cuda_own_is_first(const struct cuda *be)
+static inline int cuda_native_is_first(const struct cuda *be)
 {
     return be->precision == MC_PRECISION_F32 && !be->any_order;
 }

@@ -253,7 +253,7 @@ static int own_supports(const struct cuda_conv *c, int pass, struct cuda_conv_si
 int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
                            char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT])
 {
-    const int first = cuda_own_is_first(c->be);
+    const int first = cuda_native_is_first(c->be);
     struct cuda_conv_sizes s;
 
     if (fallback || !own_supports(c, pass, &s))
@@ -262,21 +262,21 @@ int cuda_engine_candidates(struct cuda_conv *c, int pass, int fallback,
     n -= n == CUDA_MAX_ENGINES;
     if (first)
         memmove(list[1], list[0], (size_t)n * sizeof list[0]);
-    strcpy(list[first ? 0 : n], CUDA_OWN_ENGINE);
+    strcpy(list[first ? 0 : n], CUDA_NATIVE_ENGINE);
     return n + 1;
 }
 
 /* ---- one engine ------------------------------------------------------------------------------ */
 
-static int make_own(struct cuda_conv *c, int pass)
+static int make_native(struct cuda_conv *c, int pass)
 {
     struct cuda_engine *e = &c->engines[pass];
     struct cuda_conv_sizes s;
 
     if (!own_supports(c, pass, &s))
         return -1;
-    *e =
-        (struct cuda_engine){.text = CUDA_OWN_ENGINE, .own = s, .work = cuda_conv_weights_work(&s)};
+    *e = (struct cuda_engine){
+        .text = CUDA_NATIVE_ENGINE, .native = s, .work = cuda_conv_weights_work(&s)};
     return 0;
 }
 
@@ -319,8 +319,8 @@ int cuda_engine_make(struct cuda_conv *c, int pass, const char *text)
     struct parts p = {0};
 
     cuda_engine_release(e);
-    if (!strcmp(text, CUDA_OWN_ENGINE))
-        return make_own(c, pass);
+    if (!strcmp(text, CUDA_NATIVE_ENGINE))
+        return make_native(c, pass);
     const cudnnBackendDescriptor_t all = graph(&p, c, pass);
     const cudnnBackendDescriptor_t config = engine_with(&p, c->be, &all, text, &e->notes);
     cudnnBackendDescriptor_t plan = begin(&p, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);

@@ -31,7 +31,7 @@ static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int va
 {
     __shared__ struct softmax part[CUDA_MAX_THREADS];
     const uint32_t side = threadIdx.x % IMAGE_THREADS;
-    struct softmax *own = &part[threadIdx.x], s = {-INFINITY, classes, 0};
+    struct softmax *entry = &part[threadIdx.x], s = {-INFINITY, classes, 0};
 
     for (uint32_t j = side; valid && j < classes; j += IMAGE_THREADS) {
         const float v = value(x[j]);
@@ -41,15 +41,16 @@ static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int va
         }
     }
     __syncthreads(); /* the previous values were read */
-    *own = s;
+    *entry = s;
     __syncthreads();
     for (uint32_t rest = IMAGE_THREADS / 2; rest >= 1; rest /= 2) {
         if (side < rest) {
-            const struct softmax o = own[rest];
-            if (o.best < classes && (o.top > own->top || o.top != o.top || own->best == classes ||
-                                     (o.top == own->top && o.best < own->best))) {
-                own->top = o.top;
-                own->best = o.best;
+            const struct softmax o = entry[rest];
+            if (o.best < classes &&
+                (o.top > entry->top || o.top != o.top || entry->best == classes ||
+                 (o.top == entry->top && o.best < entry->best))) {
+                entry->top = o.top;
+                entry->best = o.best;
             }
         }
         __syncthreads();
@@ -58,11 +59,11 @@ static __device__ struct softmax softmax_of(const T *x, uint32_t classes, int va
     for (uint32_t j = side; valid && j < classes; j += IMAGE_THREADS)
         s.sum += exp((double)value(x[j]) - (double)s.top);
     __syncthreads();
-    own->sum = s.sum;
+    entry->sum = s.sum;
     __syncthreads();
     for (uint32_t rest = IMAGE_THREADS / 2; rest >= 1; rest /= 2) {
         if (side < rest)
-            own->sum += own[rest].sum;
+            entry->sum += entry[rest].sum;
         __syncthreads();
     }
     s.sum = part[threadIdx.x - side].sum;

@@ -27,7 +27,7 @@ void cuda_place_partial(const struct mc_plan *p, const struct cuda_node *c, stru
 
 static void place_node(struct mc_plan *p, struct cuda_node *c, struct cuda_places *m)
 {
-    const int hidden = c->role->relu >= 0 || (c->role->done && c->n->op == MC_OP_ADD);
+    const int hidden = c->role->relu >= 0 || (c->role->norm && c->n->op == MC_OP_ADD);
     const struct cuda_shape s = cuda_node_shape(p, c);
 
     if (c->view)

@@ -140,8 +140,8 @@ void cuda_repeat(struct mc_backend *base, struct mc_capture **capture, size_t ti
     /* the graph may use memory that was freed since */
     if (r != &none && r->frees != be->frees)
         forget(be, r);
-    for (size_t done = 0, steps = 1; done < times; done += steps) {
-        const cudaGraphExec_t graph = graph_for(be, r, times - done, work, arg, &steps);
+    for (size_t n_run = 0, steps = 1; n_run < times; n_run += steps) {
+        const cudaGraphExec_t graph = graph_for(be, r, times - n_run, work, arg, &steps);
         const unsigned frees = be->frees;
         if (graph)
             cuda_check(be, cudaGraphLaunch(graph, be->stream));

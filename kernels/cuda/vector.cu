@@ -60,17 +60,17 @@ void cuda_lincomb(struct mc_backend *base, size_t n, struct mc_buf *dst, size_t 
     /* with more than TERMS terms, the sum so far is a term */
     for (size_t i = TERMS; i < k; i++)
         assert(src[i] != dst);
-    for (size_t done = 0; done < k;) {
+    for (size_t term = 0; term < k;) {
         struct terms t = {};
         t.k = k;
-        t.first = done;
+        t.first = term;
         t.coefs = data(coefs);
-        if (done) {
+        if (term) {
             t.whole = 1;
             t.x[t.n++] = data(dst);
         }
-        for (size_t i = 0; i < TERMS && done < k; i++, done++)
-            t.x[t.n++] = data(src[done]);
+        for (size_t i = 0; i < TERMS && term < k; i++, term++)
+            t.x[t.n++] = data(src[term]);
         LAUNCH_EACH(be, sum_terms, n, data(dst), t, ctl_of(ctl));
     }
 }

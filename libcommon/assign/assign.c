@@ -58,7 +58,7 @@ struct work {
     int32_t *col_min;  /* (ld) */
     int32_t *col_row;  /* (ld) */
     int32_t *from;     /* (ld) row from which a column was reached */
-    int32_t *done;     /* (n) searched columns */
+    int32_t *closed;   /* (n) searched columns */
     int32_t *col;      /* (n) column of each row, or -1 */
     int32_t *row;      /* (n) row of each column, or -1 */
     int32_t *free_row; /* (n) */
@@ -79,7 +79,7 @@ static int work_alloc(struct work *w, size_t n)
     enum { DOUBLES = 5, PADDED = 5, INTS = 6 };
     double **doubles[DOUBLES] = {&w->high, &w->v, &w->d, &w->done_v, &w->done_d};
     int32_t **padded[PADDED] = {&w->cv, &w->cd, &w->col_min, &w->col_row, &w->from};
-    int32_t **ints[INTS] = {&w->done, &w->col, &w->row, &w->free_row, &w->list, &w->mark};
+    int32_t **ints[INTS] = {&w->closed, &w->col, &w->row, &w->free_row, &w->list, &w->mark};
     const size_t ld = (n + MC_ASSIGN_LANES - 1) / MC_ASSIGN_LANES * MC_ASSIGN_LANES;
 
     if (n >= INT32_MAX || ld > SIZE_MAX / 8 / (n + 1)) /* ensures that no size below overflows */
@@ -198,7 +198,7 @@ static size_t coarse_bid(struct work *w, size_t n_free)
 static void coarse_augment(struct work *w, size_t start)
 {
     const size_t ld = w->ld;
-    size_t n_done = 0, i = start, j;
+    size_t n_closed = 0, i = start, j;
     int32_t h = 0, least;
 
     for (j = 0; j < ld; j++)
@@ -210,13 +210,13 @@ static void coarse_augment(struct work *w, size_t start)
             break;
         i = (size_t)w->row[j];
         h = w->c[i * ld + j] - (w->cv[j] + 1) - least;
-        w->done[n_done++] = (int32_t)j;
+        w->closed[n_closed++] = (int32_t)j;
         w->col_min[j] = w->cv[j] + least; /* the new dual plus the path's length */
         w->cv[j] = BARRED;
         w->cd[j] = SEARCHED;
     }
-    for (size_t k = 0; k < n_done; k++) {
-        size_t t = (size_t)w->done[k];
+    for (size_t k = 0; k < n_closed; k++) {
+        size_t t = (size_t)w->closed[k];
         w->cv[t] = w->col_min[t] - least;
     }
     w->cv[j]--;
@@ -335,7 +335,7 @@ static size_t fine_start(struct work *w)
 static void fine_augment(struct work *w, size_t start)
 {
     const size_t n = w->n;
-    size_t n_done = 0, i = start, j;
+    size_t n_closed = 0, i = start, j;
     double h = 0, least;
 
     for (j = 0; j < n; j++)
@@ -349,13 +349,13 @@ static void fine_augment(struct work *w, size_t start)
         least -= .5;
         i = (size_t)w->row[j];
         h = fine_cost(w, i, j) - (w->v[j] + .5) - least;
-        w->done[n_done++] = (int32_t)j;
+        w->closed[n_closed++] = (int32_t)j;
         w->done_v[j] = w->v[j] + least;
         w->v[j] = -INFINITY;
         w->d[j] = INFINITY;
     }
-    for (size_t k = 0; k < n_done; k++) {
-        size_t t = (size_t)w->done[k];
+    for (size_t k = 0; k < n_closed; k++) {
+        size_t t = (size_t)w->closed[k];
         w->v[t] = w->done_v[t] - least;
     }
     w->v[j] -= .5;
@@ -382,7 +382,7 @@ static void fine_solve(struct work *w, size_t n_free)
 static size_t count_ties(struct work *w)
 {
     const size_t n = w->n;
-    int32_t *order = w->mark, *low = w->list, *stack = w->done, *path = w->free_row;
+    int32_t *order = w->mark, *low = w->list, *stack = w->closed, *path = w->free_row;
     int32_t *next = w->from; /* number of edges followed from a row */
     size_t n_stack = 0, n_path, ties = 0;
     int32_t clock = 0;
@@ -436,12 +436,12 @@ static void certify(struct work *w, struct mc_assignment *info)
 
     for (size_t i = 0; i < n; i++) {
         size_t j = (size_t)w->col[i];
-        double own = w->value[i * n + j] * w->unit, best;
+        double worth = w->value[i * n + j] * w->unit, best;
         w->first[i] = edges;
         edges += w->scan->fine_tight(n, w->value + i * n, w->unit, row_top(w, i),
                                      fine_u(w, i) + TIE_UNITS, w->v, &best, w->c + edges);
-        mc_sum_add(&value, own);
-        mc_sum_add(&gap, best - (own + w->v[j]));
+        mc_sum_add(&value, worth);
+        mc_sum_add(&gap, best - (worth + w->v[j]));
     }
     w->first[n] = edges;
     info->value = ldexp(mc_sum_value(value), w->exponent - FINE_BITS);

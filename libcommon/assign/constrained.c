@@ -125,16 +125,17 @@ static int repair(struct problem *p, double multiplier)
         struct point now = evaluate(p, p->trial);
         size_t pair[2] = {0, 0};
         double best = -INFINITY;
-        int done = 0;
+        int best_enough = 0;
 
         for (size_t i = 0; i < p->n; i++)
             for (size_t j = i + 1; j < p->n; j++) {
                 struct point d = exchange_gain(p, p->trial, i, j);
                 int enough = now.slack + d.slack >= 0;
                 double merit = enough ? d.value : d.value + multiplier * d.slack;
-                if (!(d.slack > 0) || enough < done || (enough == done && merit <= best))
+                if (!(d.slack > 0) || enough < best_enough ||
+                    (enough == best_enough && merit <= best))
                     continue;
-                done = enough;
+                best_enough = enough;
                 best = merit;
                 pair[0] = i;
                 pair[1] = j;
@@ -142,7 +143,7 @@ static int repair(struct problem *p, double multiplier)
         if (pair[0] == pair[1])
             return 0;
         exchange(p->trial, pair[0], pair[1]);
-        if (done && evaluate(p, p->trial).slack >= 0)
+        if (best_enough && evaluate(p, p->trial).slack >= 0)
             return 1;
     }
     return 0;

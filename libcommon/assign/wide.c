@@ -82,10 +82,10 @@ int mc_wide_proven(const struct mc_wide *w)
     size_t costs = 0, far = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const long double own = reduced(w, i, (size_t)w->col[i]) - row_dual(w, i);
-        if (!(own >= 0 && own < INFINITY)) /* not a number */
+        const long double slack = reduced(w, i, (size_t)w->col[i]) - row_dual(w, i);
+        if (!(slack >= 0 && slack < INFINITY)) /* not a number */
             return 0;
-        most = own > most ? own : most;
+        most = slack > most ? slack : most;
     }
     for (size_t i = 0; i < n; i++)
         for (size_t j = 0; j < n; j++) {

@@ -113,12 +113,12 @@ int mc_file_check_end(FILE *f, const char *path, struct mc_error *err)
 size_t mc_file_write_all(int fd, const void *src, size_t n)
 {
     struct pollfd p = {.fd = fd, .events = POLLOUT};
-    size_t done = 0;
+    size_t total = 0;
 
-    while (done < n) {
-        ssize_t k = write(fd, (const char *)src + done, n - done);
+    while (total < n) {
+        ssize_t k = write(fd, (const char *)src + total, n - total);
         if (k > 0) {
-            done += (size_t)k;
+            total += (size_t)k;
         } else if (k < 0 && errno == EAGAIN) {
             poll(&p, 1, -1);
         } else if (!k || errno != EINTR) {
@@ -126,7 +126,7 @@ size_t mc_file_write_all(int fd, const void *src, size_t n)
             break;
         }
     }
-    return done;
+    return total;
 }
 
 int mc_file_empty(int fd, const char *text, struct mc_error *err)

@@ -137,9 +137,9 @@ static int find_positions(const struct mc_rows *r, struct position *by_row, stru
         const struct mc_row *row = sorted[i], *o = NULL;
         const struct mc_use *u = &row->use;
         struct position *p = &by_row[row - r->rows];
-        struct stack *own = u->parts > 1 ? &part : &whole;
+        struct stack *stack = u->parts > 1 ? &part : &whole;
         *p = (struct position){.row = row};
-        if ((o = innermost(own, row, u->dim))) {
+        if ((o = innermost(stack, row, u->dim))) {
             const size_t from = u->offset - o->use.offset;
             p->unit = from / o->use.repeat;
             p->offset = from % o->use.repeat;
@@ -153,7 +153,7 @@ static int find_positions(const struct mc_rows *r, struct position *by_row, stru
             p->offset = from % o->use.repeat * row->width + u->offset % row->width;
         }
         p->enclosing = o;
-        own->row[own->depth++] = row;
+        stack->row[stack->depth++] = row;
     }
 out:
     free(sorted);

@@ -227,7 +227,7 @@ static int may_use(struct cuda *be, struct call *calls, int n, struct call *c)
         if (calls[i].conv && calls[i].conv->engines[c->pass].notes &&
             cuda_engine_is_usable(be, &calls[i].conv->engines[c->pass]))
             like = &calls[i];
-    if (!be->any_order && !e->notes && !e->own.n && !c->examined) {
+    if (!be->any_order && !e->notes && !e->native.n && !c->examined) {
         c->examined = 1;
         e->shown = shows(be, c, like);
     }
@@ -280,8 +280,8 @@ static int by_time(const void *a, const void *b)
  * engines that may be used. */
 static struct call *usual_call(const struct cuda *be, struct call *calls, int n)
 {
-    for (int i = 0; i < n && cuda_own_is_first(be); i++)
-        if (calls[i].conv && calls[i].conv->engines[calls[i].pass].own.n)
+    for (int i = 0; i < n && cuda_native_is_first(be); i++)
+        if (calls[i].conv && calls[i].conv->engines[calls[i].pass].native.n)
             return &calls[i];
     for (int i = 0; i < n; i++)
         if (calls[i].conv && cuda_engine_is_usable(be, &calls[i].conv->engines[calls[i].pass]))

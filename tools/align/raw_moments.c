@@ -64,11 +64,11 @@ static int check_data(struct mc_reader *a, struct mc_reader *b, struct mc_error 
 
 int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_reader *a,
                                 struct mc_activations_reader *b, struct mc_backend *be,
-                                void (*progress)(void *arg, uint64_t done), void *arg,
+                                void (*progress)(void *arg, uint64_t images), void *arg,
                                 struct mc_error *err)
 {
     struct mc_reader *sa = mc_activations_stream(a), *sb = mc_activations_stream(b);
-    uint64_t done = 0;
+    uint64_t images = 0;
 
     memset(out, 0, sizeof *out);
     int rc = check_shapes(a, b, err);
@@ -94,9 +94,9 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
             (rc = mc_joint_moments_batch(out, be, &x, err)))
             return rc;
         if (x.tap + 1 == out->taps.n_taps)
-            done += x.n;
+            images += x.n;
         if (progress)
-            progress(arg, done);
+            progress(arg, images);
     }
     out->images = mc_activations_images(a);
     out->conditions = *mc_activations_conditions(a);

@@ -28,7 +28,7 @@ MC_USE_RESULT int mc_joint_moments_of_streams(struct mc_moments *out,
                                               struct mc_activations_reader *a,
                                               struct mc_activations_reader *b,
                                               struct mc_backend *be,
-                                              void (*progress)(void *arg, uint64_t done), void *arg,
-                                              struct mc_error *err);
+                                              void (*progress)(void *arg, uint64_t images),
+                                              void *arg, struct mc_error *err);
 
 #endif

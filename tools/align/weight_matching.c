@@ -75,7 +75,7 @@ static int is_ahead(const struct matching *m, size_t group)
 static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
 {
     const size_t K = m->t.s->groups[group].size;
-    size_t done = m->t.n_uses;
+    size_t ahead_use = m->t.n_uses;
     int rc = 0, adds = 0, all = 1; /* if no use is ready, all count */
 
     for (size_t i = 0; i < m->t.n_uses; i++)
@@ -84,12 +84,12 @@ static int value_matrix(struct matching *m, size_t group, struct mc_error *err)
         double *swap = m->value;
         m->value = m->ahead;
         m->ahead = swap;
-        done = m->ahead_use;
+        ahead_use = m->ahead_use;
         m->ahead_use = m->t.n_uses;
         adds = 1;
     }
     for (size_t i = 0; i < m->t.n_uses && !rc; i++)
-        if (i != done && m->t.uses[i].group == group && (all || !is_unready(m, i, group))) {
+        if (i != ahead_use && m->t.uses[i].group == group && (all || !is_unready(m, i, group))) {
             rc = products_of(m, i, adds, m->value, NULL, err);
             adds = 1;
         }

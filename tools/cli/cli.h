@@ -207,7 +207,7 @@ struct mc_progress {
     const struct mc_cli *cli;
     const char *action; /* "training" */
     const char *unit;   /* "images" */
-    uint64_t total, done;
+    uint64_t total, count;
     double start, last;
     char result[120]; /* printed at the end instead of the number of units, unless "" */
     int shown;
@@ -216,13 +216,13 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
                        const char *unit, uint64_t total);
 /* True if a terminal shows the progress and an update is due: ask a device for numbers only then. */
 int mc_progress_due(const struct mc_progress *p);
-void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra);
+void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra);
 /* Erases the line. If it was visible for a second, or there is a result, and the output is a file,
  * a successful program ends with a line that remains: the result, the time, the file. */
 void mc_progress_end(struct mc_progress *p);
 /* Callbacks that update the struct mc_progress at arg; `total` replaces its total if that is 0. */
-void mc_progress_count(void *arg, uint64_t done);
-void mc_progress_count_of(void *arg, uint64_t done, uint64_t total);
+void mc_progress_count(void *arg, uint64_t count);
+void mc_progress_count_of(void *arg, uint64_t count, uint64_t total);
 /* Prints the final line that mc_progress_end prepared, if any. */
 void mc_print_ending(void);
 

@@ -44,19 +44,19 @@ static void cut(struct mc_log *l, off_t bytes)
 
 static int read_old(struct mc_log *l, size_t size)
 {
-    size_t done = 0;
+    size_t size_read = 0;
 
     if (!(l->old = calloc(size + 1, 1)))
         return ENOMEM;
-    while (done < size) {
-        ssize_t n = pread(l->fd, l->old + done, size - done, (off_t)done);
+    while (size_read < size) {
+        ssize_t n = pread(l->fd, l->old + size_read, size - size_read, (off_t)size_read);
         if (n < 0 && errno != EINTR)
             return errno;
         if (!n)
             break;
-        done += n > 0 ? (size_t)n : 0;
+        size_read += n > 0 ? (size_t)n : 0;
     }
-    l->old_size = done;
+    l->old_size = size_read;
     return 0;
 }
 
@@ -175,14 +175,14 @@ static int is_repeated(struct mc_log *l)
 static void append(struct mc_log *l)
 {
     struct stat st = {0};
-    size_t done = 0;
+    size_t bytes = 0;
 
     if (l->regular && fstat(l->fd, &st))
         fail(l, errno);
     if (!l->failed &&
-        (done = mc_file_write_all(l->fd, l->line.text, l->line.bytes)) < l->line.bytes)
+        (bytes = mc_file_write_all(l->fd, l->line.text, l->line.bytes)) < l->line.bytes)
         fail(l, errno);
-    if (done && done < l->line.bytes)
+    if (bytes && bytes < l->line.bytes)
         cut(l, st.st_size);
 }
 

@@ -185,15 +185,15 @@ static size_t line_width(void)
     return !ioctl(STDERR_FILENO, TIOCGWINSZ, &w) && w.ws_col > 1 ? w.ws_col - 1u : 79;
 }
 
-void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
+void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra)
 {
     const size_t max = line_width();
     double now = mc_now(), elapsed = now - p->start;
-    double rate = elapsed > 0 ? (double)done / elapsed : 0;
+    double rate = elapsed > 0 ? (double)count / elapsed : 0;
     char line[400], left[32];
     int used = 0;
 
-    p->done = done;
+    p->count = count;
     if (!p->shown || now - p->last < .1)
         return;
     p->last = now;
@@ -203,11 +203,11 @@ void mc_progress_update(struct mc_progress *p, uint64_t done, const char *extra)
         used -= !words; /* the space */
         if (p->total)
             used += snprintf(line + used, sizeof line - (size_t)used, " %3.0f%%  %s left",
-                             100. * (double)done / (double)p->total,
-                             span(rate > 0 ? (double)(p->total - done) / rate : 0, left));
+                             100. * (double)count / (double)p->total,
+                             span(rate > 0 ? (double)(p->total - count) / rate : 0, left));
         else
             used += snprintf(line + used, sizeof line - (size_t)used, " %llu %s",
-                             (unsigned long long)done, p->unit);
+                             (unsigned long long)count, p->unit);
         used += snprintf(line + used, sizeof line - (size_t)used, "  %s%s%.0f%s%s/s",
                          extra ? extra : "", extra ? "  " : "", rate, words ? " " : "",
                          words ? p->unit : "");
@@ -227,7 +227,7 @@ void mc_progress_end(struct mc_progress *p)
         fputs("\r\033[K", stderr);
     fflush(stderr);
     in_progress = 0;
-    snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->done, p->unit);
+    snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->count, p->unit);
     if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))
         snprintf(ending, sizeof ending, "%s in %s: %s", *p->result ? p->result : units,
                  span(mc_now() - p->start, elapsed), file);
@@ -240,16 +240,16 @@ void mc_print_ending(void)
         mc_message(ending);
 }
 
-void mc_progress_count(void *arg, uint64_t done)
+void mc_progress_count(void *arg, uint64_t count)
 {
-    mc_progress_update(arg, done, NULL);
+    mc_progress_update(arg, count, NULL);
 }
 
-void mc_progress_count_of(void *arg, uint64_t done, uint64_t total)
+void mc_progress_count_of(void *arg, uint64_t count, uint64_t total)
 {
     struct mc_progress *p = arg;
 
     if (!p->total)
         p->total = total;
-    mc_progress_update(p, done, NULL);
+    mc_progress_update(p, count, NULL);
 }

@@ -16,11 +16,11 @@ static int text_fd = STDOUT_FILENO;
 static ssize_t write_waiting(void *cookie, const char *text, size_t n)
 {
     const int is_stdout = cookie == &stdout_failed;
-    const size_t done = mc_file_write_all(is_stdout ? text_fd : STDERR_FILENO, text, n);
+    const size_t bytes = mc_file_write_all(is_stdout ? text_fd : STDERR_FILENO, text, n);
 
-    if (done < n && is_stdout && !stdout_failed)
+    if (bytes < n && is_stdout && !stdout_failed)
         stdout_failed = errno;
-    return (ssize_t)done;
+    return (ssize_t)bytes;
 }
 
 void mc_cli_streams(void)

@@ -22,7 +22,7 @@
 struct run {
     struct mc_batched *s;
     int reestimate; /* re-estimate batch norm's statistics on s->bn */
-    size_t T, block, done;
+    size_t T, block, first;
     uint64_t images, total;                /* times points, of this run */
     uint64_t before;                       /* images of earlier passes */
     size_t points;                         /* in this pass */
@@ -147,14 +147,14 @@ static int is_possible(const struct mc_eval_result *m)
 static int save(struct run *r, struct mc_error *err)
 {
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; t < r->done; t++)
+        for (size_t t = 0; t < r->first; t++)
             if (!is_possible(&r->s->data[i].out.result[t]) ||
                 (r->s->attack && !is_possible(&r->s->data[i].robust.result[t])))
                 return 0;
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; t < r->done; t++)
+        for (size_t t = 0; t < r->first; t++)
             copy_results(r, i, t, 1);
-    r->s->state.epoch = r->done;
+    r->s->state.epoch = r->first;
     return mc_checkpoint_write(&r->s->state, r->s->checkpoint, err);
 }
 
@@ -167,9 +167,9 @@ static int restore(struct run *r, struct mc_error *err)
                      (unsigned long long)r->s->state.epoch, r->T);
     if (rc)
         return rc;
-    r->done = (size_t)r->s->state.epoch;
+    r->first = (size_t)r->s->state.epoch;
     for (size_t i = 0; i < r->s->n_data; i++)
-        for (size_t t = 0; t < r->done; t++) {
+        for (size_t t = 0; t < r->first; t++) {
             const struct mc_batched_data *d = &r->s->data[i];
             copy_results(r, i, t, 0);
             const struct mc_eval_result *m[] = {&d->out.result[t], &d->robust.result[t]};
@@ -229,9 +229,9 @@ static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *
     if (!rc && bn)
         rc = mc_eval_statistics(span, &o, attack, r->stats, err);
     else if (!rc) {
-        const struct mc_eval_output out = output_from(&d->out, r->done, d->n_images);
+        const struct mc_eval_output out = output_from(&d->out, r->first, d->n_images);
         const struct mc_eval_output robust =
-            attack ? output_from(&d->robust, r->done, d->n_images) : (struct mc_eval_output){0};
+            attack ? output_from(&d->robust, r->first, d->n_images) : (struct mc_eval_output){0};
         rc = mc_eval_loss(span, &o, attack, &out, attack ? &robust : NULL, err);
         snprintf(d->id, sizeof d->id, "%s", mc_reader_id(mc_dataset_stream(d->reader)));
     }
@@ -253,12 +253,12 @@ static float sum_at(const float *const *vectors, size_t k, const double *coef, s
 static int run_block(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
-    const size_t S = s->span->graph->S, left = r->T - r->done;
+    const size_t S = s->span->graph->S, left = r->T - r->first;
     struct mc_span span = *s->span;
     int rc = 0;
 
     span.T = left < r->block ? left : r->block;
-    span.coef += r->done * span.k;
+    span.coef += r->first * span.k;
     span.stats = r->stats;
     if (r->reestimate)
         rc = pass(r, &r->s->bn, &span, 1, err);
@@ -267,7 +267,7 @@ static int run_block(struct run *r, struct mc_error *err)
     for (size_t i = 0; !rc && i < s->n_data; i++)
         rc = pass(r, &r->s->data[i], &span, 0, err);
     if (!rc)
-        r->done += span.T;
+        r->first += span.T;
     if (!rc && s->checkpoint)
         rc = save(r, err);
     return rc;
@@ -331,10 +331,10 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = restore(r, err);
     if (rc)
         return rc;
-    r->total = r->total / r->T * (r->T - r->done);
+    r->total = r->total / r->T * (r->T - r->first);
     if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
         return mc_no_memory(err);
-    rc = s->begin(s->pass.arg, r->done, r->block, bytes + r->block * point_bytes(s),
+    rc = s->begin(s->pass.arg, r->first, r->block, bytes + r->block * point_bytes(s),
                   per_image_bytes(r), err);
     for (size_t i = 0; !rc && s->per_image && i < s->n_data; i++)
         rc = per_image_new(r, &s->data[i], err);
@@ -348,7 +348,7 @@ int mc_batched_run(struct mc_batched *s, struct mc_error *err)
     assert(!s->state.n_vectors && !s->state.epoch); /* every run needs its own state */
     int rc = prepare(&r, err);
 
-    while (!rc && r.done < r.T)
+    while (!rc && r.first < r.T)
         rc = run_block(&r, err);
     for (size_t i = 0; i < s->state.n_vectors; i++)
         free(s->state.vectors[i].data);

@@ -52,7 +52,7 @@ struct mc_batched {
     /* Called once with pass.arg, after all inputs were found to fit; must not be NULL. Arguments:
      * points done by an earlier run, points per block, bytes needed in addition to the caller's,
      * and bytes of the results per image, which are allocated next. An error ends the run. */
-    int (*begin)(void *arg, size_t done, size_t block, size_t bytes, double per_image,
+    int (*begin)(void *arg, size_t first, size_t block, size_t bytes, double per_image,
                  struct mc_error *err);
 };
 

@@ -22,7 +22,7 @@ struct pass {
     struct mc_buf **robust;  /* (T): sums over its adversarial examples, or NULL each */
     struct mc_buf *coefs, *point, *point_ctl;
     const struct mc_eval_output *out[2]; /* clean, robust; for results per image */
-    size_t done;                         /* images before the loaded batch */
+    size_t first;                        /* images before the loaded batch */
     struct mc_buf *per_image;            /* (B) of the loaded batch */
     float *host;                         /* (B) */
 };
@@ -102,7 +102,7 @@ static int get_per_image(struct pass *p, const struct mc_model *m, size_t i, siz
                          struct mc_error *err)
 {
     const struct mc_eval_output *out = p->out[robust];
-    const size_t offset = i * p->loader.n_images + p->done;
+    const size_t offset = i * p->loader.n_images + p->first;
 
     if (!out->loss)
         return 0;
@@ -159,7 +159,7 @@ static int run_batch(struct pass *p, size_t n, struct mc_error *err)
         }
         rc = run_point(p, s->k > 1 ? p->point : p->vectors[0], i, n, err);
     }
-    p->done += n;
+    p->first += n;
     return rc;
 }
 

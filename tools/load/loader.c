@@ -137,9 +137,9 @@ int mc_loader_next(struct mc_loader *f, const struct mc_model *models, size_t n_
     const uint64_t to = f->to < f->n_images ? f->to : f->n_images;
 
     *n = 0;
-    f->done += f->last;
+    f->n_reported += f->last;
     if (f->last && f->o.progress)
-        f->o.progress(f->o.arg, f->done, to - f->from);
+        f->o.progress(f->o.arg, f->n_reported, to - f->from);
     f->last = 0;
     while (!f->ended) { /* read on after the last image needed: the end may be damaged */
         const uint64_t first = f->read;

@@ -55,8 +55,8 @@ struct mc_loader {
     struct mc_backend *be;
     struct mc_loader_options o;
     size_t image_bytes;
-    uint64_t read;       /* images read so far */
-    uint64_t done, last; /* images delivered and reported; images of the loaded batch */
+    uint64_t read;             /* images read so far */
+    uint64_t n_reported, last; /* images delivered and reported; images of the loaded batch */
     int ended;
     struct mc_buf *images, *labels, *order; /* (B) */
     int32_t *host_order;

@@ -167,7 +167,7 @@ static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject 
         mc_data_warn_plain(e->cli, "--bn-plain", subject->augmented, info);
 }
 
-static int begin(void *arg, size_t done, size_t block, size_t bytes, double each,
+static int begin(void *arg, size_t first, size_t block, size_t bytes, double each,
                  struct mc_error *err)
 {
     struct mc_eval_cli *e = arg;
@@ -175,8 +175,8 @@ static int begin(void *arg, size_t done, size_t block, size_t bytes, double each
     for (size_t i = 0; i < e->n_subjects; i++)
         warn_data(e, &e->subjects[i]);
     e->n_subjects = 0;
-    if (done)
-        mc_detail(e->cli, "resumed after point %zu of %zu", done, e->sweep.span->T);
+    if (first)
+        mc_detail(e->cli, "resumed after point %zu of %zu", first, e->sweep.span->T);
     if (e->report.marks) /* a plane */
         mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->sweep.span->T, block,
                 (double)bytes / (1 << 20));

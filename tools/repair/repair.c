@@ -180,9 +180,9 @@ static int measure(struct mc_repair *r, const struct mc_weights *w, int level, s
         for (size_t i = 0; !rc && i < r->rescale.n; i++)
             if (level < 0 || r->rescale.nodes[i].level == level)
                 rc = add_sums(r, i, n, !first, err);
-        r->done += n;
+        r->images_read += n;
         if (!rc && o->progress)
-            o->progress(o->arg, r->done);
+            o->progress(o->arg, r->images_read);
     }
     for (size_t i = 0; !rc && i < r->rescale.n; i++)
         if (level < 0 || r->rescale.nodes[i].level == level)

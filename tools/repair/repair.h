@@ -26,7 +26,7 @@ struct mc_repair_options {
     int augment;   /* by the data set's settings, with random numbers of MC_RNG_BN */
     uint64_t seed; /* for the augmentation */
     /* called after every batch with the images of all passes so far; may be NULL */
-    void (*progress)(void *arg, uint64_t done);
+    void (*progress)(void *arg, uint64_t images_read);
     void *arg;
 };
 
@@ -53,7 +53,7 @@ struct mc_repair {
     struct mc_bufs bufs;
     struct mc_buf *tap, *order, *ctl;
     int32_t *host_order; /* (batch) */
-    uint64_t done;
+    uint64_t images_read;
 };
 
 /* Start a repair of networks with graph g. MC_EINPUT if no channel can be repaired. Release r also

@@ -33,7 +33,7 @@ int mc_rescale_find(struct mc_rescale *out, const struct mc_graph *g, struct mc_
 
     *out = (struct mc_rescale){0};
     if (rc || (rc = mc_new(&depth, all, err)) || (rc = mc_new(&out->nodes, all, err)))
-        goto done;
+        goto out;
     reaches = needed + all;
     mc_graph_needed(g, 0, needed);
     find_reaches(g, needed, reaches);
@@ -53,7 +53,7 @@ int mc_rescale_find(struct mc_rescale *out, const struct mc_graph *g, struct mc_
         if (depth[i] > out->levels)
             out->levels = depth[i];
     }
-done:
+out:
     free(needed);
     free(depth);
     return rc;

@@ -287,13 +287,13 @@ static int report_progress(struct run *r, uint64_t epoch, uint64_t step, struct 
 {
     const struct mc_train_watch *w = &r->job->watch;
     double sums[N_SUMS];
-    uint64_t n = r->images, done = (step + 1) * r->o->batch;
+    uint64_t n = r->images, images = (step + 1) * r->o->batch;
 
     if (!w->progress || !w->progress_due || !w->progress_due(w->arg))
         return 0;
     int rc = r->train.be->get(r->train.be, r->sums, 0, sums, sizeof sums, err);
     if (!rc)
-        w->progress(w->arg, epoch * n + (done < n ? done : n), r->last * n, epoch,
+        w->progress(w->arg, epoch * n + (images < n ? images : n), r->last * n, epoch,
                     sums[MC_METRIC_LOSS] / sums[MC_METRIC_IMAGES],
                     sums[MC_METRIC_CORRECT] / sums[MC_METRIC_IMAGES]);
     return rc;
@@ -409,9 +409,9 @@ static int run_all(struct run *r, struct mc_error *err)
         report_epoch(r, e, 0);
     for (uint64_t e = r->state->epoch; !rc && !stop && e < last; e++) {
         rc = run_epoch(r, e, &stop, err);
-        uint64_t done = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
-        if (!rc && r->o->checkpoint && (done % every == 0 || done == last || stop))
-            rc = save(r, done, err);
+        uint64_t epochs = e + 1, every = r->o->checkpoint_every ? r->o->checkpoint_every : 1;
+        if (!rc && r->o->checkpoint && (epochs % every == 0 || epochs == last || stop))
+            rc = save(r, epochs, err);
     }
     return rc;
 }

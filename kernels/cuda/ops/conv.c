@@ -62,14 +62,15 @@ static size_t conv_copy(const struct mc_plan *p, const struct cuda_node *c, uint
 {
     const struct cuda_node *in = &p->nodes[c->n->in[0]];
     const size_t out = (size_t)c->n->c, h = (size_t)c->n->kernel[0], w = (size_t)c->n->kernel[1];
-    const size_t own = (size_t)(in->n->c / c->n->groups), all = in->stored / (size_t)c->n->groups;
+    const size_t channels = (size_t)(in->n->c / c->n->groups),
+                 all = in->stored / (size_t)c->n->groups;
 
     for (size_t o = 0; param && o < out; o++)
         for (size_t y = 0; y < h; y++)
             for (size_t x = 0; x < w; x++)
-                for (size_t i = 0; i < own; i++)
+                for (size_t i = 0; i < channels; i++)
                     param[((o * h + y) * w + x) * all + i] =
-                        (uint32_t)(c->n->weight.offset + ((o * own + i) * h + y) * w + x);
+                        (uint32_t)(c->n->weight.offset + ((o * channels + i) * h + y) * w + x);
     return out * h * w * all;
 }
 

@@ -54,7 +54,7 @@ static int concat_make(struct mc_plan *p, struct cuda_node *whole, struct mc_err
     (void)err;
     for (int k = 0; k < whole->n->n_in; k++) {
         struct cuda_node *c = &p->nodes[whole->n->in[k]];
-        const int by_norm = c->n->op == MC_OP_BATCHNORM ? c->role->relu < 0 : c->role->done;
+        const int by_norm = c->n->op == MC_OP_BATCHNORM ? c->role->relu < 0 : c->role->norm;
         if (by_norm && c->role->users == 1) {
             c->whole = whole;
             c->first_channel = channel;

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-/* Fill *own and return 1 if our Winograd kernels support this pass, otherwise return 0. */
+/* Fill *native and return 1 if our Winograd kernels support this pass, otherwise return 0. */
 static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                         struct cpu_own *own)
+                         struct cpu_native *native)
 {
     enum { CACHE = 384 << 10, MAX_ROWS = 64 };
     const size_t b = (size_t)be->k->block;
     const size_t icb = ((size_t)s->ic + b - 1) / b, ocb = ((size_t)s->oc + b - 1) / b;
     const int data = pass == MC_PASS_DATA;
-    struct cpu_wino *w = &own->wino;
+    struct cpu_wino *w = &native->wino;
 
     if (s->kernel[0] != 3 || s->kernel[1] != 3 || s->stride[0] != 1 || s->stride[1] != 1 ||
         s->groups != 1 || cpu_is_plain(s, pass) || s->pad[0] != s->pad[1] || s->pad[0] > 2 ||
@@ -42,33 +42,33 @@ static int winograd_fits(const struct cpu *be, const struct cpu_conv_shape *s, e
         *w = more;
     }
     const size_t weights = 36 * icb * ocb * b * b * sizeof(float);
-    own->weights_bytes = pass == MC_PASS_WEIGHTS ? weights * (size_t)be->base.threads : weights;
-    own->work_bytes =
-        own->weights_bytes + CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
+    native->weights_bytes = pass == MC_PASS_WEIGHTS ? weights * (size_t)be->base.threads : weights;
+    native->work_bytes =
+        native->weights_bytes + CPU_WINO_WORK(w, b) * sizeof(float) * (size_t)be->base.threads;
     return 1;
 }
 
-int cpu_own_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                     enum cpu_algorithm by, struct cpu_own *own)
+int cpu_native_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                        enum cpu_algorithm by, struct cpu_native *native)
 {
-    *own = (struct cpu_own){.by = by};
-    if ((by == CPU_WINOGRAD && winograd_fits(be, s, pass, own)) ||
+    *native = (struct cpu_native){.by = by};
+    if ((by == CPU_WINOGRAD && winograd_fits(be, s, pass, native)) ||
         (by == CPU_DEPTHWISE && cpu_is_depthwise(s)))
         return 1;
     if (by == CPU_PRODUCTS) {
-        own->work_bytes =
+        native->work_bytes =
             cpu_is_plain(s, pass) ? cpu_unfolded_work(be, s, pass) : cpu_products_work(be, s);
         return 1;
     }
-    own->by = CPU_DIRECT;
+    native->by = CPU_DIRECT;
     return 0;
 }
 
-int cpu_own_fuses(const struct cpu_own *own, enum mc_pass pass)
+int cpu_native_fuses(const struct cpu_native *native, enum mc_pass pass)
 {
     /* only a batch norm before the weights' gradient allows that threads share an image */
-    return own->by == CPU_WINOGRAD &&
-           (pass == MC_PASS_WEIGHTS || own->wino.rows % own->wino.tiles_h == 0);
+    return native->by == CPU_WINOGRAD &&
+           (pass == MC_PASS_WEIGHTS || native->wino.rows % native->wino.tiles_h == 0);
 }
 
 static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
@@ -98,24 +98,24 @@ static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const flo
         }
 }
 
-static float *wino_scratch(const struct cpu_own *own, void *work)
+static float *wino_scratch(const struct cpu_native *native, void *work)
 {
-    return (float *)work + own->weights_bytes / sizeof(float);
+    return (float *)work + native->weights_bytes / sizeof(float);
 }
 
 /* Compute forward or the data's gradient. */
-static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
-                     enum mc_pass pass, const float *from, const float *weight, const float *bias,
-                     float *to, void *work)
+static void convolve(struct cpu *be, const struct cpu_native *native,
+                     const struct cpu_conv_shape *s, enum mc_pass pass, const float *from,
+                     const float *weight, const float *bias, float *to, void *work)
 {
     const int data = pass == MC_PASS_DATA;
     const struct mc_window w = cpu_conv_window(s);
 
-    if (own->by == CPU_WINOGRAD) {
-        be->k->wino_weights_in(&own->wino, (size_t)(data ? s->oc : s->ic),
+    if (native->by == CPU_WINOGRAD) {
+        be->k->wino_weights_in(&native->wino, (size_t)(data ? s->oc : s->ic),
                                (size_t)(data ? s->ic : s->oc), data, weight, work);
-        be->k->wino_conv(&own->wino, from, work, to, wino_scratch(own, work));
-    } else if (own->by == CPU_DEPTHWISE) {
+        be->k->wino_conv(&native->wino, from, work, to, wino_scratch(native, work));
+    } else if (native->by == CPU_DEPTHWISE) {
         be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, data, from, weight, bias, to);
     } else if (data) {
         const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
@@ -128,31 +128,32 @@ static void convolve(struct cpu *be, const struct cpu_own *own, const struct cpu
     }
 }
 
-void cpu_own_forward(struct cpu *be, const struct cpu_own *own, const struct cpu_conv_shape *s,
-                     const float *x, const float *weight, const float *bias, float *y, void *work)
+void cpu_native_forward(struct cpu *be, const struct cpu_native *native,
+                        const struct cpu_conv_shape *s, const float *x, const float *weight,
+                        const float *bias, float *y, void *work)
 {
-    convolve(be, own, s, MC_PASS_FORWARD, x, weight, bias, y, work);
+    convolve(be, native, s, MC_PASS_FORWARD, x, weight, bias, y, work);
 }
 
-void cpu_own_backward_data(struct cpu *be, const struct cpu_own *own,
-                           const struct cpu_conv_shape *s, const float *dy, const float *weight,
-                           float *dx, void *work)
+void cpu_native_backward_data(struct cpu *be, const struct cpu_native *native,
+                              const struct cpu_conv_shape *s, const float *dy, const float *weight,
+                              float *dx, void *work)
 {
-    convolve(be, own, s, MC_PASS_DATA, dy, weight, NULL, dx, work);
+    convolve(be, native, s, MC_PASS_DATA, dy, weight, NULL, dx, work);
 }
 
-void cpu_own_backward_weights(struct cpu *be, const struct cpu_own *own,
-                              const struct cpu_conv_shape *s, const float *x, const float *dy,
-                              float *dweight, void *work)
+void cpu_native_backward_weights(struct cpu *be, const struct cpu_native *native,
+                                 const struct cpu_conv_shape *s, const float *x, const float *dy,
+                                 float *dweight, void *work)
 {
     const struct cpu_kernels *k = be->k;
     const struct mc_window w = cpu_conv_window(s);
 
-    if (own->by == CPU_WINOGRAD) {
-        k->wino_grad(&own->wino, x, dy, work, wino_scratch(own, work));
-        k->wino_weights_out(&own->wino, (size_t)s->ic, (size_t)s->oc, work,
+    if (native->by == CPU_WINOGRAD) {
+        k->wino_grad(&native->wino, x, dy, work, wino_scratch(native, work));
+        k->wino_weights_out(&native->wino, (size_t)s->ic, (size_t)s->oc, work,
                             (size_t)be->base.threads, dweight);
-    } else if (own->by == CPU_DEPTHWISE) {
+    } else if (native->by == CPU_DEPTHWISE) {
         k->depthwise_grad((size_t)s->n, (size_t)s->ic, &w, x, dy, dweight);
     } else {
         multiply(be, s, MC_PASS_WEIGHTS, x, dweight, dy, work);
