@@ -57,7 +57,7 @@ struct mc_soft_perm; /* a network's permutation groups ready to multiply its par
 struct mc_capture;   /* a graph of steps that a device captured */
 struct mc_symmetry;
 
-/* The control block, in device memory. Every function with a `ctl` argument reads it. */
+/* Control values, in device memory. Every function with a `ctl` argument reads it. */
 struct mc_ctl {
     uint64_t seed;
     uint32_t epoch;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Dataset streams, block by block. */
+ * Dataset streams, record by record. */
 #include "formats/codecs/dataset.h"
 #include "formats/codecs/tensors.h"
 #include "formats/stream/writer.h"
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_BYTES (4u << 20) /* images per record */
-#define MAX_BLOCK 4096
+#define RECORD_BYTES (4u << 20) /* images per record */
+#define MAX_RECORD 4096
 
 /* Check the pixels and labels of n images, starting at image `first`. */
 static int check_images(const struct mc_dataset_info *info, uint64_t first, size_t n,
@@ -45,9 +45,9 @@ struct mc_dataset_reader {
     size_t images_index; /* index of the tensor "images" */
     void *slab;          /* memory of the lent record */
     size_t slab_size;
-    const void *images; /* (have) images of the current block */
+    const void *images; /* (have) images of the current record */
     size_t have, used;
-    uint64_t n_before; /* images in earlier blocks */
+    uint64_t n_before; /* images in earlier records */
     int32_t *labels;   /* (n_labels) labels from image `n_before` on */
     size_t n_labels, labels_room;
 };
@@ -128,9 +128,9 @@ static int keep_labels(struct mc_dataset_reader *d, const struct mc_record *rec,
     return 0;
 }
 
-/* Read the next block: a record of images, whose labels precede it or follow directly. The stream's
- * end is verified before the last block is lent. */
-static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
+/* Read the next record of images, whose labels precede it or follow directly. The stream's
+ * end is verified before the last record is lent. */
+static int next_record(struct mc_dataset_reader *d, struct mc_error *err)
 {
     struct mc_record rec;
     size_t rows = 0;
@@ -170,7 +170,7 @@ static int next_block(struct mc_dataset_reader *d, struct mc_error *err)
 int mc_dataset_lend(struct mc_dataset_reader *d, size_t max, const void **images,
                     const int32_t **labels, size_t *n, struct mc_error *err)
 {
-    int rc = d->used == d->have ? next_block(d, err) : 0;
+    int rc = d->used == d->have ? next_record(d, err) : 0;
     const size_t left = d->have - d->used;
 
     *n = rc ? 0 : left < max ? left : max;
@@ -202,9 +202,9 @@ struct mc_dataset_writer {
     struct mc_writer *w;
     struct mc_dataset_info info; /* without class names */
     size_t image_bytes;
-    char *images;    /* (block) */
-    int32_t *labels; /* (block) */
-    size_t block, have;
+    char *images;        /* (record) */
+    int32_t *labels;     /* (record) */
+    size_t record, have; /* images per record, and in memory */
     uint64_t n_before;
 };
 
@@ -235,10 +235,10 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
     d->info = *info;
     d->info.class_names = NULL;
     d->image_bytes = mc_dataset_image_bytes(info);
-    d->block = BLOCK_BYTES / d->image_bytes;
-    d->block = d->block < 1 ? 1 : d->block > MAX_BLOCK ? MAX_BLOCK : d->block;
-    if ((rc = mc_new(&d->images, d->block * d->image_bytes, err)) ||
-        (rc = mc_new(&d->labels, d->block, err)))
+    d->record = RECORD_BYTES / d->image_bytes;
+    d->record = d->record < 1 ? 1 : d->record > MAX_RECORD ? MAX_RECORD : d->record;
+    if ((rc = mc_new(&d->images, d->record * d->image_bytes, err)) ||
+        (rc = mc_new(&d->labels, d->record, err)))
         goto out;
     tensors[0] = mc_tensor_make("images", info->pixels, 4,
                                 (const uint64_t[]){info->n, (uint64_t)s->channels,
@@ -256,7 +256,7 @@ out:
     return rc;
 }
 
-static int flush_block(struct mc_dataset_writer *d, struct mc_error *err)
+static int flush_record(struct mc_dataset_writer *d, struct mc_error *err)
 {
     int rc = 0;
 
@@ -277,15 +277,15 @@ int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
     const char *from = images;
 
     while (n) {
-        size_t count = d->block - d->have < n ? d->block - d->have : n;
+        size_t count = d->record - d->have < n ? d->record - d->have : n;
         memcpy(d->images + d->have * d->image_bytes, from, count * d->image_bytes);
         memcpy(d->labels + d->have, labels, count * sizeof *labels);
         from += count * d->image_bytes;
         labels += count;
         n -= count;
         d->have += count;
-        if (d->have == d->block) {
-            int rc = flush_block(d, err);
+        if (d->have == d->record) {
+            int rc = flush_record(d, err);
             if (rc)
                 return rc;
         }
@@ -295,7 +295,7 @@ int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
 
 int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err)
 {
-    int rc = flush_block(d, err);
+    int rc = flush_record(d, err);
 
     if (!rc) {
         rc = mc_writer_close(d->w, id, err);

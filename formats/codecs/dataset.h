@@ -5,8 +5,9 @@
  *
  * meta: name, split, order, classes, class_names, mean and std (the normalisation for a network's
  * input), augment. Tensors: images (N,C,H,W) uint8 0..255 or float32 in [0,1]; labels (N) int32. At
- * most one record of images may precede its labels, so that a reader needs one block at a time. The
- * programs write blocks of images, each followed by its labels. All labels first is valid too. */
+ * most one record of images may precede its labels, so that a reader needs one record at a time.
+ * The programs write records of images, each followed by its labels. All labels first is valid
+ * too. */
 #ifndef MC_DATASET_H
 #define MC_DATASET_H
 
@@ -61,7 +62,7 @@ void mc_dataset_close(struct mc_dataset_reader *d);
 /* Check all of an open reader, which remains the caller's, as mc_dataset_lend does. */
 MC_USE_RESULT int mc_dataset_check(struct mc_reader *r, struct mc_error *err);
 
-/* Write in order. The stream has its own block size, so its bytes do not depend on the caller's
+/* Write in order. The stream has its own record size, so its bytes do not depend on the caller's
  * calls. */
 struct mc_dataset_writer;
 MC_USE_RESULT int mc_dataset_create(struct mc_dataset_writer **out, const char *path,

@@ -127,7 +127,7 @@ static void all_tensors(struct mc_layout *l, const struct mc_flat *f, size_t n_f
                         const struct mc_perm *perm)
 {
     for (size_t i = 0; i < n_flat; i++) {
-        mc_layout_block(l, f[i].data, f[i].floats * sizeof(float));
+        mc_layout_slab(l, f[i].data, f[i].floats * sizeof(float));
         for (size_t j = 0; j < f[i].n; j++) {
             const struct mc_param *p = &f[i].params[j];
             struct mc_tensor t = p->tensor;

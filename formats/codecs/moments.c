@@ -20,7 +20,7 @@ static void sums_layout(struct mc_layout *l, const struct mc_moments *m)
     for (size_t i = 0; i < m->taps.n_taps; i++) {
         const struct mc_tap_info *tap = &m->taps.taps[i];
         const uint64_t shape[2] = {tap->count, tap->count};
-        mc_layout_block(l, &m->sums[i], MC_MOMENTS_SIZE(tap->count) * sizeof(double));
+        mc_layout_slab(l, &m->sums[i], MC_MOMENTS_SIZE(tap->count) * sizeof(double));
         for (size_t j = 0; j < N_PARTS; j++) {
             struct mc_tensor t = mc_tensor_make("", MC_F64, j == N_PARTS - 1 ? 2 : 1, shape);
             snprintf(t.name, sizeof t.name, "%u/%.*s/%s", (unsigned)i, MC_MAX_NODE_NAME - 1,

@@ -30,7 +30,7 @@ void *mc_aligned_zeros(size_t bytes)
     return p;
 }
 
-/* Resize aligned memory that keeps its first `have` bytes; zero the others. A large block keeps its
+/* Resize aligned memory that keeps its first `have` bytes; zero the others. A large slab keeps its
  * pages, so it is never in memory twice. Frees `old` in any case. */
 static void *resize(void *old, size_t have, size_t bytes)
 {
@@ -65,11 +65,11 @@ void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys)
     mc_pack_map(&l->meta, keys);
 }
 
-void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes)
+void mc_layout_slab(struct mc_layout *l, const void *pointer, size_t bytes)
 {
-    l->failed |= mc_list_room(&l->blocks, l->n_blocks, NULL);
+    l->failed |= mc_list_room(&l->slabs, l->n_slabs, NULL);
     if (!l->failed)
-        l->blocks[l->n_blocks++] = (struct mc_block){.pointer = pointer, .bytes = bytes};
+        l->slabs[l->n_slabs++] = (struct mc_slab){.pointer = pointer, .bytes = bytes};
 }
 
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
@@ -78,7 +78,7 @@ void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t off
     if (l->failed)
         return;
     l->tensors[l->n] = *t;
-    l->places[l->n++] = (struct mc_place){.block = l->n_blocks - 1, .offset = offset};
+    l->places[l->n++] = (struct mc_place){.slab = l->n_slabs - 1, .offset = offset};
 }
 
 void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t offset)
@@ -90,22 +90,22 @@ void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t off
 
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer)
 {
-    mc_layout_block(l, pointer, (size_t)mc_tensor_bytes(t));
+    mc_layout_slab(l, pointer, (size_t)mc_tensor_bytes(t));
     mc_layout_tensor(l, t, 0);
 }
 
 void mc_layout_release(struct mc_layout *l)
 {
-    for (size_t i = 0; i < l->n_blocks; i++)
-        free(l->blocks[i].data);
+    for (size_t i = 0; i < l->n_slabs; i++)
+        free(l->slabs[i].data);
     mc_pack_release(&l->meta);
-    free(l->blocks);
+    free(l->slabs);
     free(l->places);
     free(l->tensors);
     *l = (struct mc_layout){0};
 }
 
-static int grow(struct mc_block *s, size_t need, struct mc_error *err)
+static int grow(struct mc_slab *s, size_t need, struct mc_error *err)
 {
     size_t size = need;
 
@@ -131,7 +131,7 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
             return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
                            rec.tensor->name);
         last = rec.index;
-        struct mc_block *s = &l->blocks[l->places[rec.index].block];
+        struct mc_slab *s = &l->slabs[l->places[rec.index].slab];
         size_t row = (size_t)(mc_tensor_row_elems(rec.tensor) * mc_dtype_size(rec.tensor->dtype));
         size_t offset = l->places[rec.index].offset + (size_t)rec.row * row;
         assert(offset <= s->bytes && rec.bytes <= s->bytes - offset);
@@ -140,8 +140,8 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
         if (rec.bytes)
             memcpy((char *)s->data + offset, rec.data, rec.bytes);
     }
-    for (size_t i = 0; i < l->n_blocks && !rc; i++)
-        rc = grow(&l->blocks[i], l->blocks[i].bytes, err);
+    for (size_t i = 0; i < l->n_slabs && !rc; i++)
+        rc = grow(&l->slabs[i], l->slabs[i].bytes, err);
     return rc;
 }
 
@@ -155,7 +155,7 @@ static void widen(struct mc_layout *l)
 {
     for (size_t i = 0; i < l->n; i++) {
         const struct mc_tensor *t = &l->tensors[i];
-        char *values = (char *)l->blocks[l->places[i].block].data + l->places[i].offset;
+        char *values = (char *)l->slabs[l->places[i].slab].data + l->places[i].offset;
         if (l->places[i].wide && mc_is_narrow(t->dtype))
             mc_widen(t->dtype, values, (float *)(void *)values, elements(t));
     }
@@ -178,8 +178,8 @@ int mc_layout_read(struct mc_layout *l, struct mc_reader *r, struct mc_error *er
         rc = gather(l, r, err);
     if (!rc)
         widen(l);
-    for (size_t i = 0; i < l->n_blocks && !rc; i++) {
-        struct mc_block *s = &l->blocks[i];
+    for (size_t i = 0; i < l->n_slabs && !rc; i++) {
+        struct mc_slab *s = &l->slabs[i];
         memcpy((void *)(uintptr_t)s->pointer, &s->data, sizeof s->data);
         s->data = NULL;
     }
@@ -225,7 +225,7 @@ int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_histo
 
     for (size_t i = 0; i < l->n && !rc; i++) {
         const char *data = NULL;
-        memcpy(&data, l->blocks[l->places[i].block].pointer, sizeof data);
+        memcpy(&data, l->slabs[l->places[i].slab].pointer, sizeof data);
         data += l->places[i].offset;
         rc = l->places[i].wide && mc_is_narrow(l->tensors[i].dtype)
                  ? write_narrow(w, i, &l->tensors[i], (const float *)(const void *)data, err)

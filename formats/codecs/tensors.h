@@ -17,16 +17,16 @@ struct mc_layout {
     const char *kind;
     struct mc_pack meta; /* an open map */
     struct mc_tensor *tensors;
-    struct mc_place { /* a tensor's block and its byte offset there */
-        size_t block, offset;
+    struct mc_place { /* a tensor's slab and its byte offset there */
+        size_t slab, offset;
         int wide; /* float32 in memory, in the stream perhaps float16 or bfloat16 */
     } * places;
-    struct mc_block {
+    struct mc_slab {
         const void *pointer; /* address of the caller's pointer */
         void *data;          /* memory during reading */
         size_t bytes, have;  /* final size, and size so far */
-    } * blocks;
-    size_t n, n_blocks;
+    } * slabs;
+    size_t n, n_slabs;
     int failed;
 };
 
@@ -36,14 +36,14 @@ void mc_tensor_prefix(struct mc_tensor *t, const char *prefix, const char *name)
 /* Start the meta, a map of `keys` keys, which the caller packs into l->meta next. l must not
  * move. */
 void mc_layout_meta(struct mc_layout *l, const char *kind, size_t keys);
-/* Add a block of `bytes` bytes. `pointer` is the address of the caller's pointer to it, which may
+/* Add a slab of `bytes` bytes. `pointer` is the address of the caller's pointer to it, which may
  * have any object type. */
-void mc_layout_block(struct mc_layout *l, const void *pointer, size_t bytes);
-/* Add a tensor at this byte offset of the last block. */
+void mc_layout_slab(struct mc_layout *l, const void *pointer, size_t bytes);
+/* Add a tensor at this byte offset of the last slab. */
 void mc_layout_tensor(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
 /* Add a tensor of float32, float16 or bfloat16 whose values are float32 in memory. */
 void mc_layout_floats(struct mc_layout *l, const struct mc_tensor *t, size_t offset);
-/* Add a tensor with its own block. */
+/* Add a tensor with its own slab. */
 void mc_layout_add(struct mc_layout *l, const struct mc_tensor *t, const void *pointer);
 
 /* MC_EINPUT unless the stream announces these tensors. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A plan's memory: blocks with lifetimes. The largest is placed first, each at the lowest offset
- * where it overlaps no block that is alive at the same time. */
+ * A plan's memory: regions with lifetimes. The largest is placed first, each at the lowest offset
+ * where it overlaps no region that is alive at the same time. */
 #include "kernels/cpu/cpu.h"
 
 #include <stdlib.h>
@@ -14,45 +14,46 @@ size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to)
 {
     if (a->n + 1 >= a->cap) {
         const size_t cap = a->cap ? 2 * a->cap : 64;
-        struct cpu_block *blocks = realloc(a->blocks, cap * sizeof *blocks);
-        if (!blocks) {
+        struct cpu_region *regions = realloc(a->regions, cap * sizeof *regions);
+        if (!regions) {
             a->failed = 1;
             return 0;
         }
-        a->blocks = blocks;
+        a->regions = regions;
         a->cap = cap;
         if (!a->n)
-            memset(&a->blocks[a->n++], 0, sizeof *blocks);
+            memset(&a->regions[a->n++], 0, sizeof *regions);
     }
-    a->blocks[a->n] = (struct cpu_block){(bytes + ALIGN - 1) / ALIGN * ALIGN, from, to, 0};
+    a->regions[a->n] = (struct cpu_region){(bytes + ALIGN - 1) / ALIGN * ALIGN, from, to, 0};
     return a->n++;
 }
 
-void cpu_arena_extend(struct cpu_arena *a, size_t block, size_t from, size_t to)
+void cpu_arena_extend(struct cpu_arena *a, size_t region, size_t from, size_t to)
 {
-    if (!block)
+    if (!region)
         return;
-    struct cpu_block *b = &a->blocks[block];
+    struct cpu_region *b = &a->regions[region];
     b->from = from < b->from ? from : b->from;
     b->to = to > b->to ? to : b->to;
 }
 
 static int by_bytes(const void *x, const void *y)
 {
-    const struct cpu_block *a = *(struct cpu_block *const *)x, *b = *(struct cpu_block *const *)y;
+    const struct cpu_region *a = *(struct cpu_region *const *)x,
+                            *b = *(struct cpu_region *const *)y;
     if (a->bytes != b->bytes)
         return a->bytes > b->bytes ? -1 : 1;
     return a < b ? -1 : a > b;
 }
 
-/* The lowest offset for `b` among the `n` blocks already placed. */
-static size_t lowest_offset(const struct cpu_block *b, struct cpu_block *const *placed, size_t n)
+/* The lowest offset for `b` among the `n` regions already placed. */
+static size_t lowest_offset(const struct cpu_region *b, struct cpu_region *const *placed, size_t n)
 {
     size_t offset = 0;
     for (int moved = 1; moved;) {
         moved = 0;
         for (size_t i = 0; i < n; i++) {
-            const struct cpu_block *q = placed[i];
+            const struct cpu_region *q = placed[i];
             if (q->from <= b->to && b->from <= q->to && q->offset < offset + b->bytes &&
                 offset < q->offset + q->bytes) {
                 offset = q->offset + q->bytes;
@@ -65,16 +66,16 @@ static size_t lowest_offset(const struct cpu_block *b, struct cpu_block *const *
 
 int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
 {
-    struct cpu_block **order = NULL;
+    struct cpu_region **order = NULL;
     size_t top = ALIGN;
 
     if (!a->failed)
-        order = malloc((a->n + 1) * sizeof(struct cpu_block *));
+        order = malloc((a->n + 1) * sizeof(struct cpu_region *));
     if (!order)
         return mc_no_memory(err);
     for (size_t i = 0; i < a->n; i++)
-        order[i] = &a->blocks[i];
-    qsort(order, a->n, sizeof(struct cpu_block *), by_bytes);
+        order[i] = &a->regions[i];
+    qsort(order, a->n, sizeof(struct cpu_region *), by_bytes);
     for (size_t i = 0; i < a->n; i++) {
         order[i]->offset = lowest_offset(order[i], order, i);
         if (order[i]->offset + order[i]->bytes > top)
@@ -94,12 +95,12 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
 
 void cpu_arena_release(struct cpu_arena *a)
 {
-    free(a->blocks);
+    free(a->regions);
     free(a->data);
     memset(a, 0, sizeof *a);
 }
 
-void *cpu_arena_at(const struct cpu_arena *a, size_t block)
+void *cpu_arena_at(const struct cpu_arena *a, size_t region)
 {
-    return block ? a->data + a->blocks[block].offset : NULL;
+    return region ? a->data + a->regions[region].offset : NULL;
 }

@@ -3,8 +3,8 @@
  * Types and functions that the files of the CPU backend share: the backend, a plan and its nodes,
  * convolutions.
  *
- * A plan is a list of nodes in the graph's order. Each live node has a block of one arena for its
- * output and, with backward, one for its output's gradient. Blocks share memory if their lifetimes
+ * A plan is a list of nodes in the graph's order. Each live node has a region of one arena for its
+ * output and, with backward, one for its output's gradient. Regions share memory if their lifetimes
  * do not overlap: node i runs forward at time i and backward at time 2n - i. A batch norm computes
  * the ReLU after it if nothing else reads its output. No node's backward reads the node's own
  * output, so operations that can work in place do. */
@@ -160,22 +160,22 @@ const char *cpu_algorithm_name(enum cpu_algorithm a);
 uint32_t cpu_table_hash(void);
 
 /* ---- arena (arena.c) ------------------------------------------------------------------------- */
-struct cpu_block {
+struct cpu_region {
     size_t bytes, from, to; /* alive at times from..to, both included */
     size_t offset;
 };
 struct cpu_arena {
-    struct cpu_block *blocks;
+    struct cpu_region *regions;
     size_t n, cap, bytes;
-    int failed; /* out of memory while blocks were added */
+    int failed; /* out of memory while regions were added */
     unsigned char *data;
 };
-/* Returns the new block's number; 0 is never used. */
+/* Returns the new region's number; 0 is never used. */
 size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to);
-void cpu_arena_extend(struct cpu_arena *a, size_t block, size_t from, size_t to);
+void cpu_arena_extend(struct cpu_arena *a, size_t region, size_t from, size_t to);
 int cpu_arena_place(struct cpu_arena *a, struct mc_error *err);
 void cpu_arena_release(struct cpu_arena *a);
-void *cpu_arena_at(const struct cpu_arena *a, size_t block);
+void *cpu_arena_at(const struct cpu_arena *a, size_t region);
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 struct cpu_node {
@@ -186,7 +186,7 @@ struct cpu_node {
 
     size_t cb, hw, image, size;   /* channel blocks, pixels, floats per image, floats */
     size_t grad_image, grad_size; /* the gradient's */
-    size_t out_block, grad_block, extra_block;
+    size_t out_region, grad_region, extra_region;
     float *out, *grad;
     void *extra;     /* memory of its operation alone */
     int adds;        /* its backward can add to a gradient */
@@ -194,7 +194,7 @@ struct cpu_node {
     struct cpu_conv *conv;
     /* batch norm: kernels that convolutions compute, or NULL */
     struct cpu_fused *fused[MC_N_PASSES];
-    size_t part_block;
+    size_t part_region;
     float *part; /* batch norm: the sums that a convolution computes */
 };
 
@@ -204,7 +204,7 @@ struct mc_plan {
     size_t valid;
     struct cpu_node *nodes; /* g->n_nodes */
     struct cpu_arena arena;
-    size_t work_block, tmp_block, row_block, moments_block;
+    size_t work_region, tmp_region, row_region, moments_region;
     void *work;            /* oneDNN's scratch, partial sums */
     float *tmp;            /* a second gradient, before it is added */
     int32_t *labels;       /* (B) */
@@ -213,7 +213,7 @@ struct mc_plan {
     float *loss, *correct; /* (B), main head */
     double objective;      /* sum over images and heads of the last forward */
     double *moments;       /* the moments' work */
-    struct mc_ctl ctl;     /* control block of the last load */
+    struct mc_ctl ctl;     /* control values of the last load */
 };
 
 static inline struct mc_plan *cpu_plan_of(struct mc_run *run)
@@ -254,7 +254,7 @@ struct cpu_op {
     void (*parameters)(const struct cpu_step *s); /* NULL: none */
     void (*backward)(const struct cpu_step *s);
     int adds; /* backward can add */
-    /* Makes the node's convolution, or reserves its extra_block. NULL: neither. */
+    /* Makes the node's convolution, or reserves its extra_region. NULL: neither. */
     int (*place)(struct mc_plan *p, struct cpu_node *c, struct mc_error *err);
 };
 #define CPU_DECLARE_OP(NAME, name, ...) extern const struct cpu_op cpu_op_##name;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Making a plan: layouts, the lifetime of each block of memory, and the primitives. */
+ * Making a plan: layouts, the lifetime of each region of memory, and the primitives. */
 #include "kernels/cpu/cpu.h"
 #include "libcommon/graph/op.h"
 
@@ -126,10 +126,10 @@ static void place_outputs(struct mc_plan *p)
         if (c->role->norm && !hidden && p->nodes[c->n->in[0]].role->tapped)
             from = -1;
         if (from >= 0)
-            c->out_block = p->nodes[from].out_block;
+            c->out_region = p->nodes[from].out_region;
         else
-            c->out_block = cpu_arena_add(a, c->size * sizeof(float), born, i);
-        cpu_arena_extend(a, c->out_block, born, c->role->kept ? end : i);
+            c->out_region = cpu_arena_add(a, c->size * sizeof(float), born, i);
+        cpu_arena_extend(a, c->out_region, born, c->role->kept ? end : i);
     }
     for (size_t j = 0; j < n; j++) {
         const struct cpu_node *u = &p->nodes[j];
@@ -137,7 +137,7 @@ static void place_outputs(struct mc_plan *p)
             const struct cpu_node *in = &p->nodes[u->n->in[k]];
             const size_t last =
                 p->run.backward && backward_reads_input(u) ? 2 * n - time_of(u, j) : j;
-            cpu_arena_extend(a, in->out_block, last, last);
+            cpu_arena_extend(a, in->out_region, last, last);
         }
     }
 }
@@ -153,7 +153,7 @@ static void place_gradients(struct mc_plan *p)
             continue;
         const int user = grad_in_place(p, (int)i);
         if (user >= 0) {
-            c->grad_block = p->nodes[user].grad_block;
+            c->grad_region = p->nodes[user].grad_region;
         } else {
             size_t last = i;
             for (size_t j = i + 1; j < n; j++)
@@ -161,9 +161,10 @@ static void place_gradients(struct mc_plan *p)
                     if (p->nodes[j].n->in[k] == (int)i)
                         last = j;
             /* a batch norm with its ReLU runs backward at its own, later time */
-            c->grad_block = cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
+            c->grad_region =
+                cpu_arena_add(a, c->grad_size * sizeof(float), 2 * n - last, 2 * n - i);
         }
-        cpu_arena_extend(a, c->grad_block, 2 * n - i, i == 0 ? 2 * n + 1 : 2 * n - time_of(c, i));
+        cpu_arena_extend(a, c->grad_region, 2 * n - i, i == 0 ? 2 * n + 1 : 2 * n - time_of(c, i));
     }
 }
 
@@ -206,16 +207,16 @@ static int place_work(struct mc_plan *p, struct mc_error *err)
         tmp = tmp_size(p, c) > tmp ? tmp_size(p, c) : tmp;
     }
     if (tmp)
-        p->tmp_block = cpu_arena_add(&p->arena, tmp * sizeof(float), 0, end);
-    p->work_block = cpu_arena_add(&p->arena, bytes, 0, end);
-    p->row_block = cpu_arena_add(&p->arena, 5 * p->run.batch * sizeof(float), 0, end);
+        p->tmp_region = cpu_arena_add(&p->arena, tmp * sizeof(float), 0, end);
+    p->work_region = cpu_arena_add(&p->arena, bytes, 0, end);
+    p->row_region = cpu_arena_add(&p->arena, 5 * p->run.batch * sizeof(float), 0, end);
     for (size_t t = 0; t < p->run.n_taps; t++) {
         const size_t hw = p->nodes[p->run.taps[t].node].hw;
         const size_t tap = cpu_moments_work(p->run.taps[t].count, p->run.batch * hw);
         moments = tap > moments ? tap : moments;
     }
     if (moments)
-        p->moments_block = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);
+        p->moments_region = cpu_arena_add(&p->arena, moments * sizeof(double), 0, end);
     return 0;
 }
 
@@ -258,13 +259,13 @@ static void fuse_norms(struct mc_plan *p)
         const size_t time = next ? (size_t)(next - p->nodes) : 0;
         if (next && (c->fused[MC_PASS_FORWARD] = fused_in(next, MC_PASS_FORWARD))) {
             p->run.roles[y].ready = (int)time;
-            cpu_arena_extend(&p->arena, in->out_block, time, time);
+            cpu_arena_extend(&p->arena, in->out_region, time, time);
             if (r->sum >= 0)
-                cpu_arena_extend(&p->arena, p->nodes[r->other].out_block, time, time);
+                cpu_arena_extend(&p->arena, p->nodes[r->other].out_region, time, time);
         }
         /* its gradient is complete after the last node that adds to it */
         if (next && (c->fused[MC_PASS_DATA] = fused_in(next, MC_PASS_DATA)))
-            c->part_block =
+            c->part_region =
                 cpu_arena_add(&p->arena, 2 * p->run.batch * c->cb * block * sizeof(float),
                               end - time, end - (size_t)i);
         /* no other node runs between them; in's weights, which read its output, come before the
@@ -272,7 +273,7 @@ static void fuse_norms(struct mc_plan *p)
         if (in == c - 1 && in->conv && in->role->need_grad && in->role->loss_users == 1 &&
             (c->fused[MC_PASS_WEIGHTS] = fused_in(in, MC_PASS_WEIGHTS))) {
             const size_t back = end - (size_t)(in - p->nodes);
-            cpu_arena_extend(&p->arena, p->nodes[r->sum >= 0 ? r->sum : y].grad_block, back, back);
+            cpu_arena_extend(&p->arena, p->nodes[r->sum >= 0 ? r->sum : y].grad_region, back, back);
         }
     }
 }
@@ -281,20 +282,20 @@ static void resolve(struct mc_plan *p)
 {
     for (int i = 0; i < p->run.g->n_nodes; i++) {
         struct cpu_node *c = &p->nodes[i];
-        c->out = cpu_arena_at(&p->arena, c->out_block);
-        c->grad = cpu_arena_at(&p->arena, c->grad_block);
-        c->part = cpu_arena_at(&p->arena, c->part_block);
-        c->extra = cpu_arena_at(&p->arena, c->extra_block);
+        c->out = cpu_arena_at(&p->arena, c->out_region);
+        c->grad = cpu_arena_at(&p->arena, c->grad_region);
+        c->part = cpu_arena_at(&p->arena, c->part_region);
+        c->extra = cpu_arena_at(&p->arena, c->extra_region);
     }
-    p->work = cpu_arena_at(&p->arena, p->work_block);
-    p->tmp = cpu_arena_at(&p->arena, p->tmp_block);
-    p->loss = cpu_arena_at(&p->arena, p->row_block);
+    p->work = cpu_arena_at(&p->arena, p->work_region);
+    p->tmp = cpu_arena_at(&p->arena, p->tmp_region);
+    p->loss = cpu_arena_at(&p->arena, p->row_region);
     p->correct = p->loss + p->run.batch;
     p->labels = (int32_t *)(void *)(p->correct + p->run.batch);
     p->samples = p->labels + p->run.batch;
     p->ids = (uint32_t *)(void *)(p->samples + p->run.batch);
-    if ((p->moments = cpu_arena_at(&p->arena, p->moments_block)))
-        memset(p->moments, 0, p->arena.blocks[p->moments_block].bytes);
+    if ((p->moments = cpu_arena_at(&p->arena, p->moments_region)))
+        memset(p->moments, 0, p->arena.regions[p->moments_region].bytes);
 }
 
 int cpu_plan_place(struct mc_plan *p, struct mc_error *err)

@@ -2,9 +2,9 @@
  *
  * Soft permutations of the parameter vector, and the gradient of their matrices.
  *
- * Every use of a group has the same form: `blocks` blocks of (K, m), `stride` floats apart. A use
- * on a tensor's rows is one block: its matrix multiplies everything that belongs to a unit. A use
- * on its columns has one block per row. Columns are multiplied first, from theta to `mid`, then
+ * Every use of a group has the same form: `slices` slices of (K, m), `stride` floats apart. A use
+ * on a tensor's rows is one slice: its matrix multiplies everything that belongs to a unit. A use
+ * on its columns has one slice per row. Columns are multiplied first, from theta to `mid`, then
  * rows, from `mid` to the result. The gradient of a use on rows is therefore taken at `mid`. The
  * gradient of a use on columns goes back through the rows' transposes.
  *
@@ -30,11 +30,11 @@ struct span { /* the pieces of a use */
     size_t first, n;
 };
 
-/* Columns [column, column + n) of the blocks [block, block + blocks). If blocks > 1, they are whole:
- * column is 0 and n is m. */
+/* Columns [column, column + n) of the slices [slice, slice + slices). If slices > 1, they are
+ * whole: column is 0 and n is m. */
 struct set {
     const struct mc_soft_perm_use *use;
-    size_t block, blocks, column, n;
+    size_t slice, slices, column, n;
 };
 
 struct band { /* rows [row, row + rows) of a group's matrix */
@@ -63,23 +63,23 @@ struct mc_soft_perm {
 /* Split a use into pieces and return their number. out may be NULL. */
 static size_t split(const struct mc_soft_perm_use *u, struct set *out)
 {
-    const size_t blocks = u->blocks > 1 && u->m < COLUMNS ? COLUMNS / u->m : 1;
-    const size_t columns = blocks > 1 ? u->m : COLUMNS;
+    const size_t slices = u->slices > 1 && u->m < COLUMNS ? COLUMNS / u->m : 1;
+    const size_t columns = slices > 1 ? u->m : COLUMNS;
     size_t n = 0;
 
-    for (size_t b = 0; b < u->blocks; b += blocks)
+    for (size_t b = 0; b < u->slices; b += slices)
         for (size_t column = 0; column < u->m; column += columns, n++)
             if (out)
-                out[n] = (struct set){u, b, b + blocks < u->blocks ? blocks : u->blocks - b, column,
+                out[n] = (struct set){u, b, b + slices < u->slices ? slices : u->slices - b, column,
                                       column + columns < u->m ? columns : u->m - column};
     return n;
 }
 
-/* Return whether blocks must be packed. One block is already a matrix, and blocks of one column are
+/* Return whether slices must be packed. One slice is already a matrix, and slices of one column are
  * its transpose. */
 static int packed(const struct set *p)
 {
-    return p->blocks > 1 && p->n > 1;
+    return p->slices > 1 && p->n > 1;
 }
 
 static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
@@ -104,7 +104,7 @@ static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
     }
     for (size_t i = 0; i < a->n_parts; i++) {
         const struct set *p = &a->sets[i];
-        const size_t need = packed(p) ? p->use->k * p->blocks * p->n : 0;
+        const size_t need = packed(p) ? p->use->k * p->slices * p->n : 0;
         a->pack_floats = need > a->pack_floats ? need : a->pack_floats;
     }
     a->pack_floats = (a->pack_floats + 15) / 16 * 16 + 16; /* so that threads share no cache line */
@@ -170,7 +170,7 @@ void cpu_soft_perm_free(struct mc_soft_perm *a)
 
 static size_t place(const struct set *p)
 {
-    return p->use->base + p->block * p->use->stride + p->column;
+    return p->use->base + p->slice * p->use->stride + p->column;
 }
 
 static float *pack_of(const struct mc_soft_perm *a, int index)
@@ -178,14 +178,14 @@ static float *pack_of(const struct mc_soft_perm *a, int index)
     return a->pack + (2 * (size_t)omp_get_thread_num() + (size_t)index) * a->pack_floats;
 }
 
-/* Pack a piece's blocks of units [row, row + rows) side by side: (rows, blocks * m). */
+/* Pack a piece's slices of units [row, row + rows) side by side: (rows, slices * m). */
 static void pack(const struct set *p, size_t row, size_t rows, const float *x, float *out)
 {
     const size_t m = p->n;
 
     for (size_t i = 0; i < rows; i++)
-        for (size_t b = 0; b < p->blocks; b++)
-            memcpy(out + (i * p->blocks + b) * m, x + place(p) + b * p->use->stride + (row + i) * m,
+        for (size_t b = 0; b < p->slices; b++)
+            memcpy(out + (i * p->slices + b) * m, x + place(p) + b * p->use->stride + (row + i) * m,
                    m * sizeof *x);
 }
 
@@ -193,9 +193,9 @@ static void unpack(const struct set *p, const float *x, float *out)
 {
     const size_t m = p->n;
 
-    for (size_t b = 0; b < p->blocks; b++)
+    for (size_t b = 0; b < p->slices; b++)
         for (size_t i = 0; i < p->use->k; i++)
-            memcpy(out + place(p) + b * p->use->stride + i * m, x + (i * p->blocks + b) * m,
+            memcpy(out + place(p) + b * p->use->stride + i * m, x + (i * p->slices + b) * m,
                    m * sizeof *x);
 }
 
@@ -204,7 +204,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
                      int transposed, const float *x, float *y)
 {
     const struct mc_soft_perm_use *u = p->use;
-    const size_t k = u->k, n = p->blocks * p->n, offset = place(p);
+    const size_t k = u->k, n = p->slices * p->n, offset = place(p);
     const float *matrix = matrices + a->plan.offset[u->group];
 
     if (packed(p)) {
@@ -214,7 +214,7 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
                  (struct cpu_product){
                      .size = {k, n, k}, .a = {matrix, k, transposed}, .b = {in, n}, .c = {out, n}});
         unpack(p, out, y);
-    } else if (p->blocks > 1) {
+    } else if (p->slices > 1) {
         cpu_gemm(a->be, (struct cpu_product){.size = {n, k, k},
                                              .a = {x + offset, u->stride},
                                              .b = {matrix, k, !transposed},
@@ -232,7 +232,7 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
                   const float *dy, const float *x, float *d)
 {
     const struct mc_soft_perm_use *u = p->use;
-    const size_t k = u->k, n = p->blocks * p->n, offset = place(p);
+    const size_t k = u->k, n = p->slices * p->n, offset = place(p);
     struct cpu_product product = {.size = {r->rows, k, n}, .beta = 1, .c = {d, k}};
 
     if (packed(p)) {
@@ -241,7 +241,7 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
         pack(p, 0, k, x, right);
         product.a = (struct cpu_factor){left, .ld = n};
         product.b = (struct cpu_factor){right, n, .transposed = 1};
-    } else if (p->blocks > 1) {
+    } else if (p->slices > 1) {
         product.a = (struct cpu_factor){dy + offset + r->row, u->stride, .transposed = 1};
         product.b = (struct cpu_factor){x + offset, .ld = u->stride};
     } else {

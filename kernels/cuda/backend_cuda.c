@@ -204,7 +204,7 @@ void cuda_gemm64(struct cuda *be, const struct cuda_product *p)
                                (int)p->a.ld, &beta, p->c.x, (int)p->c.ld));
 }
 
-void cuda_gemm_blocks(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count)
+void cuda_gemm_slices(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count)
 {
     const float one = 1;
     check_blas(be, cublasSgemmStridedBatched(be->blas, operation(&p->b), operation(&p->a),

@@ -168,7 +168,7 @@ void cuda_gemm64(struct cuda *be, const struct cuda_product *p); /* float64 */
 void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda_type from,
                         enum cuda_type to);
 /* `count` float32 products: the same a with b, b + stride, ... into c, c + stride, ... */
-void cuda_gemm_blocks(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count);
+void cuda_gemm_slices(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count);
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 struct cuda_node {

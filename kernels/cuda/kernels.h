@@ -29,7 +29,7 @@ struct mc_buf {
 
 /* The batch that a plan has loaded. */
 struct cuda_batch {
-    struct mc_ctl ctl; /* control block of the last load or forward */
+    struct mc_ctl ctl; /* control values of the last load or forward */
     uint32_t valid;
     double objective; /* sum over images and heads of the last forward */
 };
@@ -337,8 +337,8 @@ void cuda_add_doubles(struct cuda *be, size_t n, const double *from, double *to)
 
 /* ---- matrices of groups (matrix.cu); cpu/soft_permutation.c,
  * libcommon/assign/doubly_stochastic.c ---- */
-/* Blocks of (k, m), `stride` apart -> (k, blocks * m). */
-void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
+/* Slices of (k, m), `stride` apart -> (k, slices * m). */
+void cuda_pack_slices(struct cuda *be, size_t k, size_t m, size_t slices, size_t stride,
                       const float *x, float *out);
 struct cuda_projection {
     size_t k;

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Matrices of permutation groups: blocks packed side by side, and the projection to doubly
+ * Matrices of permutation groups: slices packed side by side, and the projection to doubly
  * stochastic matrices, sweep by sweep as in libcommon/assign/doubly_stochastic.c. */
 #include "kernels/cuda/device.cuh"
 
-static __global__ void pack_blocks(size_t n, size_t m, size_t blocks, size_t stride, const float *x,
+static __global__ void pack_blocks(size_t n, size_t m, size_t slices, size_t stride, const float *x,
                                    float *out)
 {
     EACH (i, n) {
-        const size_t unit = i / (blocks * m), block = i / m % blocks;
-        out[i] = x[block * stride + unit * m + i % m];
+        const size_t unit = i / (slices * m), slice = i / m % slices;
+        out[i] = x[slice * stride + unit * m + i % m];
     }
 }
 
-void cuda_pack_blocks(struct cuda *be, size_t k, size_t m, size_t blocks, size_t stride,
+void cuda_pack_slices(struct cuda *be, size_t k, size_t m, size_t slices, size_t stride,
                       const float *x, float *out)
 {
-    LAUNCH_EACH(be, pack_blocks, k * m * blocks, m, blocks, stride, x, out);
+    LAUNCH_EACH(be, pack_blocks, k * m * slices, m, slices, stride, x, out);
 }
 
 static __global__ void project_begin(size_t n, struct cuda_projection p, const float *matrix)

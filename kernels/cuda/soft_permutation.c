@@ -9,7 +9,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* `blocks` blocks of (K, m), `stride` floats apart. */
+/* `slices` slices of (K, m), `stride` floats apart. */
 struct mc_soft_perm {
     struct cuda *be;
     const struct mc_graph *g;
@@ -17,18 +17,18 @@ struct mc_soft_perm {
     struct mc_soft_perm_plan plan;
     void *data;          /* device memory of all pointers below */
     float *mid, *back;   /* (P): parameters after the columns, and their gradient */
-    float *left, *right; /* a use's blocks side by side */
+    float *left, *right; /* a use's slices side by side */
     struct cuda_projection project;
 };
 
-/* Device memory of a soft permutation: vectors, packed blocks, the largest matrix in float64. */
+/* Device memory of a soft permutation: vectors, packed slices, the largest matrix in float64. */
 static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_error *err)
 {
     size_t packed = 1, floats, doubles = largest * largest + 2 * largest + 3;
 
     for (size_t i = 0; i < a->plan.n_uses; i++) {
         const struct mc_soft_perm_use *u = &a->plan.uses[i];
-        packed = u->k * u->blocks * u->m > packed ? u->k * u->blocks * u->m : packed;
+        packed = u->k * u->slices * u->m > packed ? u->k * u->slices * u->m : packed;
     }
     packed = (packed + 15) / 16 * 16;
     doubles = (doubles + 31) / 32 * 32; /* keeps the memory after them aligned */
@@ -91,7 +91,7 @@ static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use
                      const float *matrices, int transposed, const float *x, float *y)
 {
     const float *matrix = matrices + a->plan.offset[u->group];
-    const struct cuda_product columns = {.size = {u->blocks, u->k, u->k},
+    const struct cuda_product columns = {.size = {u->slices, u->k, u->k},
                                          .a = {x + u->base, u->stride},
                                          .b = {matrix, u->k, !transposed},
                                          .c = {y + u->base, u->stride}};
@@ -100,25 +100,25 @@ static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use
                                       .b = {x + u->base, u->m},
                                       .c = {y + u->base, u->m}};
 
-    if (u->blocks > 1 && u->m == 1) /* columns: the rows of the transpose */
+    if (u->slices > 1 && u->m == 1) /* columns: the rows of the transpose */
         cuda_gemm(a->be, &columns);
     else
-        cuda_gemm_blocks(a->be, &rows, u->stride, u->blocks);
+        cuda_gemm_slices(a->be, &rows, u->stride, u->slices);
 }
 
 /* d += dy x^T of the use. */
 static void outer(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u, const float *dy,
                   const float *x, float *d)
 {
-    const size_t n = u->blocks * u->m;
+    const size_t n = u->slices * u->m;
     const struct cuda_product product = {.size = {u->k, u->k, n},
                                          .a = {a->left, n},
                                          .b = {a->right, n, .transposed = 1},
                                          .beta = 1,
                                          .c = {d, u->k}};
 
-    cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, dy + u->base, a->left);
-    cuda_pack_blocks(a->be, u->k, u->m, u->blocks, u->stride, x + u->base, a->right);
+    cuda_pack_slices(a->be, u->k, u->m, u->slices, u->stride, dy + u->base, a->left);
+    cuda_pack_slices(a->be, u->k, u->m, u->slices, u->stride, x + u->base, a->right);
     cuda_gemm(a->be, &product);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Entry points for arithmetic on flat vectors. Learning rates and coefficients are those of the
- * control block's row. */
+ * control values' row. */
 #include "kernels/cuda/device.cuh"
 
 #include <cassert>

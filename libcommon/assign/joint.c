@@ -14,15 +14,15 @@
 
 struct search {
     const struct mc_joint *j;
-    size_t width;     /* channels in a unit */
-    int32_t **order;  /* (K,S) the current orders */
-    double **sum;     /* (S) values of the current move, (n,n) */
-    int32_t **to;     /* (S) the channel that moves to each place */
-    double *block;    /* one pair of units in one slot */
-    double *pair;     /* (U,U) */
-    int32_t *inside;  /* (U,U,width) best orders of each pair's channels */
-    int32_t *units;   /* (U) */
-    int32_t *scratch; /* the longest order */
+    size_t width;      /* channels in a unit */
+    int32_t **order;   /* (K,S) the current orders */
+    double **sum;      /* (S) values of the current move, (n,n) */
+    int32_t **to;      /* (S) the channel that moves to each place */
+    double *submatrix; /* one pair of units in one slot */
+    double *pair;      /* (U,U) */
+    int32_t *inside;   /* (U,U,width) best orders of each pair's channels */
+    int32_t *units;    /* (U) */
+    int32_t *scratch;  /* the longest order */
 };
 
 static size_t channels(const struct mc_joint *j, size_t slot)
@@ -74,8 +74,9 @@ static int assign_inside(const struct search *s, size_t h, size_t u, int32_t *be
         const size_t k = s->j->size[slot], n = channels(s->j, slot);
         struct mc_assignment found;
         for (size_t i = 0; i < k; i++)
-            memcpy(s->block + i * k, s->sum[slot] + (h * k + i) * n + u * k, k * sizeof(double));
-        if (!(rc = mc_assign_max(k, s->block, best, &found, err)))
+            memcpy(s->submatrix + i * k, s->sum[slot] + (h * k + i) * n + u * k,
+                   k * sizeof(double));
+        if (!(rc = mc_assign_max(k, s->submatrix, best, &found, err)))
             *value += found.value;
         best += k;
     }
@@ -385,7 +386,8 @@ static int open_search(struct search *s, const struct mc_joint *j, struct mc_err
         widest = j->size[i] > widest ? j->size[i] : widest;
     }
     if ((rc = mc_new(&s->order, KS, err)) || (rc = mc_new(&s->sum, j->slots, err)) ||
-        (rc = mc_new(&s->to, j->slots, err)) || (rc = mc_new(&s->block, widest * widest, err)) ||
+        (rc = mc_new(&s->to, j->slots, err)) ||
+        (rc = mc_new(&s->submatrix, widest * widest, err)) ||
         (rc = mc_new(&s->pair, j->units * j->units, err)) ||
         (rc = mc_new(&s->inside, j->units * j->units * s->width, err)) ||
         (rc = mc_new(&s->units, j->units, err)) || (rc = mc_new(&s->scratch, longest, err)))
@@ -411,7 +413,7 @@ static void close_search(struct search *s)
     free(s->order);
     free(s->sum);
     free(s->to);
-    free(s->block);
+    free(s->submatrix);
     free(s->pair);
     free(s->inside);
     free(s->units);

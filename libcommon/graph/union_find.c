@@ -57,15 +57,15 @@ static int cut(struct mc_union_find *t, int root, size_t count, struct mc_error 
     return 0;
 }
 
-/* Group each `block` channels of a root into one. */
-static int group(struct mc_union_find *t, int root, size_t block, struct mc_error *err)
+/* Group each `width` channels of a root into one. */
+static int group(struct mc_union_find *t, int root, size_t width, struct mc_error *err)
 {
     int left = -1, rc = 0;
 
-    if ((rc = mc_union_find_new(t, t->sets[root].count / block, 0, &left, err)))
+    if ((rc = mc_union_find_new(t, t->sets[root].count / width, 0, &left, err)))
         return rc;
     t->sets[root].left = left;
-    t->sets[root].block = block;
+    t->sets[root].width = width;
     return 0;
 }
 
@@ -117,7 +117,7 @@ static int top(struct mc_union_find *t, struct mc_uf_walk *w, struct mc_uf_segme
             rc = push(w, (struct mc_uf_segment){p->right, s.repeat}, err);
         if (!rc)
             rc =
-                push(w, (struct mc_uf_segment){p->left, s.repeat * (p->block ? p->block : 1)}, err);
+                push(w, (struct mc_uf_segment){p->left, s.repeat * (p->width ? p->width : 1)}, err);
         if (rc)
             return rc;
     }

@@ -21,8 +21,8 @@ struct mc_uf_segment {
 struct mc_uf_set {
     size_t count;    /* channels */
     int parent;      /* -1: a root */
-    int left, right; /* -1: not split; if only left is set, a channel is `block` channels of left */
-    size_t block;
+    int left, right; /* -1: not split; if only left is set, a channel is `width` channels of left */
+    size_t width;
     int fixed;
 };
 

@@ -10,17 +10,17 @@ struct mc_unit_layout mc_unit_layout(const struct mc_graph *g, const struct mc_u
 {
     const struct mc_param *t = u->is_stat ? &g->stats[u->index] : &g->params[u->index];
     const size_t length = (size_t)t->tensor.shape[u->dim];
-    size_t blocks = 1, inner = 1;
+    size_t slices = 1, inner = 1;
 
     for (int d = 0; d < t->tensor.ndim; d++) {
-        blocks *= d < u->dim ? (size_t)t->tensor.shape[d] : 1;
+        slices *= d < u->dim ? (size_t)t->tensor.shape[d] : 1;
         inner *= d > u->dim ? (size_t)t->tensor.shape[d] : 1;
     }
-    blocks /= u->parts; /* rows per part */
-    const size_t first = u->offset / length * blocks * length + u->offset % length;
+    slices /= u->parts; /* rows per part */
+    const size_t first = u->offset / length * slices * length + u->offset % length;
     return (struct mc_unit_layout){.k = u->count,
                                    .m = u->repeat * inner,
-                                   .blocks = blocks,
+                                   .slices = slices,
                                    .stride = length * inner,
                                    .base = t->offset + first * inner};
 }
@@ -83,7 +83,7 @@ void mc_units_permute(const struct mc_unit_layout *layout, const int32_t *perm, 
 {
     const size_t unit = size * layout->m;
 
-    for (size_t b = 0; b < layout->blocks; b++) {
+    for (size_t b = 0; b < layout->slices; b++) {
         char *to = (char *)x + size * (layout->base + b * layout->stride);
         memcpy(scratch, to, layout->k * unit);
         if (unit == 2)

@@ -7,11 +7,11 @@
 #include "libcommon/graph/graph.h"
 #include "libcommon/graph/groups.h"
 
-/* The units of one use: `blocks` blocks of (K, m) floats, `stride` apart, the first at `base` in
- * the flat vector. A tensor (rows, axis, inner) has one block per row, and m is a unit's number of
+/* The units of one use: `slices` slices of (K, m) floats, `stride` apart, the first at `base` in
+ * the flat vector. A tensor (rows, axis, inner) has one slice per row, and m is a unit's number of
  * entries on the axis times inner. */
 struct mc_unit_layout {
-    size_t k, m, blocks, stride, base;
+    size_t k, m, slices, stride, base;
 };
 struct mc_unit_layout mc_unit_layout(const struct mc_graph *g, const struct mc_use *u);
 

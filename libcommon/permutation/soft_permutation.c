@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The layout of the groups' matrices, the matrices of a permutation, and the blocks they
+ * The layout of the groups' matrices, the matrices of a permutation, and the slices they
  * multiply. */
 #include "libcommon/permutation/soft_permutation.h"
 
@@ -56,7 +56,7 @@ static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct 
                                      .dim = u->dim,
                                      .through = has_use(s, u->index, !u->dim),
                                      .base = layout.base,
-                                     .blocks = layout.blocks,
+                                     .slices = layout.slices,
                                      .stride = layout.stride,
                                      .m = layout.m};
 }

@@ -19,15 +19,15 @@ size_t mc_soft_perm_layout(const struct mc_symmetry *s, size_t *offset);
 /* Set matrices (M) to those of a permutation of these groups (mc_perm_check_groups). */
 void mc_soft_perm_matrices(const struct mc_symmetry *s, const struct mc_perm *p, float *matrices);
 
-/* A parameter axis that a group's matrix multiplies: `blocks` blocks of (K, m) floats, `stride`
+/* A parameter axis that a group's matrix multiplies: `slices` slices of (K, m) floats, `stride`
  * apart, the first at `base` in the flat vector. For a tensor (rows, cols, inner), the rows are one
- * block. The columns are one block per row (per row of one group of a convolution). m includes the
+ * slice. The columns are one slice per row (per row of one group of a convolution). m includes the
  * repeats of a flatten. */
 struct mc_soft_perm_use {
     size_t group, k;
     int dim;     /* 0: rows, 1: columns */
     int through; /* the tensor's other axis is also multiplied */
-    size_t base, blocks, stride, m;
+    size_t base, slices, stride, m;
 };
 
 /* All multiplications of a backend. */

@@ -68,7 +68,7 @@ static inline void make_direct(struct mc_plan *p)
         cpu_conv_free(c->conv);
         c->conv = NULL;
         ok(cpu_conv_new(p->be, &s, &c->conv, &err), &err);
-        assert_true(cpu_conv_work(c->conv) <= p->arena.blocks[p->work_block].bytes);
+        assert_true(cpu_conv_work(c->conv) <= p->arena.regions[p->work_region].bytes);
     }
 }
 

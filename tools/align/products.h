@@ -17,7 +17,7 @@ struct mc_products {
 /* Number of values per unit in a use. */
 static inline size_t mc_unit_values(const struct mc_unit_layout *layout)
 {
-    return layout->blocks * layout->m;
+    return layout->slices * layout->m;
 }
 
 /* Bytes that mc_products_of needs for this use. */

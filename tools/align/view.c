@@ -54,7 +54,7 @@ void mc_view_permute(struct mc_view *v, struct mc_unit_layout layout, int dim, c
         layout.stride /= v->length;
         layout.base /= v->length;
     } else {
-        layout.blocks /= v->rows;
+        layout.slices /= v->rows;
         v->moves_columns = 1;
     }
     mc_units_permute(&layout, perm, inverse, sizeof *index, index, v->scratch);

@@ -32,7 +32,7 @@ struct matching {
 
 static size_t end_of(const struct mc_unit_layout *layout)
 {
-    return layout->base + (layout->blocks - 1) * layout->stride + layout->k * layout->m;
+    return layout->base + (layout->slices - 1) * layout->stride + layout->k * layout->m;
 }
 
 /* Return 1 if two uses move common values. Separate ranges of one axis do not overlap. */
@@ -386,7 +386,7 @@ double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph 
         grow(&largest, g->params[i].count);
     for (size_t i = 0; i < s->n_groups; i++) {
         const size_t k = s->groups[i].size;
-        const struct mc_unit_layout layout = {.k = k, .m = largest / (k + 1) + 1, .blocks = 1};
+        const struct mc_unit_layout layout = {.k = k, .m = largest / (k + 1) + 1, .slices = 1};
         grow(&widest, k);
         grow(&products, mc_products_bytes(&layout, threads ? threads : omp_get_max_threads()));
     }

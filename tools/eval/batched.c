@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Blocks of points, with a checkpoint after each. */
+ * Chunks of points, with a checkpoint after each. */
 #include "tools/eval/batched.h"
 
 #include "formats/network/values.h"
@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Memory limit for the points of a block. */
-#define BLOCK_BYTES ((size_t)128 << 20)
+/* Memory limit for the points of a chunk. */
+#define CHUNK_BYTES ((size_t)128 << 20)
 /* Floats of a point's results in a checkpoint. The number of images and the four results are
  * doubles, stored as the bits of two float32 each. With an attack, the robust results follow. */
 #define N_FLOATS (sizeof(struct mc_eval_result) / sizeof(float))
@@ -22,11 +22,11 @@
 struct run {
     struct mc_batched *s;
     int reestimate; /* re-estimate batch norm's statistics on s->bn */
-    size_t T, block, first;
+    size_t T, chunk, first;
     uint64_t images, total;                /* times points, of this run */
     uint64_t before;                       /* images of earlier passes */
     size_t points;                         /* in this pass */
-    float *stats;                          /* (block,S) */
+    float *stats;                          /* (chunk,S) */
     char name[MC_BATCHED_MAX_DATA][2][80]; /* checkpoint settings' names */
 };
 
@@ -47,7 +47,7 @@ static int content_id(const char *path, char *id, struct mc_error *err)
 
 static int check_rereadable(const struct run *r, const char *path, struct mc_error *err)
 {
-    const int once = !r->s->several && !r->s->checkpoint && r->block == r->T;
+    const int once = !r->s->several && !r->s->checkpoint && r->chunk == r->T;
 
     if (once || mc_values_rereadable(path))
         return 0;
@@ -211,7 +211,7 @@ static struct mc_eval_output output_from(const struct mc_eval_output *all, size_
     return f;
 }
 
-/* Measure one data set at the points of a block. bn: instead, re-estimate batch-norm statistics. */
+/* Measure one data set at the points of a chunk. bn: instead, re-estimate batch-norm statistics. */
 static int pass(struct run *r, struct mc_batched_data *d, const struct mc_span *span, int bn,
                 struct mc_error *err)
 {
@@ -250,14 +250,14 @@ static float sum_at(const float *const *vectors, size_t k, const double *coef, s
     return (float)sum;
 }
 
-static int run_block(struct run *r, struct mc_error *err)
+static int run_chunk(struct run *r, struct mc_error *err)
 {
     const struct mc_batched *s = r->s;
     const size_t S = s->span->graph->S, left = r->T - r->first;
     struct mc_span span = *s->span;
     int rc = 0;
 
-    span.T = left < r->block ? left : r->block;
+    span.T = left < r->chunk ? left : r->chunk;
     span.coef += r->first * span.k;
     span.stats = r->stats;
     if (r->reestimate)
@@ -313,10 +313,10 @@ static int prepare(struct run *r, struct mc_error *err)
     int rc = 0;
 
     r->T = s->span->T;
-    r->block = BLOCK_BYTES / point_bytes(s);
-    if (s->checkpoint && r->block > s->checkpoint_every)
-        r->block = s->checkpoint_every;
-    r->block = r->block < 1 ? 1 : r->block > r->T ? r->T : r->block;
+    r->chunk = CHUNK_BYTES / point_bytes(s);
+    if (s->checkpoint && r->chunk > s->checkpoint_every)
+        r->chunk = s->checkpoint_every;
+    r->chunk = r->chunk < 1 ? 1 : r->chunk > r->T ? r->T : r->chunk;
     if (r->reestimate)
         rc = check_data(r, &s->bn, err);
     else if (s->bn.path && !(rc = check_rereadable(r, s->bn.path, err)))
@@ -332,9 +332,9 @@ static int prepare(struct run *r, struct mc_error *err)
     if (rc)
         return rc;
     r->total = r->total / r->T * (r->T - r->first);
-    if (!(r->stats = calloc(r->block * s->span->graph->S + 1, sizeof *r->stats)))
+    if (!(r->stats = calloc(r->chunk * s->span->graph->S + 1, sizeof *r->stats)))
         return mc_no_memory(err);
-    rc = s->begin(s->pass.arg, r->first, r->block, bytes + r->block * point_bytes(s),
+    rc = s->begin(s->pass.arg, r->first, r->chunk, bytes + r->chunk * point_bytes(s),
                   per_image_bytes(r), err);
     for (size_t i = 0; !rc && s->per_image && i < s->n_data; i++)
         rc = per_image_new(r, &s->data[i], err);
@@ -349,7 +349,7 @@ int mc_batched_run(struct mc_batched *s, struct mc_error *err)
     int rc = prepare(&r, err);
 
     while (!rc && r.first < r.T)
-        rc = run_block(&r, err);
+        rc = run_chunk(&r, err);
     for (size_t i = 0; i < s->state.n_vectors; i++)
         free(s->state.vectors[i].data);
     s->state.n_vectors = 0;

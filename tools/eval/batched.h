@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Measure many points of a span (a curve or a plane) on several data sets, in blocks of points.
- * Memory stays bounded and each data set is read once per block. A killed run resumes after its
- * last block and writes the same bytes. */
+ * Measure many points of a span (a curve or a plane) on several data sets, in chunks of points.
+ * Memory stays bounded and each data set is read once per chunk. A killed run resumes after its
+ * last chunk and writes the same bytes. */
 #ifndef MC_BATCHED_H
 #define MC_BATCHED_H
 
@@ -50,9 +50,9 @@ struct mc_batched {
      * points, data, the backend's settings and its results so far. */
     struct mc_checkpoint state;
     /* Called once with pass.arg, after all inputs were found to fit; must not be NULL. Arguments:
-     * points done by an earlier run, points per block, bytes needed in addition to the caller's,
+     * points done by an earlier run, points per chunk, bytes needed in addition to the caller's,
      * and bytes of the results per image, which are allocated next. An error ends the run. */
-    int (*begin)(void *arg, size_t first, size_t block, size_t bytes, double per_image,
+    int (*begin)(void *arg, size_t first, size_t chunk, size_t bytes, double per_image,
                  struct mc_error *err);
 };
 

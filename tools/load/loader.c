@@ -97,16 +97,16 @@ static int read_batch(struct mc_loader *f, int keep, size_t n, size_t *got, stru
 {
     const void *images;
     const int32_t *labels;
-    size_t block;
+    size_t count;
 
-    for (*got = 0; *got < n; *got += block) {
-        int rc = mc_dataset_lend(f->o.data, n - *got, &images, &labels, &block, err);
-        if (!rc && block && keep) {
-            memcpy(f->host_labels + *got, labels, block * sizeof *labels);
-            rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, block * f->image_bytes,
+    for (*got = 0; *got < n; *got += count) {
+        int rc = mc_dataset_lend(f->o.data, n - *got, &images, &labels, &count, err);
+        if (!rc && count && keep) {
+            memcpy(f->host_labels + *got, labels, count * sizeof *labels);
+            rc = f->be->put(f->be, f->images, *got * f->image_bytes, images, count * f->image_bytes,
                             err);
         }
-        if (rc || !block)
+        if (rc || !count)
             return rc;
     }
     return 0;

@@ -48,7 +48,7 @@ struct mc_loader_options {
 struct mc_loader {
     uint64_t n_images; /* images of the whole pass */
     uint64_t from, to; /* images to load: all, unless changed after open; from must start a batch */
-    struct mc_buf *ctl;      /* control block for loading batches */
+    struct mc_buf *ctl;      /* control values for loading batches */
     struct mc_source source; /* the loaded batch */
     int32_t *host_labels;    /* (B) of the loaded batch */
 

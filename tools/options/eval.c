@@ -167,7 +167,7 @@ static void warn_data(const struct mc_eval_cli *e, const struct mc_eval_subject 
         mc_data_warn_plain(e->cli, "--bn-plain", subject->augmented, info);
 }
 
-static int begin(void *arg, size_t first, size_t block, size_t bytes, double each,
+static int begin(void *arg, size_t first, size_t chunk, size_t bytes, double each,
                  struct mc_error *err)
 {
     struct mc_eval_cli *e = arg;
@@ -178,12 +178,12 @@ static int begin(void *arg, size_t first, size_t block, size_t bytes, double eac
     if (first)
         mc_detail(e->cli, "resumed after point %zu of %zu", first, e->sweep.span->T);
     if (e->report.marks) /* a plane */
-        mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->sweep.span->T, block,
+        mc_note(e->cli, "%zu points, %zu at a time: %.1f MiB", e->sweep.span->T, chunk,
                 (double)bytes / (1 << 20));
     if (each > 0)
         mc_detail(e->cli,
                   "memory: every image's loss at %zu points %.1f MB, %zu points at a time %.1f MB",
-                  e->sweep.span->T, each / 1e6, block, (double)bytes / 1e6);
+                  e->sweep.span->T, each / 1e6, chunk, (double)bytes / 1e6);
     return each > 0 ? mc_memory_check(each + (double)bytes, err) : 0;
 }
 

@@ -93,7 +93,7 @@ struct mc_train_memory {
 };
 
 /* A training objective. point and step run inside the loop. They touch device memory only and issue
- * the same operations every time; the control block's row selects the data (backend.h, repeat). */
+ * the same operations every time; the control values' row selects the data (backend.h, repeat). */
 struct mc_objective {
     enum mc_mode mode; /* MC_MODE_TRAIN with running statistics, MC_MODE_BATCH without */
     /* Allocate device memory (f->bufs) and upload the host's vectors. */

@@ -166,7 +166,7 @@ static int place(struct mc_plan *p, struct cpu_node *n, struct mc_error *err)
     const size_t bytes = N_VECTORS * n->cb * (size_t)p->be->k->block * sizeof(float);
 
     (void)err;
-    n->extra_block = cpu_arena_add(&p->arena, bytes, 0, 2 * (size_t)p->run.g->n_nodes + 1);
+    n->extra_region = cpu_arena_add(&p->arena, bytes, 0, 2 * (size_t)p->run.g->n_nodes + 1);
     return 0;
 }
 

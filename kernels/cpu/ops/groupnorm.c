@@ -155,7 +155,7 @@ static int place(struct mc_plan *p, struct cpu_node *c, struct mc_error *err)
     const size_t bytes = p->run.batch * N_VECTORS * c->cb * (size_t)p->be->k->block * sizeof(float);
 
     (void)err;
-    c->extra_block = cpu_arena_add(&p->arena, bytes, 0, 2 * (size_t)p->run.g->n_nodes + 1);
+    c->extra_region = cpu_arena_add(&p->arena, bytes, 0, 2 * (size_t)p->run.g->n_nodes + 1);
     return 0;
 }
 

@@ -26,7 +26,7 @@ static int max_place(struct mc_plan *p, struct cpu_node *c, struct mc_error *err
 
     (void)err;
     if (p->run.backward && c->role->reach)
-        c->extra_block = cpu_arena_add(&p->arena, c->size * sizeof(int32_t), i, end - i);
+        c->extra_region = cpu_arena_add(&p->arena, c->size * sizeof(int32_t), i, end - i);
     return 0;
 }
 

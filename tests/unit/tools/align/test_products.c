@@ -71,7 +71,7 @@ static void check_values(struct mc_unit_layout at, const float *x, const float *
 
 static void check(struct mc_unit_layout at)
 {
-    const size_t n = at.base + at.blocks * at.stride;
+    const size_t n = at.base + at.slices * at.stride;
     float *x = draw(n, 1), *y = draw(n, 2);
 
     check_values(at, x, y);
@@ -85,12 +85,12 @@ TEST(products_have_the_bits_of_their_definition)
 
     for (size_t i = 0; i < COUNT(units); i++) {
         const size_t k = units[i];
-        check((struct mc_unit_layout){.k = k, .m = 1, .blocks = 1, .stride = k, .base = 3});
-        check((struct mc_unit_layout){.k = k, .m = 9, .blocks = 30, .stride = 9 * k + 2});
-        check((struct mc_unit_layout){.k = k, .m = 257, .blocks = 1, .stride = 257 * k, .base = 1});
+        check((struct mc_unit_layout){.k = k, .m = 1, .slices = 1, .stride = k, .base = 3});
+        check((struct mc_unit_layout){.k = k, .m = 9, .slices = 30, .stride = 9 * k + 2});
+        check((struct mc_unit_layout){.k = k, .m = 257, .slices = 1, .stride = 257 * k, .base = 1});
     }
-    check((struct mc_unit_layout){.k = 7, .m = 1, .blocks = 4101, .stride = 8, .base = 1});
-    check((struct mc_unit_layout){.k = 20, .m = 4097, .blocks = 1, .stride = 20 * 4097});
+    check((struct mc_unit_layout){.k = 7, .m = 1, .slices = 4101, .stride = 8, .base = 1});
+    check((struct mc_unit_layout){.k = 20, .m = 4097, .slices = 1, .stride = 20 * 4097});
 }
 
 /* Sums that float64 cannot hold, next to the middle between two float32: rounding twice, first to
@@ -105,7 +105,7 @@ TEST(sums_are_rounded_once)
             const float small = scale ? 0x1p-126f : 1;
             const float x[] = {1, s * (1 + t * lost)};
             const float y[] = {small * (1 + 0x1p-23f), small * half * (1 - u * lost)};
-            check_values((struct mc_unit_layout){.k = 1, .m = 2, .blocks = 1, .stride = 2}, x, y);
+            check_values((struct mc_unit_layout){.k = 1, .m = 2, .slices = 1, .stride = 2}, x, y);
         }
 }
 
