@@ -104,9 +104,7 @@ static int read_inputs(struct inputs *in, const struct options *o, struct mc_err
     for (int w = 0; !rc && w < WAYS; w++) {
         if (w == ALIGNED && o->cli.n_operands < 4)
             break;
-        if (!(in->delta[w] = calloc(in->bound.L, sizeof **in->delta)))
-            rc = mc_no_memory(err);
-        if (!rc)
+        if (!(rc = mc_new(&in->delta[w], in->bound.L, err)))
             rc = mc_fail_in(
                 mc_bound_distances(&in->bound, &in->m, w ? &in->perm : NULL, in->delta[w], err),
                 err, "%s", mc_file_called(path[2]));

@@ -2,6 +2,7 @@
  *
  * mc-corr: the similarity of the units of two networks, and the correlation of matched units. */
 #include "formats/network/permutations.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "tools/align/correlation.h"
@@ -151,10 +152,10 @@ static void print_rows(const struct mc_signature *rows, const struct mc_taps *ta
 static int print_signature(const struct mc_moments *m, const struct options *o,
                            struct mc_error *err)
 {
-    struct mc_signature *rows = calloc(m->taps.n_taps + 1, sizeof *rows);
+    struct mc_signature *rows = NULL;
     struct mc_perm perm = {0};
     struct mc_text text = {0};
-    int rc = rows ? 0 : mc_no_memory(err);
+    int rc = mc_new(&rows, m->taps.n_taps, err);
 
     if (!rc && o->perm)
         rc = mc_perm_read(&perm, (struct mc_stream){.path = o->perm}, NULL, NULL, err);

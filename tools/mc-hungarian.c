@@ -153,12 +153,12 @@ static int match(struct options *o, struct mc_error *err)
         goto out;
     if (o->groups)
         mc_history_str(o->cli.history, "groups", o->groups);
-    info = calloc(m.n_groups + 1, sizeof *info);
-    constrained = calloc(m.n_groups + 1, sizeof *constrained);
-    rc = info && constrained
-             ? mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL, keep,
-                        o->cli.backend.threads, err)
-             : mc_no_memory(err);
+    rc = mc_new(&info, m.n_groups, err);
+    if (!rc)
+        rc = mc_new(&constrained, m.n_groups, err);
+    if (!rc)
+        rc = mc_match(&p, info, constrained, &m, o->constraint ? &constraint : NULL, keep,
+                      o->cli.backend.threads, err);
     if (mc_fail_in(rc, err, "%s", mc_file_called(o->matrices)))
         goto out;
     report(o, &m, info, constrained);
@@ -342,9 +342,8 @@ static int match_jointly(struct options *o, struct mc_error *err)
         mc_history_str(h, "groups", o->groups);
     o->search.keep = keep;
     o->search.threads = o->cli.backend.threads;
-    results = calloc(set.inputs[0].m.n_groups + 1, sizeof *results);
-    rc = results ? mc_joint_match(&joint, results, &set, &o->search, err) : mc_no_memory(err);
-    if (rc)
+    if ((rc = mc_new(&results, set.inputs[0].m.n_groups, err)) ||
+        (rc = mc_joint_match(&joint, results, &set, &o->search, err)))
         goto out;
     report_joint(o, &set, results);
     if ((o->table && (rc = print_table(o, &set, results, err))))

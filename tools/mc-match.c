@@ -176,8 +176,8 @@ static int match(struct options *o, const struct networks *all, struct mc_perm *
                                               .threads = o->cli.backend.threads,
                                               .swept = report_sweep,
                                               .arg = &w};
-    struct mc_assignment *info = calloc(p->n_groups + 1, sizeof *info);
-    int rc = info ? 0 : mc_no_memory(err);
+    struct mc_assignment *info = NULL;
+    int rc = mc_new(&info, p->n_groups, err);
 
     if (!rc && o->cli.log_path)
         rc = mc_log_open(&w.log, o->cli.log_path, 0, err);

@@ -181,10 +181,12 @@ int mc_convert_write(struct mc_convert_source *s, enum mc_convert_format format,
 
     if (format == MC_CONVERT_MCZ)
         return write_stream(s, dataset, path, h, err);
-    if (!(rc = mc_new(&out, s->n, err)) && !(rc = mc_new(&place, s->n, err)) &&
-        !(rc = list_out(s, map, out, place, err)))
-        rc = format == MC_CONVERT_NPZ ? write_npz(s, path, out, place, err)
-                                      : write_safetensors(s, path, out, place, err);
+    if ((rc = mc_new(&out, s->n, err)) || (rc = mc_new(&place, s->n, err)) ||
+        (rc = list_out(s, map, out, place, err)))
+        goto out;
+    rc = format == MC_CONVERT_NPZ ? write_npz(s, path, out, place, err)
+                                  : write_safetensors(s, path, out, place, err);
+out:
     free(out);
     free(place);
     return rc;

@@ -235,12 +235,14 @@ static int add_entry(struct reader *r, uint64_t i, struct mc_error *err)
 
 int mc_npz_open(struct mc_foreign **out, const char *path, struct mc_error *err)
 {
-    struct reader *r = calloc(1, sizeof *r);
+    struct reader *r = NULL;
     zip_error_t e;
-    int rc = 0, code = 0;
+    int rc = mc_new(&r, 1, err), code = 0;
 
     *out = NULL;
-    if (!r || !(r->f.file = strdup(path))) {
+    if (rc)
+        return rc;
+    if (!(r->f.file = strdup(path))) {
         free(r);
         return mc_no_memory(err);
     }

@@ -65,9 +65,10 @@ int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
         w->bytes[w->n] = (size_t)mc_tensor_bytes(&tensors[w->n].tensor);
         w->place[w->n] = w->n ? w->place[w->n - 1] + w->bytes[w->n - 1] : w->position;
     }
-    if (!(rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)) &&
-        !(rc = mc_output_write(w->out, head.text, head.bytes, err)))
-        rc = mc_output_write(w->out, "       ", blanks, err);
+    if ((rc = mc_output_open(&w->out, path, MC_OUTPUT_BINARY, err)) ||
+        (rc = mc_output_write(w->out, head.text, head.bytes, err)))
+        goto out;
+    rc = mc_output_write(w->out, "       ", blanks, err);
 out:
     free(head.text);
     if (rc)

@@ -93,11 +93,13 @@ static int write_header(struct mc_writer *w, const char *kind, const struct mc_p
         for (int k = 0; k < t->ndim; k++)
             mc_pack_u64(&header, t->shape[k]);
     }
-    if (!(rc = mc_history_pack(w->history, &history, err)) &&
-        !(rc = check_limits(&header, &mc_limits_header, "header", err)) &&
-        !(rc = check_history(w->history, &history, err)) &&
-        !(rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
-        rc = mc_encoder_objects(w->encoder, history.buf.data, history.buf.size, err);
+    if ((rc = mc_history_pack(w->history, &history, err)) ||
+        (rc = check_limits(&header, &mc_limits_header, "header", err)) ||
+        (rc = check_history(w->history, &history, err)) ||
+        (rc = emit_hashed(w, header.buf.data, header.buf.size, err)))
+        goto out;
+    rc = mc_encoder_objects(w->encoder, history.buf.data, history.buf.size, err);
+out:
     mc_pack_release(&header);
     mc_pack_release(&history);
     return rc;
@@ -305,9 +307,11 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
     mc_put_u64(&end, "end", w->n_records);
     mc_put_str(&end, "id", id);
     mc_pack_str(&end, "inputs");
-    if (!(rc = mc_history_pack_inputs(w->history, &end, err)) &&
-        !(rc = check_limits(&end, &mc_limits_record, "end record", err)))
-        rc = mc_encoder_objects(w->encoder, end.buf.data, end.buf.size, err);
+    if ((rc = mc_history_pack_inputs(w->history, &end, err)) ||
+        (rc = check_limits(&end, &mc_limits_record, "end record", err)))
+        goto out;
+    rc = mc_encoder_objects(w->encoder, end.buf.data, end.buf.size, err);
+out:
     mc_pack_release(&end);
     return rc;
 }

@@ -105,11 +105,14 @@ int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups, size_t 
     int rc = 0;
 
     *n = (struct mc_nesting){.groups = groups, .n_groups = n_groups};
-    if (!(rc = mc_new(&n->first, n_groups, err)) && !(rc = mc_new(&n->slots, n_groups, err)) &&
-        !(rc = mc_new(&n->child, n_groups, err)) && !(rc = mc_new(&n->slot, n_groups, err)) &&
-        !(rc = mc_new(&room, n_groups, err)) && !(rc = count_inside(n, err)) &&
-        !(rc = list_inside(n, room, err)) && (bad = trace(n, NULL, room)) < n_groups)
+    if ((rc = mc_new(&n->first, n_groups, err)) || (rc = mc_new(&n->slots, n_groups, err)) ||
+        (rc = mc_new(&n->child, n_groups, err)) || (rc = mc_new(&n->slot, n_groups, err)) ||
+        (rc = mc_new(&room, n_groups, err)) || (rc = count_inside(n, err)) ||
+        (rc = list_inside(n, room, err)))
+        goto out;
+    if ((bad = trace(n, NULL, room)) < n_groups)
         rc = bad_nesting(&groups[bad], err);
+out:
     free(room);
     if (rc)
         mc_nesting_release(n);

@@ -89,11 +89,12 @@ int mc_joint_perm_get(struct mc_perm *out, const struct mc_joint_perm *j, size_t
 
     if (rc || !to)
         return rc;
-    if (!(rc = copy(&back, &j->members[*to], err)) && !(rc = mc_perm_inverse(&back, err)) &&
-        !(rc = mc_perm_compose(out, &back, err))) {
-        memcpy(out->ids[0], j->members[*to].ids[1], MC_ID_LEN);
-        memcpy(out->ids[1], j->members[from].ids[1], MC_ID_LEN);
-    }
+    if ((rc = copy(&back, &j->members[*to], err)) || (rc = mc_perm_inverse(&back, err)) ||
+        (rc = mc_perm_compose(out, &back, err)))
+        goto out;
+    memcpy(out->ids[0], j->members[*to].ids[1], MC_ID_LEN);
+    memcpy(out->ids[1], j->members[from].ids[1], MC_ID_LEN);
+out:
     mc_perm_release(&back);
     return rc;
 }

@@ -3,6 +3,7 @@
  * Upper bound on the barrier of a straight line. */
 #include "tools/align/bound.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/spectral/spectral.h"
 #include "tools/align/correlation.h"
 
@@ -49,8 +50,8 @@ int mc_bound_init(struct mc_bound *out, const struct mc_weights *a, const struct
                          g->nodes[i].name, (double)g->nodes[i].loss_weight);
     if (!rc)
         rc = hidden_layers(out, g, err);
-    if (!rc && !(out->norm = calloc(out->L, sizeof *out->norm)))
-        rc = mc_no_memory(err);
+    if (!rc)
+        rc = mc_new(&out->norm, out->L, err);
     for (size_t l = 0; !rc && l < out->L; l++) {
         const struct mc_param *p = &g->params[out->weight[l]];
         const size_t rows = (size_t)p->tensor.shape[0], cols = (size_t)p->tensor.shape[1];

@@ -3,6 +3,7 @@
  * One pass over the data: read a batch, load it into the networks' plans, run them, collect. */
 #include "tools/align/collect.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
 
 #include <math.h>
@@ -70,11 +71,10 @@ static int open_collector(struct collector *v, const struct mc_weights *const *n
     *v = (struct collector){.o = o, .n_nets = n_nets};
     pass.exact = 1;
     if ((rc = mc_symmetry_derive(&v->sym, g, err)) ||
-        (rc = mc_taps_init(&v->taps, &v->sym, g, o->at_pre, err)))
+        (rc = mc_taps_init(&v->taps, &v->sym, g, o->at_pre, err)) ||
+        (rc = mc_new(&v->requests, v->sym.n_taps, err)))
         return rc;
     v->n_taps = v->sym.n_taps;
-    if (!(v->requests = calloc(v->n_taps + 1, sizeof *v->requests)))
-        return mc_no_memory(err);
     for (size_t i = 0; i < v->n_taps; i++) {
         const struct mc_tap *t = &v->sym.taps[i];
         v->requests[i] = (struct mc_tap_request){o->at_pre ? t->pre : t->post, t->offset, t->count};
@@ -167,10 +167,9 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
     memset(out, 0, sizeof *out);
     if (!mc_graph_same(a->graph, b->graph))
         return mc_fail(err, MC_EINPUT, "the networks have different architectures");
-    if ((rc = open_collector(&v, nets, 2, o, err)) || (rc = mc_moments_init(out, &v.taps, err)))
+    if ((rc = open_collector(&v, nets, 2, o, err)) || (rc = mc_moments_init(out, &v.taps, err)) ||
+        (rc = mc_new(&acc, v.n_taps, err)))
         goto out;
-    if (!(acc = calloc(v.n_taps + 1, sizeof(struct mc_buf *))))
-        rc = mc_no_memory(err);
     for (size_t i = 0; !rc && i < v.n_taps; i++) {
         const size_t bytes = MC_MOMENTS_SIZE(v.requests[i].count) * sizeof(double);
         mc_bufs_add(&v.loader.bufs, &acc[i], NULL, bytes, err);
@@ -225,10 +224,8 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
     size_t max_floats = 1, n = 0;
     int rc = open_collector(&v, &w, 1, o, err);
 
-    if (rc)
+    if (rc || (rc = mc_new(&hw, v.n_taps, err)))
         goto out;
-    if (!(hw = calloc(v.n_taps + 1, sizeof *hw)))
-        rc = mc_no_memory(err);
     for (size_t i = 0; !rc && i < v.n_taps; i++) {
         const struct mc_node *node = &w->graph->nodes[v.requests[i].node];
         hw[i][0] = node->h;
@@ -237,8 +234,8 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         v.taps.taps[i].samples = samples * (uint64_t)node->h * (uint64_t)node->w;
         max_floats = floats > max_floats ? floats : max_floats;
     }
-    if (!rc && !(host = malloc(max_floats * sizeof *host)))
-        rc = mc_no_memory(err);
+    if (!rc)
+        rc = mc_new(&host, max_floats, err);
     if (!rc) {
         mc_bufs_add(&v.loader.bufs, &buf, NULL, max_floats * sizeof *host, err);
         rc = v.loader.bufs.rc;

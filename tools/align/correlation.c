@@ -172,16 +172,12 @@ static int group_matrix(struct mc_matrix *g, const struct mc_moments *m, size_t 
                         enum mc_measure measure, struct tap_values *v, struct mc_error *err)
 {
     const size_t K = g->n;
-    uint32_t *counts = calloc(K * (K + 2), sizeof *counts);
+    uint32_t *counts = NULL;
     int rc = 0;
 
-    g->value = calloc(K * K, sizeof *g->value);
-    g->dead_a = calloc(K + 1, sizeof *g->dead_a);
-    g->dead_b = calloc(K + 1, sizeof *g->dead_b);
-    if (!g->value || !g->dead_a || !g->dead_b || !counts) {
-        free(counts);
-        return mc_no_memory(err);
-    }
+    if ((rc = mc_new(&g->value, K * K, err)) || (rc = mc_new(&g->dead_a, K, err)) ||
+        (rc = mc_new(&g->dead_b, K, err)) || (rc = mc_new(&counts, K * (K + 2), err)))
+        return rc;
     const struct tally c = {counts, counts + K * K, counts + K * K + K};
     for (size_t i = 0; !rc && i < m->taps.n_taps; i++)
         if (m->taps.taps[i].group == group && !(rc = measure_tap(v, m, i, measure, err)))

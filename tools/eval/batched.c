@@ -113,8 +113,7 @@ static int describe_run(struct run *r, struct mc_error *err)
         struct mc_checkpoint_vector *v = &state->vectors[state->n_vectors++];
         snprintf(v->name, sizeof v->name, "%s", s->data[i].name);
         v->n = r->T * row_floats(s);
-        if (!(v->data = calloc(v->n, sizeof *v->data)))
-            rc = mc_no_memory(err);
+        rc = mc_new(&v->data, v->n, err);
     }
     return rc;
 }
@@ -329,11 +328,9 @@ static int prepare(struct run *r, struct mc_error *err)
         rc = describe_run(r, err);
     if (!rc && s->checkpoint && s->resume && mc_checkpoint_exists(s->checkpoint))
         rc = restore(r, err);
-    if (rc)
+    if (rc || (rc = mc_new(&r->stats, r->chunk * s->span->graph->S, err)))
         return rc;
     r->total = r->total / r->T * (r->T - r->first);
-    if (!(r->stats = calloc(r->chunk * s->span->graph->S + 1, sizeof *r->stats)))
-        return mc_no_memory(err);
     rc = s->begin(s->pass.arg, r->first, r->chunk, bytes + r->chunk * point_bytes(s),
                   per_image_bytes(r), err);
     for (size_t i = 0; !rc && s->per_image && i < s->n_data; i++)

@@ -48,9 +48,10 @@ static int put_span(struct pass *p, struct mc_error *err)
         return 0;
     for (size_t i = 1; i < s->k; i++)
         mc_bufs_add(b, &p->vectors[i], s->vectors[i], bytes, err);
-    float *rows = malloc(s->T * s->k * sizeof *rows);
-    if (!rows)
-        return mc_no_memory(err);
+    float *rows = NULL;
+    int rc = mc_new(&rows, s->T * s->k, err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < s->T * s->k; i++)
         rows[i] = (float)s->coef[i];
     mc_bufs_add(b, &p->coefs, rows, s->T * s->k * sizeof *rows, err);
@@ -78,10 +79,8 @@ static int prepare(struct pass *p, const struct mc_loader_options *o,
                                   &p->loader, s->graph, err);
     if (!rc)
         rc = mc_model_open(&p->model, o->be, s->graph, s->vectors[0], NULL, &plan, err);
-    if (rc)
+    if (rc || (rc = mc_new(&p->vectors, s->k + 3 * s->T, err)))
         return rc;
-    if (!(p->vectors = calloc(s->k + 3 * s->T, sizeof(struct mc_buf *))))
-        return mc_no_memory(err);
     p->stats = p->vectors + s->k;
     p->acc = p->stats + s->T;
     p->robust = p->acc + s->T;

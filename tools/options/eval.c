@@ -3,6 +3,7 @@
  * Command-line options of evaluation. */
 #include "tools/options/eval.h"
 
+#include "libcommon/base/alloc.h"
 #include "tools/cli/memory.h"
 #include "tools/load/loader.h"
 #include "tools/cli/data_warnings.h"
@@ -239,8 +240,8 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
             return rc;
         int training = !strcmp(mc_dataset_get_info(d->reader)->split, "train");
         release_found(d);
-        if (!(d->out.result = calloc(attacked ? 2 * T : T, sizeof *d->out.result)))
-            return mc_no_memory(err);
+        if ((rc = mc_new(&d->out.result, attacked ? 2 * T : T, err)))
+            return rc;
         d->robust.result = attacked ? d->out.result + T : NULL;
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);

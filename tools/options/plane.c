@@ -5,6 +5,7 @@
 
 #include "formats/codecs/curve.h"
 #include "formats/codecs/weights.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "tools/cli/text.h"
 #include "tools/cli/networks.h"
@@ -34,11 +35,11 @@ static int measure(const struct mc_plane_cli *p, struct subject *s, FILE *f, str
     struct mc_report *report = &e->report;
     const size_t k = s->span.k, T = p->grid.n * p->grid.n, n = 3 + (s->c ? p->points : 0);
     double gram[MC_MAX_POINTS * MC_MAX_POINTS];
-    double *xy = calloc(T * (2 + k), sizeof *xy);
-    struct mc_mark *marks = calloc(n, sizeof *marks);
-    int rc = xy && marks ? 0 : mc_no_memory(err);
+    double *xy = NULL;
+    struct mc_mark *marks = NULL;
+    int rc = 0;
 
-    if (rc)
+    if ((rc = mc_new(&xy, T * (2 + k), err)) || (rc = mc_new(&marks, n, err)))
         goto out;
     mc_curve_gram(k, s->span.vectors, s->span.graph->P, gram);
     s->plane.k = k;

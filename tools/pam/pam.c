@@ -2,6 +2,7 @@
  *
  * Proximal alternating minimisation as an objective of the training loop. */
 #include "tools/pam/pam.h"
+#include "libcommon/base/alloc.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -282,10 +283,9 @@ int mc_pam_init(struct mc_pam *p, struct mc_train_options *train, struct mc_erro
     train->epochs = mc_pam_epochs(o);
     for (size_t g = 0; g < p->symmetry->n_groups; g++)
         p->n_units += p->symmetry->groups[g].size;
-    p->offsets = malloc((p->symmetry->n_groups + 1) * sizeof *p->offsets);
-    p->units = calloc(2 * p->n_units + 1, sizeof *p->units);
-    if (!p->offsets || !p->units)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&p->offsets, p->symmetry->n_groups, err)) ||
+        (rc = mc_new(&p->units, 2 * p->n_units, err)))
+        return rc;
     p->matrices = mc_soft_perm_layout(p->symmetry, p->offsets);
     if ((rc = mc_perm_init(&p->previous, p->symmetry, err)) || o->spectral <= 0)
         return rc;

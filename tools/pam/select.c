@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Proximal alternating minimisation: from doubly stochastic matrices to a permutation. */
+#include "libcommon/base/alloc.h"
 #include "tools/pam/pam.h"
 
 #include "libcommon/assign/assign.h"
@@ -181,8 +182,8 @@ static int select_by_groups(struct mc_pam *p, struct mc_train *f, struct choice 
     const size_t G = p->symmetry->n_groups;
     struct candidate *best = &s->best;
     struct mc_perm *c = s->c, *mixed = c + s->n;
-    struct group_choice *choice = calloc(G + 1, sizeof *choice);
-    int rc = choice ? 0 : mc_no_memory(err);
+    struct group_choice *choice = NULL;
+    int rc = mc_new(&choice, G, err);
 
     if (s->projection.value < best->value) {
         *best = s->projection;

@@ -4,6 +4,7 @@
 #include "tools/pam/start.h"
 
 #include "formats/network/permutations.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/graph/uses.h"
 
 #include <stdlib.h>
@@ -86,9 +87,7 @@ int mc_pam_start_read(struct mc_pam_start *s, const char *const path[2], const c
     const struct mc_stream from = {.path = perm};
     int rc = mc_symmetry_derive(&s->symmetry, s->a.graph, err);
 
-    if (!rc && !(s->offset = calloc(s->a.graph->P, sizeof *s->offset)))
-        rc = mc_no_memory(err);
-    if (!rc)
+    if (!rc && !(rc = mc_new(&s->offset, s->a.graph->P, err)))
         rc = perm ? mc_perm_read(&s->perm, from, &s->symmetry, h, err)
                   : mc_perm_init(&s->perm, &s->symmetry, err);
     if (!rc && init)

@@ -4,6 +4,7 @@
 #include "tools/train/train.h"
 
 #include "formats/codecs/flat.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/clock.h"
 #include "libcommon/base/rng.h"
 
@@ -167,13 +168,10 @@ static int prepare(struct run *r, struct mc_error *err)
     mc_bufs_add(&f->bufs, &f->stats, NULL, f->graph->S * sizeof(float), err);
     mc_bufs_add(&f->bufs, &r->order, NULL, slots * sizeof(int32_t), err);
     mc_bufs_add(&f->bufs, &r->sums, NULL, N_SUMS_AT_END * sizeof(double), err);
-    if ((rc = f->bufs.rc) || (rc = prepare_attack(r, err)))
+    if ((rc = f->bufs.rc) || (rc = prepare_attack(r, err)) ||
+        (rc = mc_new(&r->host_order, slots, err)) || (rc = mc_new(&r->host_lrs, f->steps, err)) ||
+        (rc = mc_new(&r->results, r->o->epochs * N_RESULTS, err)))
         return rc;
-    r->host_order = malloc(slots * sizeof *r->host_order);
-    r->host_lrs = malloc(f->steps * sizeof *r->host_lrs);
-    r->results = calloc(r->o->epochs * N_RESULTS, sizeof *r->results);
-    if (!r->host_order || !r->host_lrs || !r->results)
-        return mc_no_memory(err);
     return r->objective->prepare(r->objective, f, err);
 }
 
