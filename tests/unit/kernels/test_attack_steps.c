@@ -191,7 +191,7 @@ static double clamp(double x, double low, double high)
     return x < low ? low : x > high ? high : x;
 }
 
-static void a_step_by_hand(void **state)
+static void step_agrees_with_hand_computation(void **state)
 {
     (void)state;
     for (int way = 0; way < 4; way++) {
@@ -241,9 +241,11 @@ static void a_step_by_hand(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(pixels_of_a_batch),     cmocka_unit_test(linf_starts_are_uniform),
-        cmocka_unit_test(l2_starts_are_uniform), cmocka_unit_test(starts_follow_the_sample),
-        cmocka_unit_test(a_step_by_hand),
+        cmocka_unit_test(pixels_of_a_batch),
+        cmocka_unit_test(linf_starts_are_uniform),
+        cmocka_unit_test(l2_starts_are_uniform),
+        cmocka_unit_test(starts_follow_the_sample),
+        cmocka_unit_test(step_agrees_with_hand_computation),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

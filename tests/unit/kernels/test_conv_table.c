@@ -25,14 +25,14 @@ static int choice(const char *key, enum mc_pass pass, int groups)
     return mc_conv_table_choice(table, key, pass, shape, names, 2);
 }
 
-static void finds_its_entries(void **state)
+static void table_finds_its_entries(void **state)
 {
     (void)state;
     assert_int_equal(choice("sm_90\t9", MC_PASS_FORWARD, 1), 0);
     assert_int_equal(choice("sm_90\t9", MC_PASS_DATA, 1), 1);
 }
 
-static void finds_nothing_else(void **state)
+static void table_finds_only_its_entries(void **state)
 {
     char long_key[3 * MC_SHAPE_TEXT];
 
@@ -48,7 +48,7 @@ static void finds_nothing_else(void **state)
 }
 
 /* Another algorithm, or one letter of a remark, changes the hash. */
-static void hashes_every_letter(void **state)
+static void table_hash_covers_every_letter(void **state)
 {
     char other[sizeof table];
     const uint32_t hash = mc_conv_table_hash(table);
@@ -65,9 +65,9 @@ static void hashes_every_letter(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(finds_its_entries),
-        cmocka_unit_test(finds_nothing_else),
-        cmocka_unit_test(hashes_every_letter),
+        cmocka_unit_test(table_finds_its_entries),
+        cmocka_unit_test(table_finds_only_its_entries),
+        cmocka_unit_test(table_hash_covers_every_letter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -109,14 +109,14 @@ static void with_probability(float p)
     teardown(&n.f);
 }
 
-static void kept_and_scaled(void **state)
+static void dropout_keeps_and_scales(void **state)
 {
     (void)state;
     with_probability(.2f);
     with_probability(.7f);
 }
 
-static void keeps_all_outside_training(void **state)
+static void dropout_keeps_all_outside_training(void **state)
 {
     (void)state;
     struct nets n;
@@ -140,8 +140,8 @@ static void keeps_all_outside_training(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kept_and_scaled),
-        cmocka_unit_test(keeps_all_outside_training),
+        cmocka_unit_test(dropout_keeps_and_scales),
+        cmocka_unit_test(dropout_keeps_all_outside_training),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -500,7 +500,7 @@ static const struct {
      "point float32 5; more float32 1", NULL, "1 tensor expected, got 2"},
 };
 
-TEST(content_is_as_its_page_says)
+TEST(content_agrees_with_its_page)
 {
     static char bytes[65536];
 
@@ -549,7 +549,7 @@ TEST(images_far_before_their_labels_are_refused)
     }
 }
 
-TEST(nothing_is_lent_of_a_damaged_stream)
+TEST(damaged_stream_lends_nothing)
 {
     struct mc_dataset_reader *d = NULL;
     const void *images = &d;

@@ -128,7 +128,7 @@ TEST(each_kind_refuses_flipped_bits)
     }
 }
 
-TEST(each_kind_refuses_what_is_appended)
+TEST(each_kind_refuses_appended_bytes)
 {
     for (size_t i = 0; i < N_KINDS; i++) {
         load(&kinds[i]);

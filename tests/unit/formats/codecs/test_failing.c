@@ -48,7 +48,7 @@ static int make(const void *arg)
 }
 
 /* Read the stored samples, some of which have optional contents. */
-TEST(readers_tell_of_failures)
+TEST(readers_report_failures)
 {
     char pattern[4096];
     glob_t found;
@@ -64,7 +64,7 @@ TEST(readers_tell_of_failures)
     }
 }
 
-TEST(writers_tell_of_failures)
+TEST(writers_report_failures)
 {
     for (size_t i = 0; i < N_KINDS; i++)
         fail_all(kinds[i].name, make, &kinds[i], 1);

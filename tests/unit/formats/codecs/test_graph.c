@@ -63,7 +63,7 @@ static void expect_difference(const struct mc_graph *a, struct mc_graph *b, cons
     mc_graph_free(b);
 }
 
-TEST(says_where_graphs_differ)
+TEST(graph_differences_are_named)
 {
     struct mc_net_spec wide = CIFAR, many = CIFAR;
     struct mc_graph *a = build("mlp:bn,20", &CIFAR), *b = build("mlp:bn,20", &CIFAR);

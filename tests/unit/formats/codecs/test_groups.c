@@ -53,7 +53,7 @@ TEST(taps_of_other_places_groups_or_sizes_differ)
     DIFFER(1, b.groups[1].unit = 1);
 }
 
-TEST(a_tap_has_no_more_units_than_can_be_matched)
+TEST(tap_with_more_units_than_matchable_is_refused)
 {
     struct mc_taps taps = tiny_taps();
     struct mc_tap_info wide = tiny_tap;

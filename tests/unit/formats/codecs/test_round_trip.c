@@ -54,7 +54,7 @@ static void write_dataset(enum mc_dtype pixels, size_t n, size_t step, char *id)
     free(labels);
 }
 
-TEST(a_data_set_comes_back_in_any_steps)
+TEST(data_set_round_trips_in_any_steps)
 {
     static const size_t steps[] = {1, 7, 1000, 6000};
     const void *images;
@@ -92,7 +92,7 @@ TEST(a_data_set_comes_back_in_any_steps)
     }
 }
 
-TEST(a_data_set_of_reals_comes_back)
+TEST(data_set_of_reals_round_trips)
 {
     struct mc_dataset_reader *d = NULL;
     char id[MC_ID_LEN];
@@ -115,7 +115,7 @@ TEST(a_data_set_of_reals_comes_back)
     mc_dataset_close(d);
 }
 
-TEST(a_data_set_that_is_none_is_not_written)
+TEST(invalid_data_set_is_not_written)
 {
     struct mc_dataset_info info;
     struct mc_dataset_writer *d = NULL;
@@ -137,7 +137,7 @@ TEST(a_data_set_that_is_none_is_not_written)
     assert_true(mc_dataset_commit(d, NULL, &why) != 0);
 }
 
-TEST(weights_come_back_and_bad_ones_are_not_written)
+TEST(weights_round_trip_and_bad_ones_are_not_written)
 {
     struct mc_weights a, b;
 
@@ -163,7 +163,7 @@ TEST(weights_come_back_and_bad_ones_are_not_written)
     mc_weights_release(&b);
 }
 
-TEST(curves_come_back_with_their_permutation)
+TEST(curves_round_trip_with_their_permutation)
 {
     struct mc_curve a, b;
 
@@ -188,7 +188,7 @@ TEST(curves_come_back_with_their_permutation)
     mc_curve_release(&b);
 }
 
-TEST(matrices_and_permutations_come_back)
+TEST(matrices_and_permutations_round_trip)
 {
     struct mc_matrices m;
     struct mc_perm p;
@@ -210,7 +210,7 @@ TEST(matrices_and_permutations_come_back)
     mc_perm_release(&p);
 }
 
-TEST(joint_sets_come_back_with_their_networks)
+TEST(joint_sets_round_trip_with_their_networks)
 {
     static const char ids[3][MC_ID_LEN] = {"00000000000000000000000000000001",
                                            "00000000000000000000000000000002",
@@ -376,7 +376,7 @@ TEST(moments_have_the_images_of_their_cut)
         mc_moments_release(&part[s]);
 }
 
-TEST(activations_go_round_the_taps)
+TEST(activations_cycle_through_taps)
 {
     struct mc_tap_info taps[2] = {{.name = "a", .count = 2}, {.name = "b", .count = 3}};
     struct mc_taps t = tiny_taps();
@@ -416,7 +416,7 @@ TEST(activations_go_round_the_taps)
     mc_activations_close(r);
 }
 
-TEST(a_checkpoint_keeps_any_bits)
+TEST(checkpoint_keeps_any_bits)
 {
     float data[5] = {NAN, -0.0f, INFINITY, 1e-45f, 3}, back[5] = {0};
     struct mc_checkpoint s;
@@ -433,7 +433,7 @@ TEST(a_checkpoint_keeps_any_bits)
 }
 
 /* A checkpoint truncated in its end record, after all numbers: nothing is changed. */
-TEST(a_damaged_checkpoint_changes_nothing)
+TEST(damaged_checkpoint_changes_nothing)
 {
     float data[5] = {1, 2, 3, 4, 5}, back[5] = {6, 7, 8, 9, 10}, before[5];
     struct mc_checkpoint s;
@@ -453,7 +453,7 @@ TEST(a_damaged_checkpoint_changes_nothing)
 
 /* A checkpoint made with the first value, read by a run with the second, and the end of the
  * message. */
-TEST(a_refusal_says_what_differs)
+TEST(refusal_names_the_difference)
 {
     static const char *const cases[][4] = {
         {"threads", "2", "1", ": was made with 2 threads, this run has 1"},

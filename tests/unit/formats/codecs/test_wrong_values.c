@@ -173,7 +173,7 @@ static void change(const struct kind *k, const char *path, msgpack_object *o, si
     *o = was;
 }
 
-TEST(a_wrong_value_anywhere_is_bad_input)
+TEST(wrong_values_are_bad_input)
 {
     static msgpack_object *nodes[MOST_NODES];
     char pattern[4096];

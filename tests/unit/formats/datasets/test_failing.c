@@ -95,7 +95,7 @@ static int write_set(const void *arg)
     return rc;
 }
 
-TEST(failures_are_told)
+TEST(failures_are_reported)
 {
     static const struct set sets[] = {
         {"folder", {.dir = "folder", .split = "train", .size = 4}, 0},

@@ -42,7 +42,7 @@ static int decode(struct mc_picture *p, const uint8_t *bytes, size_t n)
     return rc;
 }
 
-TEST(a_file_cut_anywhere_is_refused)
+TEST(file_truncated_anywhere_is_refused)
 {
     struct mc_picture p = {0};
 
@@ -110,7 +110,7 @@ static void set_rgb(struct mc_picture *p, int height, int width, const uint8_t *
 }
 
 /* By hand: halving weighs four pixels 1 3 3 1, and three at the edges. */
-TEST(squares_by_hand)
+TEST(square_pictures_agree_with_hand_computation)
 {
     static const uint8_t row[8] = {0, 80, 160, 240, 0, 80, 160, 240};
     static uint8_t grey[64];
@@ -146,7 +146,7 @@ TEST(squares_by_hand)
 }
 
 /* The longest side with the shortest, to one pixel and to the largest square. */
-TEST(the_narrowest_pictures)
+TEST(narrowest_pictures_are_resized)
 {
     static uint8_t grey[MC_PICTURE_MAX_SIDE];
     struct mc_picture p;

@@ -11,7 +11,7 @@
 #define SIDE 32
 #define BYTES (3 * SIDE * SIDE)
 
-TEST(every_machine_makes_the_same_bytes)
+TEST(bytes_are_the_same_on_every_machine)
 {
     static const struct {
         uint64_t seed;
@@ -38,7 +38,7 @@ TEST(every_machine_makes_the_same_bytes)
     }
 }
 
-TEST(an_image_is_a_function_of_its_number)
+TEST(image_depends_only_on_its_number)
 {
     static uint8_t one[BYTES], other[BYTES];
 
@@ -55,7 +55,7 @@ TEST(an_image_is_a_function_of_its_number)
 }
 
 /* Counts of 2,000 draws of ten classes: 200 with a standard deviation of 13. */
-TEST(classes_come_equally_often)
+TEST(classes_are_equally_frequent)
 {
     static uint8_t image[3 * 8 * 8];
 
@@ -71,7 +71,7 @@ TEST(classes_come_equally_often)
 }
 
 /* The constants in the code are the means and deviations of seed 1's training images. */
-TEST(the_normalisation_is_that_of_the_pixels)
+TEST(normalisation_agrees_with_pixels)
 {
     static uint8_t image[BYTES];
     double sum[3] = {0}, squares[3] = {0}, n = 0;

@@ -105,7 +105,7 @@ static int print(const void *arg)
     return rc;
 }
 
-TEST(failures_are_told)
+TEST(failures_are_reported)
 {
     static const enum mc_convert_format formats[] = {MC_CONVERT_SAFETENSORS, MC_CONVERT_NPZ};
     struct mc_rename *map = NULL;

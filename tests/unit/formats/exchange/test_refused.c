@@ -21,7 +21,7 @@ static void write_file(const void *bytes, size_t n)
 #define NO_ARRAY "is not the dtype, order and shape of a plain array"
 #define ARRAY(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape "}"
 
-TEST(headers_of_npy_are_plain_arrays)
+TEST(npy_headers_describe_plain_arrays)
 {
     static const struct {
         const char *text, *says;
@@ -75,7 +75,7 @@ TEST(headers_of_npy_are_plain_arrays)
     }
 }
 
-TEST(npy_files_begin_as_numpys_do)
+TEST(npy_files_start_like_numpys)
 {
     size_t begin = 0, length = 0;
     unsigned char lead[MC_NPY_LEAD] = "\x93NUMPY\x01\x00\x76\x00\x00\x00";
@@ -106,7 +106,7 @@ TEST(npy_files_begin_as_numpys_do)
 #define TWO(first, second)                                                                         \
     "{\"x\": " TENSOR("\"U8\"", "[4]", first) ", \"y\": " TENSOR("\"U8\"", "[4]", second) "}"
 
-TEST(headers_of_safetensors_are_as_the_reference_reads_them)
+TEST(safetensors_headers_follow_the_reference)
 {
     static const struct {
         const char *header, *says; /* for 8 bytes of data */
@@ -174,7 +174,7 @@ TEST(headers_of_safetensors_are_as_the_reference_reads_them)
 
 /* ---- maps ---- */
 
-TEST(maps_say_where_a_name_leads)
+TEST(maps_rename_both_ways_or_are_refused)
 {
     static const struct {
         const char *map, *local, *foreign, *says;

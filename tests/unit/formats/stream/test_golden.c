@@ -103,7 +103,7 @@ static char *text_of(const char *path)
     return text;
 }
 
-TEST(each_kept_stream_holds_what_its_text_says)
+TEST(kept_streams_agree_with_their_text)
 {
     const char *root = getenv("MC_ROOT");
     char folder_of[4096], path[5000];

@@ -24,7 +24,7 @@ static struct mc_history *history_of(const char *tool, int64_t seed, size_t n,
     return h;
 }
 
-TEST(a_merge_keeps_every_parent_once)
+TEST(merge_keeps_every_parent_once)
 {
     char paths[4][256], id[4][MC_ID_LEN];
     const char *p[4];
@@ -108,7 +108,7 @@ static int pair_of(char pair[2][MC_ID_LEN])
     return found;
 }
 
-TEST(a_pair_is_found_behind_what_was_made_of_its_moments)
+TEST(pair_is_found_in_streams_derived_from_its_moments)
 {
     static const char a[] = "0123456789abcdef0123456789abcdef",
                       b[] = "fedcba9876543210fedcba9876543210";
@@ -142,7 +142,7 @@ TEST(a_pair_is_found_behind_what_was_made_of_its_moments)
     assert_false(pair_of(pair));
 }
 
-TEST(an_input_that_was_not_read_through_fails_the_output)
+TEST(output_fails_if_input_was_not_read_to_its_end)
 {
     struct mc_reader *r = NULL;
     struct mc_writer *w = NULL;

@@ -63,7 +63,7 @@ static void refused(const char *change, size_t place)
     assert_non_null(strstr(now.err.text, memory_path));
 }
 
-TEST(the_samples_are_good)
+TEST(samples_are_valid)
 {
     for (size_t k = 0; k < sizeof samples / sizeof *samples; k++) {
         take(samples[k]);
@@ -145,7 +145,7 @@ static void drop_and_double_bytes(void)
     }
 }
 
-TEST(every_byte_left_out_or_doubled_is_refused)
+TEST(every_missing_or_doubled_byte_is_refused)
 {
     with_each_sample(drop_and_double_bytes);
 }

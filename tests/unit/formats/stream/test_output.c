@@ -23,7 +23,7 @@ static void touch(const char *name)
     fclose(f);
 }
 
-TEST(places_that_are_none_are_refused)
+TEST(invalid_places_are_refused)
 {
     static char longest[PATH_MAX + 1], far[PATH_MAX - 100], way[300];
     struct mc_output *o = NULL;
@@ -54,7 +54,7 @@ TEST(places_that_are_none_are_refused)
     must_fail(mc_output_open(&o, "loop", MC_OUTPUT_TEXT, &why), MC_EFAIL, strerror(ELOOP));
 }
 
-TEST(a_terminal_gets_text_alone)
+TEST(terminal_gets_only_text)
 {
     const int master = posix_openpt(O_RDWR | O_NOCTTY);
     struct mc_output *o = NULL;

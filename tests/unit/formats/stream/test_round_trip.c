@@ -236,7 +236,7 @@ TEST(short_reads_from_a_pipe_make_no_difference)
     assert_int_equal(status, 0);
 }
 
-TEST(another_value_is_another_id)
+TEST(id_changes_with_any_value)
 {
     char a[MC_ID_LEN], b[MC_ID_LEN];
 

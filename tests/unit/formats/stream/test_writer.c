@@ -136,7 +136,7 @@ TEST(files_are_replaced_whole)
     assert_false(temporaries("keep.mcz"));
 }
 
-TEST(no_more_descriptors_is_an_error_of_its_own)
+TEST(missing_descriptors_have_their_own_error)
 {
     struct mc_writer *w = NULL;
     struct mc_tensor t = mc_tensor_make("x", MC_F32, 1, (uint64_t[]){4});
@@ -152,7 +152,7 @@ TEST(no_more_descriptors_is_an_error_of_its_own)
     assert_string_equal(why.text, "cannot create 'many.mcz': Too many open files");
 }
 
-TEST(a_full_disk_is_an_error)
+TEST(full_disk_is_an_error)
 {
     struct mc_writer *w = NULL;
     struct mc_tensor t = mc_tensor_make("x", MC_F32, 1, (uint64_t[]){4});

@@ -86,7 +86,7 @@ static void every(size_t n, size_t at, int32_t *col, const double *value, const 
     }
 }
 
-TEST(against_every_permutation)
+TEST(result_agrees_with_search_of_every_permutation)
 {
     static const char *const names[] = {"independent", "opposed", "integers", "aligned"};
     double value[SMALL * SMALL], constraint[SMALL * SMALL];

@@ -68,12 +68,12 @@ TEST(units_are_equal_in_any_order_of_rows)
     must(declare(0, ""));
 }
 
-TEST(groups_within_these_are_equal_too)
+TEST(nested_groups_are_equal_in_any_order_of_rows)
 {
     must(declare(1, ""));
 }
 
-TEST(a_row_in_one_unit_alone_is_refused)
+TEST(row_in_only_one_unit_is_refused)
 {
     must_fail(declare(0, "w\t1\t0\t4\t1\tg0.0\n"), MC_EINPUT, "axis 1 must be counted over");
     must_fail(declare(0, "w\t1/3\t8\t2\t2\tlast\n"), MC_EINPUT, "overlaps");

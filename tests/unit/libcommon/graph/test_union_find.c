@@ -76,7 +76,7 @@ TEST(sum_of_crossed_concats)
 }
 
 /* A late split also applies to axes tied earlier. */
-TEST(splits_travel_back)
+TEST(splits_reach_earlier_layers)
 {
     struct mc_graph *g = begin(4, 4);
     int a = unit(g, "a", 0, 12), b = conv(g, "b", a, 12), d = conv(g, "d", 0, 4);

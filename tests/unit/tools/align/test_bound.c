@@ -96,7 +96,7 @@ TEST(norms_exclude_biases)
     drop(&f);
 }
 
-TEST(recursion_equals_written_out_terms)
+TEST(bound_recursion_equals_explicit_terms)
 {
     struct mc_bound b = {.L = 4, .norm = (double[4][2]){{7, 11}, {2, 3}, {5, .7}, {1.5, .5}}};
     const double delta[3] = {4, .25, 2};

@@ -7,7 +7,7 @@
 
 #define NEAR(a, b) assert_true(fabs((double)(a) - (double)(b)) <= 1e-12 * (1 + fabs((double)(b))))
 
-TEST(quadratic_bezier_is_the_papers)
+TEST(quadratic_bezier_agrees_with_paper)
 {
     for (int i = 0; i <= 10; i++) {
         double t = i / 10., c[3];

@@ -22,7 +22,7 @@ static void check_rates(enum mc_schedule schedule, uint64_t epochs, uint64_t ste
     }
 }
 
-TEST(onecycle_is_pytorchs)
+TEST(onecycle_agrees_with_pytorch)
 {
     static const struct at at[] = {{0, 0.008000000000000007},  {1, 0.011888674533008237},
                                    {5, 0.09033777552576462},   {11, 0.2},
@@ -31,7 +31,7 @@ TEST(onecycle_is_pytorchs)
     check_rates(MC_SCHEDULE_ONECYCLE, 4, 10, at, sizeof at / sizeof *at);
 }
 
-TEST(cosine_is_pytorchs)
+TEST(cosine_agrees_with_pytorch)
 {
     static const struct at at[] = {{0, 0.2},
                                    {1, 0.1996917333733128},
@@ -41,7 +41,7 @@ TEST(cosine_is_pytorchs)
     check_rates(MC_SCHEDULE_COSINE, 8, 5, at, sizeof at / sizeof *at);
 }
 
-TEST(step_is_the_papers)
+TEST(step_agrees_with_paper)
 {
     const struct at at[] = {{0, .2},
                             {19 * 7 + 6, .2 * pow(.9996, 19)},
@@ -75,7 +75,7 @@ TEST(step_counts_fractions_of_epochs_in_steps)
 }
 
 /* 40 steps: constant to the 20th, 1% from the 36th. */
-TEST(linear_is_the_papers_for_robust_networks)
+TEST(linear_agrees_with_paper_for_robust_networks)
 {
     static const struct at at[] = {{0, .2},    {19, .2},      {20, .2},   {21, .187625},
                                    {28, .101}, {35, .014375}, {36, .002}, {39, .002}};
