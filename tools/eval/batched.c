@@ -21,8 +21,8 @@
 
 struct run {
     struct mc_batched *s;
-    int reestimate; /* re-estimate batch norm's statistics on s->bn */
-    size_t T, chunk, first;
+    int reestimate;                        /* re-estimate batch norm's statistics on s->bn */
+    size_t T, chunk, first;                /* points: all, per chunk; the next one */
     uint64_t images, total;                /* times points, of this run */
     uint64_t before;                       /* images of earlier passes */
     size_t points;                         /* in this pass */
