@@ -13,20 +13,42 @@ die() {
     exit 1
 }
 
-# fails STATUS TEXT COMMAND...: expects the command to exit with this status, to print one line that contains TEXT to
-# stderr, and to print nothing to stdout
+# A test of a message checks the object (a file, an option, a number) and the words that distinguish the problem, so that a
+# message can be reworded without changing tests: fails 3 'x.tsv*column*missing' mc-plot path x.tsv
+# One test per program compares whole messages: its head comment says "pins the wording", and it calls fails_with.
+#
+# has_words FILE WORDS: whether a line of FILE contains WORDS. `*` in WORDS is any text, every other character is itself.
+# expect_words FILE WORDS: expects this
+# expect_lines FILE LINES: expects as many lines in FILE as in LINES, each with the words of its line
+has_words() {
+    LC_ALL=C grep -q -- "$(sed 's/[][\.^$]/\\&/g; s/\*/.*/g' <<<"$2")" "$1"
+}
+expect_words() { has_words "$@" || die "'$2' expected, got: $(cat "$1")"; }
+expect_lines() {
+    local line n=0
+    while [ -n "$2" ] && read -r line; do
+        n=$((n + 1))
+        sed -n ${n}p "$1" | has_words - "$line" || die "'$line' expected, got: $(cat "$1")"
+    done <<<"$2"
+    [ "$(wc -l <"$1")" = $n ] || die "$n lines expected, got: $(cat "$1")"
+}
+
+# fails STATUS WORDS COMMAND...: expects the command to exit with this status, to print one line to stderr, with a program's
+# name and WORDS, and to print nothing to stdout
 fails() {
-    local status=$1 text=$2 rc=0
+    local status=$1 words=$2 rc=0
     shift 2
     MC_FAILS=1 "$@" >out.fails 2>err.fails || rc=$?
     [ "$rc" = "$status" ] || die "$*: status $status expected, got $rc: $(cat err.fails)"
     [ "$(wc -l <err.fails)" = 1 ] || die "$*: one line expected, got: $(cat err.fails)"
-    grep -qF -- "$text" err.fails || die "$*: '$text' expected, got: $(cat err.fails)"
+    grep -qE '^([^ ]*/)?[a-z_-]+(\.(py|sh|torch|data))?: ' err.fails || die "$*: no program's name: $(cat err.fails)"
+    [ -n "$words" ] && has_words err.fails "$words" || die "$*: '$words' expected, got: $(cat err.fails)"
     [ ! -s out.fails ] || die "$*: wrote to stdout"
 }
 
-# fails_unchanged STATUS TEXT COMMAND...: the same, and no file in the current folder changes
-# usage_error TEXT COMMAND...: fails_unchanged with status 2
+# fails_unchanged STATUS WORDS COMMAND...: the same, and no file in the current folder changes
+# fails_with STATUS MESSAGE COMMAND...: fails_unchanged, and the line is the program's name and exactly MESSAGE
+# usage_error WORDS COMMAND...: fails_unchanged with status 2
 fails_unchanged() {
     local before
     touch out.fails err.fails
@@ -34,17 +56,21 @@ fails_unchanged() {
     fails "$@"
     [ "$(files_here)" = "$before" ] || die "${*:3}: changed a file"
 }
+fails_with() {
+    fails_unchanged "$@"
+    expect_equal "$(sed 's/^[^:]*: //' err.fails)" "$2"
+}
 usage_error() { fails_unchanged 2 "$@"; }
 files_here() {
     find . ! -name '*.fails' \( -type d -printf '%p %i\n' -o -printf '%p %i %s %l %T@\n' \) | sort
 }
-# mc_data_fails STATUS TEXT ARGUMENT...: fails_unchanged of mc-data with output old.mcz
+# mc_data_fails STATUS WORDS ARGUMENT...: fails_unchanged of mc-data with output old.mcz
 mc_data_fails() { fails_unchanged "$1" "$2" mc-data "${@:3}" -o old.mcz; }
 
-# expect_message TEXT COMMAND...: expects the command to succeed and to print exactly TEXT to stderr
+# expect_message LINES COMMAND...: expects the command to succeed and to print to stderr what expect_lines expects, or nothing
 expect_message() {
     "${@:2}" >x.mcz 2>errors || die "${*:2}: status $?: $(cat errors)"
-    expect_equal "$(<errors)" "$1"
+    expect_lines errors "$1"
 }
 
 # same FILE FILE: expects the same bytes in both files
