@@ -175,19 +175,19 @@ static const struct {
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa1" "b"), "not an earlier node"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\xa8" "a.relu\0x"), "not a node's name"},
     {S(NODE_B "\x91\xa6" "a.relu"), S(NODE_B "\x91\x01"), "not a node's name"},
-    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes are named"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4" "auxl"), "two nodes*named"},
     {S("\xa4name\xa1v\xa2in"), S("\xa4name\xa1 \xa2in"), ""},
-    {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "must not contain spaces"},
+    {S("\xa4name\xa4loss"), S("\xa4name\xa4lo s"), "not contain spaces"},
     {S("\xa4name\xa4loss"), S("\xa4name\xa0"), "name must have"},
     /* zero and excessive sizes */
-    {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\" must be an integer from 1 to"},
+    {S("\xa3out\x08"), S("\xa3out\x00"), "\"out\"*integer*1"},
     {S("\xa3out\x08"), S("\xa3out\xff"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xcf\x80\0\0\0\0\0\0\0"), "out"},
     {S("\xa3out\x08"), S("\xa3out\xce\x01\0\0\0"), "too large"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x00\x03"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\x7f"), "kernel"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x92\x03\xce\x7f\xff\xff\xff"), "kernel"},
-    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "must be [height, width], each an integer from 1"},
+    {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x91\x03"), "[height, width], each*integer*1"},
     {S("\xa6kernel\x92\x03\x03"), S("\xa6kernel\x03"), "kernel"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\x00\x01"), "stride"},
     {S("\xa6stride\x92\x01\x01"), S("\xa6stride\x92\xff\x01"), "stride"},
@@ -206,7 +206,7 @@ static const struct {
     {S("\xa2op\xa3" "add"), S("\xa2op\xa4" "conv"), ""},
     {S("\xa2op\xa9normalise"), S("\xa2op\xa4relu"), ""},
     {S("\xa2in\x90"), S("\xa2in\x91\xa9normalise"), "not an earlier node"},
-    {S(ADD_IN), S("\xa2in\x91\xa6" "a.relu"), "got 1 inputs (add requires 2 to"},
+    {S(ADD_IN), S("\xa2in\x91\xa6" "a.relu"), "got 1 inputs (add requires 2"},
     {S(ADD_IN), S("\xa2in\x92\xa6" "a.relu\xa9normalise"), "do not match"},
     {S("\xa2op\xa3mul\xa4name\xa2mu\xa2in\x92\xa2sc"), S("\xa2op\xa3mul\xa4name\xa2mu\xa2in\x91\xa2sc"), ""},
     {S("\xa4name\xa2mu\xa2in\x92\xa2sc"), S("\xa4name\xa2mu\xa2in\x92\xa1" "b"), "do not match"},
@@ -214,14 +214,14 @@ static const struct {
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\xc2"), "exactly one loss head"},
     {S("\xaatrain_only\xc3"), S("\xaatrain_only\x01"), "train_only"},
     {S("\xaatrain_only\xc3"), S("\xa6weight\x01"), "twice"},
-    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "must be zero, one, xavier_normal, "},
+    {S("\xabweight_init\xa4zero"), S("\xabweight_init\xa4nine"), "zero, one, xavier_normal, "},
     {S("\xabweight_init\xa3one"), S("\xabweight_init\xadxavier_normal"), "zero or one"},
-    {S("\xa6" "before\x93\x01"), S("\xa6" "before\x93\xff"), "\"before\" must be [channels, height, width], each an integer from 0"},
+    {S("\xa6" "before\x93\x01"), S("\xa6" "before\x93\xff"), "\"before\"*[channels, height, width], each*integer*0"},
     {S("\xa6" "before\x93\x01\x00\x02"), S("\xa6" "before\x92\x01\x00"), "[channels, height, width]"},
     {S("\xa5" "after"), S("\xa5" "value"), "unknown key"},
-    {S("\xa5slope\xcb\x3f\xc9"), S("\xa5slope\xcb\x7f\xf9"), "\"slope\" must be a finite number"},
+    {S("\xa5slope\xcb\x3f\xc9"), S("\xa5slope\xcb\x7f\xf9"), "\"slope\"*finite number"},
     {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x7f"), "p"},
-    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "must be a number from 0 to below 1"},
+    {S("\xa1p\xcb\x3f"), S("\xa1p\xcb\x40"), "number*0*below 1"},
 };
 /* clang-format on */
 
@@ -253,7 +253,7 @@ TEST(hostile_graphs_are_refused)
         if (rc != MC_EINPUT || bad)
             fail_msg("case %zu was accepted", i);
         assert_true(!strncmp(why.text, "graph: ", 7));
-        if (!strstr(why.text, HOSTILE[i].says))
+        if (!has_words(why.text, HOSTILE[i].says))
             fail_msg("case %zu: '%s' does not say '%s'", i, why.text, HOSTILE[i].says);
     }
     free(bytes);

@@ -65,7 +65,7 @@ TEST(tap_with_more_units_than_matchable_is_refused)
     mc_moments_release(&m);
     wide.count++;
     must_fail(mc_moments_begin(&m, &taps, &why), MC_EINPUT,
-              "tap relu: at most 65536 units can be matched (got 65537)");
+              "tap relu: at most 65536 units*matched (got 65537)");
 }
 
 int main(void)

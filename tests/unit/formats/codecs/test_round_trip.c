@@ -287,7 +287,7 @@ TEST(moments_add)
     make_shards(part);
     strcpy(part[2].conditions.attack, "pgd:eps=0.1");
     must_fail(mc_moments_add(&part[2], &part[0], &why), MC_EINPUT,
-              "different attacks (pgd:eps=0.1 and none)");
+              "different attacks*pgd:eps=0.1*none");
     strcpy(part[0].conditions.attack, part[2].conditions.attack);
     strcpy(part[1].conditions.attack, part[2].conditions.attack);
     part[0].conditions.seed = 7;
@@ -298,14 +298,14 @@ TEST(moments_add)
               "different precisions (bf16 and f32)");
     part[0].conditions.precision = MC_PRECISION_BF16;
     must(mc_moments_add(&part[2], &part[0], &why));
-    must_fail(mc_moments_expect_whole(&part[2], &why), MC_EINPUT, "shard 2 of 3 is missing");
+    must_fail(mc_moments_expect_whole(&part[2], &why), MC_EINPUT, "shard 2 of 3*missing");
     must(reread(&sum, &part[2]));
-    must_fail(mc_moments_expect_whole(&sum, &why), MC_EINPUT, "shard 2 of 3 is missing");
+    must_fail(mc_moments_expect_whole(&sum, &why), MC_EINPUT, "shard 2 of 3*missing");
     assert_string_equal(sum.conditions.attack, "pgd:eps=0.1");
     assert_true(sum.conditions.seed == 7);
     assert_int_equal(sum.conditions.precision, MC_PRECISION_BF16);
     assert_true(sum.cut.total == 5 && sum.cut.batch == 2);
-    must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3 is repeated");
+    must_fail(mc_moments_add(&sum, &part[0], &why), MC_EINPUT, "shard 1 of 3*repeated");
     must_fail(mc_moments_add(&sum, &part[2], &why), MC_EINPUT, "");
     must(mc_moments_add(&sum, &part[1], &why));
     must(mc_moments_expect_whole(&sum, &why));
@@ -331,9 +331,9 @@ TEST(moments_of_other_cuts_do_not_add)
     static const struct {
         struct mc_cut cut;
         const char *text;
-    } others[] = {{{5, 2, 4}, "a shard of 3 cannot be added to a shard of 4"},
-                  {{6, 2, 3}, "shards of runs over 5 and over 6 images"},
-                  {{5, 1, 3}, "shards of different batch sizes (2 and 1)"}};
+    } others[] = {{{5, 2, 4}, "shard*3*added*shard*4"},
+                  {{6, 2, 3}, "shards*runs over 5*over 6 images"},
+                  {{5, 1, 3}, "shards*different batch sizes (2 and 1)"}};
     struct mc_moments part[3];
 
     make_shards(part);
@@ -343,12 +343,12 @@ TEST(moments_of_other_cuts_do_not_add)
     }
     part[1].cut = (struct mc_cut){0, 0, 3};
     must(mc_moments_add(&part[1], &part[0], &why));
-    must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT, "shard 3 of 3 is missing");
+    must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT, "shard 3 of 3*missing");
     must(mc_moments_add(&part[1], &part[2], &why));
     must(mc_moments_expect_whole(&part[1], &why));
     part[1].images--;
     must_fail(mc_moments_expect_whole(&part[1], &why), MC_EINPUT,
-              "5 images expected in all shards, got 4");
+              "5 images expected*all shards*got 4");
     for (size_t s = 0; s < 3; s++)
         mc_moments_release(&part[s]);
 }
@@ -361,15 +361,13 @@ TEST(moments_have_the_images_of_their_cut)
     make_shards(part);
     part[1].images = 1;
     part[1].taps.taps[0].samples = 4;
-    must_fail(reread(&back, &part[1]), MC_EINPUT,
-              "\"images\" must be 2 for these shards of 5 (got 1)");
+    must_fail(reread(&back, &part[1]), MC_EINPUT, "\"images\"*2*shards*5 (got 1)");
     part[1].cut = (struct mc_cut){0, 0, 3};
     must(reread(&back, &part[1]));
     assert_true(!back.cut.total && !back.cut.batch && back.cut.shards == 3 && back.images == 1);
     mc_moments_release(&back);
     part[0].cut.shards = 1;
-    must_fail(reread(&back, &part[0]), MC_EINPUT,
-              "\"images\" must be 5 for these shards of 5 (got 2)");
+    must_fail(reread(&back, &part[0]), MC_EINPUT, "\"images\"*5*shards*5 (got 2)");
     part[2].cut.batch = 0;
     must_fail(reread(&back, &part[2]), MC_EINPUT, "must be at least 1");
     for (size_t s = 0; s < 3; s++)
@@ -456,12 +454,12 @@ TEST(damaged_checkpoint_changes_nothing)
 TEST(refusal_names_the_difference)
 {
     static const char *const cases[][4] = {
-        {"threads", "2", "1", ": was made with 2 threads, this run has 1"},
-        {"threads", "1", "2", ": was made with 1 thread, this run has 2"},
-        {"isa", "avx2", "portable", ": was made with isa avx2, this run has portable"},
-        {"device", "cuda", "cpu", ": was made with device cuda, this run has cpu"},
-        {"precision", NULL, "bf16", ": was made without precision bf16, this run has it"},
-        {"precision", "bf16", NULL, ": was made with precision bf16, this run without"},
+        {"threads", "2", "1", ":*2 threads*run*1"},
+        {"threads", "1", "2", ":*1 thread*run*2"},
+        {"isa", "avx2", "portable", ":*isa avx2*run*portable"},
+        {"device", "cuda", "cpu", ":*device cuda*run*cpu"},
+        {"precision", NULL, "bf16", ":*made without precision bf16*run"},
+        {"precision", "bf16", NULL, ":*made*precision bf16*run without"},
     };
     float data[5] = {0};
 
@@ -475,8 +473,7 @@ TEST(refusal_names_the_difference)
         tiny_state(&s, data);
         if (c[2])
             mc_checkpoint_set(&s, c[0], "%s", c[2]);
-        must_fail(mc_checkpoint_read(&s, file, &why), MC_EINPUT, "");
-        assert_string_equal(strchr(why.text, ':'), c[3]);
+        must_fail(mc_checkpoint_read(&s, file, &why), MC_EINPUT, c[3]);
     }
 }
 

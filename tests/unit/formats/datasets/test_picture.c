@@ -90,9 +90,9 @@ TEST(sizes_are_refused_before_memory_is_taken)
         at += 2 + (size_t)sample[at + 2] * 256 + sample[at + 3];
     memcpy(changed, sample, n);
     memcpy(changed + at + 5, "\xff\xdc\xff\xdc", 4);
-    must_fail(decode(&p, changed, n), MC_EINPUT, "65500 x 65500 is too large");
+    must_fail(decode(&p, changed, n), MC_EINPUT, "65500 x 65500*too large");
     memcpy(changed + at + 5, "\x20\x00\x20\x00", 4);
-    must_fail(decode(&p, changed, n), MC_EINPUT, "8192 x 8192 is too large");
+    must_fail(decode(&p, changed, n), MC_EINPUT, "8192 x 8192*too large");
     assert_true(p.rgb_size == 0);
     memcpy(changed + at + 5, "\x00\x80\x00\x80", 4);
     must_fail(decode(&p, changed, n), MC_EINPUT, "damaged");

@@ -18,7 +18,7 @@ static void write_file(const void *bytes, size_t n)
 
 /* ---- npy ---- */
 
-#define NO_ARRAY "is not the dtype, order and shape of a plain array"
+#define NO_ARRAY "not*dtype, order*shape"
 #define ARRAY(shape) "{'descr': '<f4', 'fortran_order': False, 'shape': " shape "}"
 
 TEST(npy_headers_describe_plain_arrays)
@@ -39,8 +39,8 @@ TEST(npy_headers_describe_plain_arrays)
         {ARRAY("[3]"), NO_ARRAY},
         {ARRAY("(18446744073709551616,)"), NO_ARRAY},
         {ARRAY("(99999999999999999999999,)"), NO_ARRAY},
-        {ARRAY("(18446744073709551615,)"), "its shape is too large"},
-        {ARRAY("(4294967296, 4294967296)"), "its shape is too large"},
+        {ARRAY("(18446744073709551615,)"), "shape*too large"},
+        {ARRAY("(4294967296, 4294967296)"), "shape*too large"},
         {ARRAY("(2,)") "x", NO_ARRAY},
         {"", NO_ARRAY},
         {"{", NO_ARRAY},
@@ -87,13 +87,11 @@ TEST(npy_files_start_like_numpys)
     assert_true(begin == 12 && length == 0x76);
     lead[11] = 1;
     must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
-              "its header is too large (16777334 bytes)");
+              "header*too large (16777334 bytes)");
     lead[6] = 4;
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
-              "version must be 1 to 3 (got 4.0)");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "version*1 to 3 (got 4.0)");
     lead[6] = 0;
-    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT,
-              "version must be 1 to 3 (got 0.0)");
+    must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "version*1 to 3 (got 0.0)");
     lead[0] = 'x';
     must_fail(mc_npy_lead(lead, &begin, &length, &why), MC_EINPUT, "not a NumPy array");
 }
@@ -112,43 +110,43 @@ TEST(safetensors_headers_follow_the_reference)
         const char *header, *says; /* for 8 bytes of data */
     } cases[] = {
         {ONE("\"F32\"", "[2]", "[0, 8]"), NULL},
-        {ONE("\"F6_E2M3\"", "[4, 2]", "[0, 6]"), "need 6 bytes, but 8 follow"},
+        {ONE("\"F6_E2M3\"", "[4, 2]", "[0, 6]"), "need 6 bytes*8 follow"},
         {ONE("\"F4\"", "[4, 4]", "[0, 8]"), NULL},
         {TWO("[4, 8]", "[0, 4]"), NULL},
         {"{\"__metadata__\": {\"a\": \"b\"}, \"x\": " TENSOR("\"F64\"", "[]", "[0, 8]") "}", NULL},
         {"{\"e\": " TENSOR("\"U8\"", "[0]", "[0, 0]") ", \"x\": " TENSOR("\"F64\"", "[1]",
                                                                          "[0, 8]") "}",
          NULL},
-        {"{\"__metadata__\": {\"a\": 1}}", "its __metadata__ must contain only strings"},
-        {"{\"__metadata__\": []}", "its __metadata__ must contain only strings"},
-        {"[]", "not a safetensors file (its header does not start with '{')"},
-        {"", "not a safetensors file (its header does not start with '{')"},
+        {"{\"__metadata__\": {\"a\": 1}}", "__metadata__*contain*strings"},
+        {"{\"__metadata__\": []}", "__metadata__*contain*strings"},
+        {"[]", "not a safetensors file*header*not start*'{'"},
+        {"", "not a safetensors file*header*not start*'{'"},
         {"{\"x\": 1,}", "line 1"},
-        {"{\"x\": 1}", "must have exactly a dtype, a shape and data_offsets"},
-        {"{\"x\": {}}", "must have exactly a dtype, a shape and data_offsets"},
+        {"{\"x\": 1}", "exactly*dtype*shape*data_offsets"},
+        {"{\"x\": {}}", "exactly*dtype*shape*data_offsets"},
         {"{\"x\": {\"dtype\": \"U8\", \"shape\": [8], \"more\": [0, 8]}}", "must have exactly"},
         {"{\"x\": {\"dtype\": \"U8\", \"shape\": [8], \"data_offsets\": [0, 8], \"z\": 1}}",
          "must have exactly"},
-        {ONE("1", "[8]", "[0, 8]"), "must have exactly a dtype, a shape and data_offsets"},
-        {ONE("\"U8\"", "8", "[0, 8]"), "must have exactly a dtype, a shape and data_offsets"},
-        {ONE("\"U8\"", "[8]", "8"), "must have exactly a dtype, a shape and data_offsets"},
+        {ONE("1", "[8]", "[0, 8]"), "exactly*dtype*shape*data_offsets"},
+        {ONE("\"U8\"", "8", "[0, 8]"), "exactly*dtype*shape*data_offsets"},
+        {ONE("\"U8\"", "[8]", "8"), "exactly*dtype*shape*data_offsets"},
         {ONE("\"F128\"", "[8]", "[0, 8]"), "unknown dtype"},
-        {ONE("\"U8\"", "[1,1,1,1,1,1,1,1,8]", "[0, 8]"), "more than 8 dimensions"},
-        {ONE("\"U8\"", "[-8]", "[0, 8]"), "its shape is not a list of whole numbers"},
-        {ONE("\"U8\"", "[8.0]", "[0, 8]"), "its shape is not a list of whole numbers"},
-        {ONE("\"U8\"", "[8]", "[8]"), "its data_offsets are not a start and an end"},
-        {ONE("\"U8\"", "[8]", "[-1, 7]"), "its data_offsets are not a start and an end"},
-        {ONE("\"U8\"", "[8]", "[0, true]"), "its data_offsets are not a start and an end"},
-        {ONE("\"U8\"", "[8]", "[8, 0]"), "its data_offsets are not a start and an end"},
-        {ONE("\"U8\"", "[4294967296, 4294967296]", "[0, 8]"), "its shape is too large"},
-        {ONE("\"I64\"", "[9223372036854775807]", "[0, 8]"), "its shape is too large"},
-        {ONE("\"F4\"", "[3]", "[0, 1]"), "its shape is too large"},
-        {ONE("\"U8\"", "[7]", "[0, 8]"), "its shape and data_offsets have different sizes"},
-        {TWO("[0, 4]", "[3, 7]"), "\"y\": its data overlaps another's"},
-        {TWO("[0, 4]", "[5, 9]"), "\"y\": a hole precedes its data"},
-        {TWO("[4, 8]", "[4, 8]"), "a hole precedes its data"},
-        {ONE("\"U8\"", "[4]", "[0, 4]"), "need 4 bytes, but 8 follow"},
-        {ONE("\"U8\"", "[9]", "[0, 9]"), "need 9 bytes, but 8 follow"},
+        {ONE("\"U8\"", "[1,1,1,1,1,1,1,1,8]", "[0, 8]"), "more*8 dimensions"},
+        {ONE("\"U8\"", "[-8]", "[0, 8]"), "shape*not a list*whole numbers"},
+        {ONE("\"U8\"", "[8.0]", "[0, 8]"), "shape*not a list*whole numbers"},
+        {ONE("\"U8\"", "[8]", "[8]"), "data_offsets*not a start*end"},
+        {ONE("\"U8\"", "[8]", "[-1, 7]"), "data_offsets*not a start*end"},
+        {ONE("\"U8\"", "[8]", "[0, true]"), "data_offsets*not a start*end"},
+        {ONE("\"U8\"", "[8]", "[8, 0]"), "data_offsets*not a start*end"},
+        {ONE("\"U8\"", "[4294967296, 4294967296]", "[0, 8]"), "shape*too large"},
+        {ONE("\"I64\"", "[9223372036854775807]", "[0, 8]"), "shape*too large"},
+        {ONE("\"F4\"", "[3]", "[0, 1]"), "shape*too large"},
+        {ONE("\"U8\"", "[7]", "[0, 8]"), "shape*data_offsets*different sizes"},
+        {TWO("[0, 4]", "[3, 7]"), "\"y\":*data overlaps another's"},
+        {TWO("[0, 4]", "[5, 9]"), "\"y\":*hole precedes*data"},
+        {TWO("[4, 8]", "[4, 8]"), "hole precedes*data"},
+        {ONE("\"U8\"", "[4]", "[0, 4]"), "need 4 bytes*8 follow"},
+        {ONE("\"U8\"", "[9]", "[0, 9]"), "need 9 bytes*8 follow"},
     };
     static char bytes[4096];
 
@@ -165,7 +163,7 @@ TEST(safetensors_headers_follow_the_reference)
         if (!rc)
             rc = f->end(f, &why);
         if (cases[i].says ? rc != MC_EINPUT || strncmp(why.text, file, strlen(file)) ||
-                                !strstr(why.text, cases[i].says)
+                                !has_words(why.text, cases[i].says)
                           : rc)
             fail_msg("%s: %d '%s', not '%s'", cases[i].header, rc, why.text, cases[i].says);
         mc_foreign_close(f);
@@ -188,11 +186,11 @@ TEST(maps_rename_both_ways_or_are_refused)
         {". net\n", "net", NULL, "does not round-trip"},
         {"l*.c* layers*.conv*\n", "layers12.conv3.w", "l12.c3.w", NULL},
         {"l* layers*\n", "layers.w", "layers.w", NULL},
-        {"a -\n", "a.b", NULL, "the map does not round-trip: \"a.b\" to \"a.b\""},
+        {"a -\n", "a.b", NULL, "map*not round-trip: \"a.b\"*\"a.b\""},
         {"a b\nc b\n", "b.x", "c.x", NULL},
-        {"a\n", "a", NULL, "line 1: two names expected, the file's and mc's"},
-        {"a b\n\na b c\n", "a", NULL, "line 3: two names expected, the file's and mc's"},
-        {"a* b\n", "a", NULL, "both names must have the same number of stars"},
+        {"a\n", "a", NULL, "line 1: two names expected*file's*mc's"},
+        {"a b\n\na b c\n", "a", NULL, "line 3: two names expected*file's*mc's"},
+        {"a* b\n", "a", NULL, "both names*same number*stars"},
     };
     char name[MC_RENAME_NAME], back[MC_RENAME_NAME];
 
@@ -203,7 +201,7 @@ TEST(maps_rename_both_ways_or_are_refused)
         int rc = mc_rename_read(&map, file, &why);
         if (!rc)
             rc = mc_rename_to_foreign(map, cases[i].local, name, &why);
-        if (cases[i].says ? rc != MC_EINPUT || !strstr(why.text, cases[i].says)
+        if (cases[i].says ? rc != MC_EINPUT || !has_words(why.text, cases[i].says)
                           : rc || strcmp(name, cases[i].foreign))
             fail_msg("%s: %d '%s' '%s'", cases[i].map, rc, rc ? "" : name, why.text);
         if (!cases[i].says) {
@@ -222,30 +220,25 @@ TEST(names_stay_within_their_room)
 
     memset(longest, 'n', sizeof longest);
     longest[MC_RENAME_NAME] = 0;
-    must_fail(mc_rename_to_local(NULL, longest, name, &why), MC_EINPUT,
-              "must have at most 255 bytes");
-    must_fail(mc_rename_to_foreign(NULL, longest, name, &why), MC_EINPUT,
-              "must have at most 255 bytes");
+    must_fail(mc_rename_to_local(NULL, longest, name, &why), MC_EINPUT, "at most 255 bytes");
+    must_fail(mc_rename_to_foreign(NULL, longest, name, &why), MC_EINPUT, "at most 255 bytes");
     longest[MC_RENAME_NAME - 1] = 0;
     assert_int_equal(mc_rename_to_local(NULL, longest, name, &why), 1);
     memcpy(longest, "a.", 2);
     write_file("a abc\n", 6); /* the local name is two bytes longer */
     must(mc_rename_read(&map, file, &why));
-    must_fail(mc_rename_to_local(map, longest, name, &why), MC_EINPUT,
-              "must have at most 255 bytes");
+    must_fail(mc_rename_to_local(map, longest, name, &why), MC_EINPUT, "at most 255 bytes");
     mc_rename_free(map);
     write_file("abc a\n", 6); /* the foreign name is two bytes longer */
     must(mc_rename_read(&map, file, &why));
-    must_fail(mc_rename_to_foreign(map, longest, name, &why), MC_EINPUT,
-              "must have at most 255 bytes");
+    must_fail(mc_rename_to_foreign(map, longest, name, &why), MC_EINPUT, "at most 255 bytes");
     mc_rename_free(map);
     write_file("a b\nc d\na e\n", 12);
-    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT,
-              "line 3: a already has a rule in line 1");
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "line 3: a already*rule*line 1");
     memset(text, 'x', 128);
     memcpy(text + 128, " a\n", 3);
     write_file(text, 131);
-    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "a name must have at most 127 bytes");
+    must_fail(mc_rename_read(&map, file, &why), MC_EINPUT, "name*at most 127 bytes");
     for (size_t i = 0; i < 4097; i++)
         snprintf(lines + 8 * i, 9, "%05zu b\n", i);
     write_file(lines, 8 * (size_t)4097);
@@ -331,7 +324,7 @@ TEST(graph_files_fit_their_data)
     memset(large, ' ', sizeof large);
     write_file(large, sizeof large);
     must_fail(mc_network_build(&g, "./x.mcz", &fits, &why), MC_EINPUT,
-              "a graph must be at most 2097152 bytes");
+              "graph*at most 2097152 bytes");
 }
 
 int main(void)

@@ -62,7 +62,7 @@ TEST(terminal_gets_only_text)
     if (master < 0 || grantpt(master) || unlockpt(master))
         skip(); /* not available here */
     must_fail(mc_output_open(&o, ptsname(master), MC_OUTPUT_BINARY, &why), MC_EUSAGE,
-              "refusing to write a binary stream to a terminal");
+              "binary stream*terminal");
     must(mc_output_open(&o, ptsname(master), MC_OUTPUT_TEXT, &why));
     must(mc_output_write(o, "x", 1, &why));
     must(mc_output_close(o, &why));
@@ -106,10 +106,10 @@ TEST(sixteen_outputs_may_be_open_and_each_once)
         must(mc_output_open(&o[i], name, MC_OUTPUT_TEXT, &why));
     }
     must_fail(mc_output_open(&o[16], "o16", MC_OUTPUT_TEXT, &why), MC_EFAIL,
-              "more than 16 outputs at once");
+              "more*16 outputs*once");
     mc_output_abandon(o[3]);
     must_fail(mc_output_open(&o[3], "o5", MC_OUTPUT_TEXT, &why), MC_EUSAGE,
-              "'o5' is already being written");
+              "'o5'*already being written");
     must(mc_output_open(&o[3], "o3", MC_OUTPUT_TEXT, &why));
     mc_stream_remove_temporaries(); /* as at a signal: all open outputs are removed */
     for (int i = 0; i < 16; i++) {

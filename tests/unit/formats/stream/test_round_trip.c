@@ -50,8 +50,7 @@ TEST(every_dtype_and_shape_survives)
     must(mc_reader_open(&r, "all.mcz", &why));
     assert_string_equal(mc_reader_kind(r), "test");
     must(mc_reader_expect(r, "test", &why));
-    must_fail(mc_reader_expect(r, "weights", &why), MC_EINPUT,
-              "all.mcz: weights expected, got test");
+    must_fail(mc_reader_expect(r, "weights", &why), MC_EINPUT, "all.mcz: weights expected*test");
     double pi = 0;
     must(mc_get_f64(mc_reader_meta(r), "pi", &pi, &why));
     assert_true(pi == 3.25);

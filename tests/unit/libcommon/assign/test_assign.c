@@ -399,8 +399,8 @@ TEST(test_an_unknown_instruction_set_is_refused)
     const double value = 1;
     int32_t col;
 
-    must_fail(solve_with("sse", 1, &value, &col, NULL, &why), MC_EUSAGE, "");
-    assert_string_equal(why.text, "MC_ISA must be portable, avx2 or avx512 (got 'sse')");
+    must_fail(solve_with("sse", 1, &value, &col, NULL, &why), MC_EUSAGE,
+              "MC_ISA*portable, avx2*avx512 (got 'sse')");
 }
 
 int main(void)

@@ -163,7 +163,7 @@ TEST(builder_errors_are_kept)
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_linear(g, "idle", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"idle\": does not lead to a loss");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"idle\":*not lead*loss");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
@@ -171,22 +171,21 @@ TEST(builder_errors_are_kept)
     a = mc_graph_linear(g, "m", a, 1 << 24, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_linear(g, "n", a, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"m\": weight is too large");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"m\": weight*too large");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 1, 1, 10, NULL, NULL);
     a = mc_graph_linear(g, "l", 0, 10, 0, MC_INIT_ZERO, MC_INIT_ZERO);
     a = mc_graph_batchnorm(g, "bn", a, 0);
     mc_graph_loss(g, "loss", a, 1, 0);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT,
-              "\"bn\": \"eps\" must be a number over 0 (got 0)");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"bn\": \"eps\"*number over 0 (got 0)");
     mc_graph_free(g);
 
     g = mc_graph_new("t", 3, 8, 8, 10, NULL, NULL);
     a = mc_graph_pad(g, "p", 0, (const int[]){0, 0, 8184}, (const int[]){1, 2, 0});
     assert_true(g->nodes[a].c == 4 && g->nodes[a].h == 10 && g->nodes[a].w == 8192);
     assert_int_equal(mc_graph_pad(g, "q", a, (const int[]){0, 0, 0}, (const int[]){0, 0, 1}), -1);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"q\": output is empty or too large");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"q\": output*empty*too large");
     mc_graph_free(g);
 
     /* the limit of values per image, and one more row */
@@ -195,8 +194,7 @@ TEST(builder_errors_are_kept)
     mc_graph_free(g);
     g = mc_graph_new("t", 1, 2048, 2049, 10, NULL, NULL);
     assert_int_equal(mc_graph_dropout(g, "d", 0, .5f), -1);
-    must_fail(mc_graph_finish(g, &why), MC_EINPUT,
-              "\"d\": dropout of more than 4194304 values per image");
+    must_fail(mc_graph_finish(g, &why), MC_EINPUT, "\"d\": dropout*more*4194304 values per image");
     mc_graph_free(g);
 }
 

@@ -169,7 +169,7 @@ TEST(other_moments_are_refused)
     must_fail(mc_bound_check(&f.bound, &f.m, a, a, &why), MC_EINPUT, "a different second network");
     f.m.taps.taps[1].samples *= 4;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
-              "1 sample per image (23) expected, got 92");
+              "1 sample per image (23) expected*got 92");
     f.m.taps.taps[1].samples /= 4;
     f.m.conditions.precision = MC_PRECISION_TF32;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "got tf32");
@@ -178,8 +178,7 @@ TEST(other_moments_are_refused)
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "attacked");
     *f.m.conditions.attack = 0;
     f.m.cut.shards = 3;
-    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT,
-              "shards 2, 3 of 3 are missing");
+    must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "shards 2, 3 of 3*missing");
     f.m.cut.shards = 1;
     f.m.taps.groups[0].name[0]++;
     must_fail(mc_bound_check(&f.bound, &f.m, a, b, &why), MC_EINPUT, "a different architecture");

@@ -140,11 +140,10 @@ TEST(too_many_samples_are_refused_or_clamped)
     assert_int_equal(n, N - 1);
     must(mc_data_samples(&info, "d", N + 1, 0, &n, &why));
     assert_int_equal(n, N);
-    must_fail(mc_data_samples(&info, "d", N + 1, 1, &n, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "d: has 10 images, but 11 were requested");
+    must_fail(mc_data_samples(&info, "d", N + 1, 1, &n, &why), MC_EINPUT,
+              "d: *10 images*11*requested");
     info.n = 0;
-    must_fail(mc_data_samples(&info, "d", 0, 0, &n, &why), MC_EINPUT, "");
-    assert_string_equal(why.text, "d: has no images");
+    must_fail(mc_data_samples(&info, "d", 0, 0, &n, &why), MC_EINPUT, "d: *no images");
 }
 
 /* Evaluation, verification and training check the number of images alike. */
@@ -186,7 +185,7 @@ TEST(every_pass_refuses_too_many_samples)
             continue;
         }
         assert_int_equal(rc, MC_EINPUT);
-        assert_non_null(strstr(why.text, ": has 10 images, but 11 were requested"));
+        must_say(":*10 images*11*requested");
     }
     free(w.params);
 }

@@ -110,20 +110,17 @@ TEST(infinite_results_are_reported)
 
     train.batch = N; /* one step with a finite loss */
     o.permutation_lr = 1e60;
-    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "not finite after epoch 1 (try a smaller --permutation-lr)");
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL, "not finite*epoch 1*--permutation-lr");
     release(&r);
     o.permutation_lr = .1;
     train.lr = 1e60;
-    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "not finite after epoch 2 (try a smaller --lr)");
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL, "not finite*epoch 2*--lr");
     release(&r);
     release_ends(&e);
     e = ends_of("mlp:bn,7"); /* its units do not all die */
     train.lr = 1e30;
     o.nu_curve = 1e60; /* no proximal force */
-    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL,
-              "the loss is not finite (try a smaller learning rate)");
+    must_fail(try_run(&e, &o, train, &r, &why), MC_EFAIL, "loss*not finite");
     release(&r);
     release_ends(&e);
 }

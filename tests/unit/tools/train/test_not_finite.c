@@ -58,15 +58,14 @@ static int run_overflow(size_t k, int resume, struct mc_error *err)
 
 TEST(last_good_checkpoint_is_kept)
 {
-    static const char message[] = "parameters are not finite after epoch 2 (try a smaller --lr)";
+    static const char message[] = "parameters*not finite*epoch 2*--lr";
 
     for (size_t k = 1; k <= 3; k += 2) {
         char *first = NULL, *second = NULL;
-        must_fail(run_overflow(k, 0, &why), MC_EFAIL, "");
-        assert_string_equal(why.text, message);
+        must_fail(run_overflow(k, 0, &why), MC_EFAIL, message);
         const size_t n = bytes_of(file, &first);
-        must_fail(run_overflow(k, 1, &why), MC_EFAIL, ""); /* resumed from the good checkpoint */
-        assert_string_equal(why.text, message);
+        must_fail(run_overflow(k, 1, &why), MC_EFAIL,
+                  message); /* resumed from the good checkpoint */
         assert_int_equal(bytes_of(file, &second), n);
         assert_memory_equal(first, second, n);
         free(first);
