@@ -46,5 +46,5 @@ expect_error("lora_A.two", lambda: mcz.torch.groups(two, x))
 g = mcz.torch.groups(two, x, unused="keep")
 other = copy.deepcopy(two)
 other.set_adapter("two")
-expect_error("a and b are different networks: ", lambda: mcz.torch.align(two, other, [x], g))
+expect_error("a and b*different networks: ", lambda: mcz.torch.align(two, other, [x], g))
 END

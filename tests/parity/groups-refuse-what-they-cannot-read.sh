@@ -46,7 +46,7 @@ def moments(a, b, loader, groups):
 
 x = torch.randn(9, 4)
 net, other = Net(head=True), Net(head=True)
-refused(["tensors not used by this example: aux.weight, aux.bias"], lambda: mcz.torch.groups(net, x[:1]))
+refused(["tensors not used*example: aux.weight, aux.bias"], lambda: mcz.torch.groups(net, x[:1]))
 g = mcz.torch.groups(net, x[:1], unused="keep")
 # the head's input does not move, and the report says so
 assert set(g.sizes.values()) == {8} and not any(r.tensor.startswith("aux") for r in g)
@@ -57,7 +57,7 @@ assert any("not used by these examples" in line and "aux.weight" in line for lin
 # a smaller last batch; other buffers that the state_dict lacks; another device than the example's
 whole, parts = (moments(net, other, batches, g) for batches in ([x], [x[:4], x[4:8], x[8:]]))
 assert len(whole.tensors) and all(np.allclose(v, parts.tensors[k]) for k, v in whole.tensors.items())
-refused(["tensors outside the state_dict differ (scale)"], lambda: moments(net, Net(head=True, scale=torch.ones(4)), [x], g))
+refused(["tensors outside*state_dict differ (scale)"], lambda: moments(net, Net(head=True, scale=torch.ones(4)), [x], g))
 r = Recorder(copy.deepcopy(net).to("meta"), g, g.taps)
 r.run(x.to("meta"))
 assert {v.device.type for v in r.values.values()} == {"meta"}
@@ -72,70 +72,70 @@ net, u, v = variant(two), x[:3], x[3:6]
 g = mcz.torch.groups(net, {"u": u, "v": v})
 one, two = (moments(net, net, [batch], g).tensors for batch in ({"u": u, "v": v}, {"v": v, "u": u}))
 assert all(np.array_equal(one[k], two[k]) for k in one)
-refused(["batches of u (N, 4), v (N, 4) expected", "got v (N, 4)"], lambda: moments(net, net, [{"v": v}], g))
-refused(["the network does not run on inputs u (N, 4), v (N, 7): RuntimeError"], lambda: moments(net, net, [{"u": u, "v": torch.rand(3, 7)}], g))
+refused(["batches*u (N, 4), v (N, 4) expected", "got v (N, 4)"], lambda: moments(net, net, [{"v": v}], g))
+refused(["network*not run*inputs u (N, 4), v (N, 7): RuntimeError"], lambda: moments(net, net, [{"u": u, "v": torch.rand(3, 7)}], g))
 # a tuple of arguments, with labels or without
 tuples = mcz.torch.groups(net, (u, v))
 for batch in (u, v), ((u, v), torch.zeros(3)):
     assert all(np.array_equal(s, t) for s, t in zip(one.values(), moments(net, net, [batch], tuples).tensors.values()))
-refused(["(N, 4), (N, 4) expected", "(give batches as the example, or ((x, x), labels))"],
+refused(["(N, 4), (N, 4) expected", "batches*example*((x, x), labels)"],
         lambda: moments(net, net, [(u, v, torch.zeros(3))], tuples))
-refused(["(give the example as a dictionary)"], lambda: moments(net, net, [{"u": u, "v": v}], tuples))
-refused(["(give batches as a dictionary, or (dictionary, labels))"], lambda: moments(net, net, [(u, v)], g))
+refused(["example*dictionary"], lambda: moments(net, net, [{"u": u, "v": v}], tuples))
+refused(["batches*dictionary*(dictionary, labels)"], lambda: moments(net, net, [(u, v)], g))
 # batches
 net = Net()
 g = mcz.torch.groups(net, x)
-refused(["at is for declared groups"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", at={"a": "b:in"}))
-refused(["stage must be \"post\" or \"pre\" (got 'mid')"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", stage="mid"))
-refused(["the groups are of a network with other shapes (a.weight: (8, 4) expected, got (9, 4)"],
+refused(["declared groups"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", at={"a": "b:in"}))
+refused(["stage*\"post\"*\"pre\" (got 'mid')"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", stage="mid"))
+refused(["groups*network*other shapes (a.weight: (8, 4) expected*got (9, 4)"],
         lambda: moments(Net(9), Net(9), [x], g))
-refused(["batches of (N, 4) expected", "got u (N, 4)"], lambda: moments(net, net, [{"u": x}], g))
-refused(["the loader must yield tensors (got ndarray)"], lambda: moments(net, net, [x.numpy()], g))
-refused(["a and b are different networks: 5 tensors of another name or shape (a.weight, a.bias, b.weight, ...)"],
+refused(["batches*(N, 4) expected", "got u (N, 4)"], lambda: moments(net, net, [{"u": x}], g))
+refused(["loader*yield tensors (got ndarray)"], lambda: moments(net, net, [x.numpy()], g))
+refused(["a and b*different networks: 5 tensors*another name*shape (a.weight, a.bias, b.weight, ...)"],
         lambda: moments(net, Net(9), [x], g))
 branch = variant(lambda self, x: self.c(self.hidden(x) if len(x) > 2 else self.hidden(x).sigmoid()))
 for n in 1, 2:
-    refused(["other operations for another batch size"], lambda: moments(
+    refused(["other operations*another batch size"], lambda: moments(
         branch, branch, [x, x[:n]], mcz.torch.groups(branch, x)))
 # networks
-refused(["the example is an empty batch"], lambda: mcz.torch.groups(net, x[:0]))
-refused(["torch.nn.Module expected, got function"], lambda: mcz.torch.groups(lambda x: x, x))
-refused(["on the meta device"], lambda: mcz.torch.groups(Net().to("meta"), x))
-refused(["the network does not run on inputs (N, 5): RuntimeError"], lambda: mcz.torch.groups(net, torch.rand(2, 5)))
-refused(["takes 1 argument, but the input has 2 (for a batch (inputs, labels) pass batch[0])"],
+refused(["example*empty batch"], lambda: mcz.torch.groups(net, x[:0]))
+refused(["torch.nn.Module expected*got function"], lambda: mcz.torch.groups(lambda x: x, x))
+refused(["meta device"], lambda: mcz.torch.groups(Net().to("meta"), x))
+refused(["network*not run*inputs (N, 5): RuntimeError"], lambda: mcz.torch.groups(net, torch.rand(2, 5)))
+refused(["takes 1 argument*input*2*batch (inputs, labels) pass batch[0]"],
         lambda: mcz.torch.groups(net, (x, torch.zeros(9))))
 pair = variant(lambda self, u, v: self.c(self.hidden(u) - 2 * self.hidden(v)))
-refused(["missing a required argument: 'v' (several arguments: give them as a dictionary"],
+refused(["missing*required argument: 'v' (several arguments:*them*dictionary"],
         lambda: mcz.torch.groups(pair, x))
-refused(["numpy arrays (use torch.from_numpy)"], lambda: mcz.torch.groups(net, x.numpy()))
-refused(["inputs (N): ", "groups reads the first axis of each tensor as the batch"],
+refused(["numpy arrays*torch.from_numpy"], lambda: mcz.torch.groups(net, x.numpy()))
+refused(["inputs (N): ", "groups reads*first axis*each tensor*batch"],
         lambda: mcz.torch.groups(net, x[0]))
 exec(compile("def forward(self, x):\n    h = self.hidden(x)\n    return self.c(h if h.sum() > 0 else -h)", "module.py", "exec"))
 branch = variant(forward)
-refused(["depends on data (module.py:3): declare the groups by hand"],
+refused(["depends*data (module.py:3): declare*groups*hand"],
         lambda: mcz.torch.groups(branch, x))  # without PyTorch's print of the graph
-refused(["the network itself: rand_like draws random numbers"],
+refused(["network itself: rand_like draws random numbers"],
         lambda: mcz.torch.groups(variant(lambda self, x: self.c(self.hidden(x + torch.rand_like(x)))), x))
 lazy = variant(lambda self, x: self.c(self.hidden(x)))
 lazy.a = nn.LazyLinear(8)
-refused(["the network has lazy modules, without parameters: run the network once first"], lambda: mcz.torch.groups(lazy, x))
+refused(["network*lazy modules, without parameters: run*network once"], lambda: mcz.torch.groups(lazy, x))
 words = nn.Sequential(nn.Embedding(5, 8), nn.Linear(8, 3))
-refused(["cannot check the groups: the network does not run on the example: IndexError"],
+refused(["check*groups:*network*not run*example: IndexError"],
         lambda: mcz.torch.groups(words, torch.full((2, 3), 9)))
 assert mcz.torch.groups(pair, collections.UserDict(u=u, v=v)).sizes == {"a": 8, "b": 8}
 tied = Net()
 tied.b.weight = nn.Parameter(tied.b.weight.detach())
 tied.d = nn.Linear(8, 8, bias=False)
 tied.d.weight = nn.Parameter(tied.b.weight.detach().t())
-refused(["\"b.weight\" and \"d.weight\" share memory in different shapes"], lambda: mcz.torch.groups(tied, x))
+refused(["\"b.weight\"*\"d.weight\" share memory*different shapes"], lambda: mcz.torch.groups(tied, x))
 before = copy.deepcopy(tied.state_dict())
-refused(["share memory in different shapes"], lambda: mcz.torch.permute(tied, dict.fromkeys(g.sizes, np.arange(8)), g.rows))
+refused(["share memory*different shapes"], lambda: mcz.torch.permute(tied, dict.fromkeys(g.sizes, np.arange(8)), g.rows))
 assert all(torch.equal(v, before[k]) for k, v in tied.state_dict().items())
 # outputs that the check compares
 masked = variant(lambda self, x: self.c(self.hidden(x)).masked_fill(torch.tensor([True, False, False]), -torch.inf))
 assert mcz.torch.groups(masked, x).difference < 1e-9
 undefined = variant(lambda self, x: (self.c(self.hidden(x)), torch.log(self.c(self.hidden(x)) - 1e9)))
-refused(["outputs are not numbers for random parameters"], lambda: mcz.torch.groups(undefined, x))
+refused(["outputs*not numbers*random parameters"], lambda: mcz.torch.groups(undefined, x))
 # hooks
 declared = {"a": {"out": ["a.*:0"], "in": ["b.weight:1"], "at": ["b:in"]}}
 other.d = nn.Linear(8, 8)

@@ -68,11 +68,11 @@ for batches in data, named, [{"ids": x} for x, _ in data]:
     assert abs(row["data.loss"] - expected) < 1e-6 and ("data.accuracy" in row) == labels, row
 assert all(set(o) == {"hidden", "logits"} for o in seen)
 NONE = [(x, torch.full_like(x, -100)) for x, _ in data]
-expect_error(["data: no labels but -100"], lambda: line.evaluate(NONE, points=2))
-expect_error(["no labels but -100"], lambda: mcz.torch.Curve(net, net).train(NONE, epochs=1))
+expect_error(["data: no labels*-100"], lambda: line.evaluate(NONE, points=2))
+expect_error(["no labels*-100"], lambda: mcz.torch.Curve(net, net).train(NONE, epochs=1))
 for bad in [{"ids": x} for x, _ in data], [(*b, 0) for b in data]:
-    expect_error(["batches (x, y) of inputs and labels expected", "or dictionaries"], lambda: line.evaluate(bad, points=2))
+    expect_error(["batches (x, y)*inputs*labels expected", "or dictionaries"], lambda: line.evaluate(bad, points=2))
 text = lambda o, h: "text"
-expect_error(["logits expected, got str (your own loss="], lambda: mcz.torch.Curve(
+expect_error(["logits expected*str (your own loss="], lambda: mcz.torch.Curve(
     Tagger(form=text), Tagger(form=text)).train(data, epochs=1))
 END

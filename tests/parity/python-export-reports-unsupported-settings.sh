@@ -123,13 +123,13 @@ assert frozen.training and frozen.conv.training and not frozen.norm.training, "m
 broken = nets.Tiny(nn.BatchNorm2d(4))
 with torch.no_grad():
     broken.fc.weight[2, 3] = float("inf")
-expect_error(["\"fc.weight\" holds a value that is not finite"], lambda: export(broken))
+expect_error(["\"fc.weight\"*not finite"], lambda: export(broken))
 END
 # a network with eps=0 has the same logits in mc
 mc-data synth --size 9 --samples 32 -q -o few.mcz
 $python -c 'import torch, nets; torch.manual_seed(8); torch.save(nets.Tiny().state_dict(), "a.pt")'
 $python -m mcz.torch export nets:Tiny --state a.pt --data few.mcz -o a.json --weights a.safetensors 2>err
-expect_equal "$(cat err)" 'mcz.torch: nets:Tiny: norm: eps=0 becomes 1.17549e-38, which is the same unless a variance is 0'
+expect_lines err 'mcz.torch: nets:Tiny: norm: eps=0*1.17549e-38'
 mc-convert a.safetensors --net ./a.json --data few.mcz -o a.mcz
 "$MC_BUILD/tests/parity/test_convert" a.mcz few.mcz >a.tsv
 $python - <<'END'

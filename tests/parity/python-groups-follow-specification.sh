@@ -8,7 +8,7 @@ $python - <<'END'
 import os
 import mcz, numpy as np
 from mcz import groups
-from refusal import expect_error
+from refusal import expect_error, has_words
 
 shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
 rows, sizes = groups.rows({"h": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "size": 6}}, shapes)
@@ -31,34 +31,34 @@ def refused(words, g):
     try:
         groups.rows(g, shapes)
     except mcz.Error as e:
-        assert all(w in str(e) for w in words), e
+        assert all(has_words(e, w) for w in words), e
     else:
         assert False, words
 
-refused(["unknown tensor \"fc3\"", "\"h\": 6 units expected in \"fc2.weight\", got 3", "axis 2"], [
+refused(["unknown tensor \"fc3\"", "\"h\": 6 units expected*\"fc2.weight\"*got 3", "axis 2"], [
     ("fc1.bias", 0, 0, 6, 1, "h"), ("fc3", 0, 0, 6, 1, "h"), ("fc2.weight", 0, 0, 3, 1, "h"), ("fc1.bias", 2, 0, 6, 1, "h")])
 refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
 refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
 refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
 refused(["\"none:0\"", "\"fc1.weight\"", "unknown key inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
-refused(["cannot hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
+refused(["hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
 refused(["no groups"], [])
 # what the programs refuse in files is refused in rows too, so that no stream is written that they cannot read
 for name in "", "a b", "a\nb", "a\tb", "é", "x" * 120:
-    refused(["a name must be 1 to 119 printable ASCII characters"], [("fc1.bias", 0, 0, 6, 1, name)])
+    refused(["name*1 to 119 printable ASCII characters"], [("fc1.bias", 0, 0, 6, 1, name)])
 groups.rows([("fc1.bias", np.int64(0), np.uint8(0), 6, 1, "x" * 119)], shapes)
 for row in ("fc1.bias", 0., 0, 6, 1, "g"), ("fc1.bias", 0, 0, 6, True, "g"), ("fc1.bias", 0, 0, 6, 1, 7), ("fc1.bias", 0, 0, 6), (
         3, 0, 0, 6, 1, "g"):
     refused(["row (", "expected, with integers"], [row])
-refused(["do not fit axis -1"], [("fc1.bias", -1, 0, 6, 1, "g")])
+refused(["not fit axis -1"], [("fc1.bias", -1, 0, 6, 1, "g")])
 refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 0, 3, 2, "a")])
-refused(["units of group \"heads\" contain different groups"], nested[:3])
-refused(["\"third\" does not match its counterpart in the first unit of \"heads\""], nested[:3] + [("qkv", 0, 17, 7, 1, "third")])
+refused(["units*group \"heads\" contain different groups"], nested[:3])
+refused(["\"third\"*counterpart*\"heads\""], nested[:3] + [("qkv", 0, 17, 7, 1, "third")])
 shapes.update({"#": (6,), "a\tb": (6,), "none": (6, 0), "long": (2 * 65537,)})
-refused(["\"#\" is not a name that group files can hold"], [("#", 0, 0, 6, 1, "g")])
-refused(["\"a b\" is not a name that group files can hold"], [("a\tb", 0, 0, 6, 1, "g")])
-refused(["do not fit axis 0 of \"none\""], [("none", 0, 0, 6, 1, "g")])
-refused(["more than 65536 groups"], [("long", 0, 2 * i, 2, 1, "g%d" % i) for i in range(65537)])
+refused(["\"#\"*not a name*group files*hold"], [("#", 0, 0, 6, 1, "g")])
+refused(["\"a b\"*not a name*group files*hold"], [("a\tb", 0, 0, 6, 1, "g")])
+refused(["not fit axis 0*\"none\""], [("none", 0, 0, 6, 1, "g")])
+refused(["more*65536 groups"], [("long", 0, 2 * i, 2, 1, "g%d" % i) for i in range(65537)])
 # limits of networks with rows: mcz.write refuses what mc-info does
 def written(name, extra="", kind="weights"):
     symmetry = groups.text([(name, 0, 0, 6, 1, "h")]) + extra
@@ -67,9 +67,9 @@ def written(name, extra="", kind="weights"):
     mcz.check("net.mcz")
 for kind in "weights", "curve":
     written("n" * 95, kind=kind)
-    expect_error(["a name must have at most 95 bytes"], lambda: written("n" * 96, kind=kind))
-    expect_error(["\"symmetry\" is longer than 2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
-expect_error(["more than 2147483648 parameters"], lambda: mcz.stream._check_declared("", {"a": [1 << 31], "b": [1]}))
+    expect_error(["name*at most 95 bytes"], lambda: written("n" * 96, kind=kind))
+    expect_error(["\"symmetry\"*longer*2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
+expect_error(["more*2147483648 parameters"], lambda: mcz.stream._check_declared("", {"a": [1 << 31], "b": [1]}))
 mcz.stream._check_declared("", {"a": [(1 << 31) - 16], "b": [1]})
 # axis 1 of parts, as rows and in files
 shapes["w"] = (12, 6)
@@ -81,12 +81,12 @@ assert rows == [groups.Row(*r) for r in grouped] and groups.text(rows) == groups
 assert groups.nesting(rows, shapes) == {"h0": ("g", 0), "h1": ("g", 1)}
 index = groups.gather(12, rows[1:], {"h0": p, "h1": p[::-1]})
 assert (index.reshape(2, 6) - [[0], [6]] == [p, p[::-1]]).all()
-refused(["\"a\": axis 0 of \"w\"", "cannot be counted over 2 parts"], [("w", 0, 0, 6, 1, "a", 2)])
-refused(["cannot be counted over 5 parts"], [("w", 1, 0, 6, 1, "a", 5)])
-refused(["indices 18 to 24 do not fit axis 1"], [("w", 1, 18, 7, 1, "a", 4)])
-refused(["\"a\": moves entries of \"w\" between its 4 parts"], [("w", 1, 5, 2, 1, "a", 4)])
-refused(["\"b\": moves entries of \"w\" between its 4 parts"], [("w", 1, 0, 6, 1, "a", 4), ("w", 0, 0, 12, 1, "b")])
-refused(["\"b\": axis 1 of \"w\" must be counted over the same parts"], [("w", 1, 0, 3, 1, "a", 4), ("w", 1, 3, 3, 1, "b")])
+refused(["\"a\": axis 0*\"w\"", "counted over 2 parts"], [("w", 0, 0, 6, 1, "a", 2)])
+refused(["counted over 5 parts"], [("w", 1, 0, 6, 1, "a", 5)])
+refused(["indices 18 to 24*not fit axis 1"], [("w", 1, 18, 7, 1, "a", 4)])
+refused(["\"a\": moves entries*\"w\" between*4 parts"], [("w", 1, 5, 2, 1, "a", 4)])
+refused(["\"b\": moves entries*\"w\" between*4 parts"], [("w", 1, 0, 6, 1, "a", 4), ("w", 0, 0, 12, 1, "b")])
+refused(["\"b\": axis 1*\"w\"*counted over*same parts"], [("w", 1, 0, 3, 1, "a", 4), ("w", 1, 3, 3, 1, "b")])
 # one order in all units, within a unit of another group
 tied = [("qkv", 0, 0, 2, 12, "kv"), ("qkv", 0, 0, 3, 4, "q"), *(("qkv", 0, 4 * r, 4, 1, "v") for r in range(3))]
 second = [(*r[:2], r[2] + 12, *r[3:5], r[5] + "1") for r in tied[1:]]
@@ -101,7 +101,7 @@ try:
 except mcz.Error as e:
     assert "\"v\" is not within the same unit" in str(e), e
 for size in 0, 1, -6, 2.5, "6":
-    refused(["group \"a\": \"size\" must be an integer of at least 2 (got %r)" % size], {"a": {
+    refused(["group \"a\": \"size\"*integer*at least 2 (got %r)" % size], {"a": {
         "out": ["fc1.bias:0"], "size": size}})
 
 class Broken:  # fails when it is written
@@ -147,4 +147,4 @@ fails 3 'test_batch: unsafe pickle: calls posix.system' $python -m mcz.data cifa
 fails 1 'No such file' $python -m mcz.data cifar100-python set
 
 mkdir none && echo 'raise ImportError("none")' >none/torch.py
-PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch is not installed' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x
+PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch*not installed' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x

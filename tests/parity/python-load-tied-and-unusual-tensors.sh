@@ -10,7 +10,7 @@ from torch import nn
 import mcz
 import mcz.torch
 from mcz.state import tensors_of
-from refusal import expect_error
+from refusal import expect_error, has_words
 
 class Tied(nn.Module):
     """One weight under three names, and one buffer under two."""
@@ -35,9 +35,9 @@ expect_error(["2 missing (b.weight, c.weight)"], lambda: mcz.torch.load(Tied(Fal
 # other values: refused, and the network is unchanged
 loose, net = Tied(False).state_dict(), Tied()
 before = {k: v.clone() for k, v in net.state_dict().items()}
-expect_error(["3 tied in the network (same: of other values than scale; b.weight: of other values than a.weight; c.weight: of "
+expect_error(["3 tied*network (same:*other values*scale; b.weight:*other values*a.weight; c.weight:*"
               "other values than a.weight)"], lambda: mcz.torch.load(net, loose))
-expect_error(["(c.weight: of other values than b.weight)"], lambda: mcz.torch.load(net, {
+expect_error(["(c.weight:*other values*b.weight)"], lambda: mcz.torch.load(net, {
     **{k: v for k, v in full.items() if k != "a.weight"}, "c.weight": full["c.weight"] + 1}))
 assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
 mcz.torch.load(net, loose, strict=False)
@@ -69,7 +69,7 @@ def refused(name, words, call):
     try:
         call()
     except mcz.Error as e:
-        assert "\"%s\"" % name in str(e) and words in str(e) and "\n" not in str(e), e
+        assert "\"%s\"" % name in str(e) and has_words(e, words) and "\n" not in str(e), e
     else:
         assert False, name
 for value, words in (([[1], "x"], "(got list)"), ({"x": 1}, "(got dict)"), (None, "(got NoneType)"), ("text", "(got str)"),

@@ -24,11 +24,11 @@ for labels, words in (
         ([True, False, True, True], "labels must be integers (got bool)"),
         (["1", "2", "3", "4"], "labels must be integers (got <U1)")):
     expect_error([words], lambda: data(labels))
-expect_error(["classes must be an integer (got 6.5)"], lambda: data([1, 2, 3, 4], 6.5))
-expect_error(["pixels must be uint8 or float32 (got float64)"], lambda: mcz.data.write(
+expect_error(["classes*integer (got 6.5)"], lambda: data([1, 2, 3, 4], 6.5))
+expect_error(["pixels*uint8 or float32 (got float64)"], lambda: mcz.data.write(
     "d.mcz", images / 255, [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3))
 for shape, labels in ((4, 75), [1, 2, 3, 4]), ((4, 3, 5, 5), [1, 2, 3]), ((4, 3, 5, 5), [[1, 2, 3, 4]]):
-    expect_error(["images (N,C,H,W) and labels (N) expected, got "], lambda: mcz.data.write(
+    expect_error(["images (N,C,H,W)*labels (N) expected*got "], lambda: mcz.data.write(
         "d.mcz", images.reshape(shape), labels, 7, [.5] * 3, [.25] * 3))
 mcz.data.write("d.mcz", (images / 512).astype(">f4"), [1, 2, 3, 4], 7, [.5] * 3, [.25] * 3)
 mcz.check("d.mcz")
@@ -42,7 +42,7 @@ os.remove("d.mcz")
 
 # safetensors: floating point only, with unchanged dtypes
 for a in np.array([1 + 2j]), np.array([2 ** 40]), np.array([True]), np.array([1, 2], "i1"), np.array(["x"]), [1, 2]:
-    expect_error(["\"n\" is %s, not floating point" % np.asarray(a).dtype], lambda: safetensors.write("x.safetensors", {
+    expect_error(["\"n\"*%s, not floating point" % np.asarray(a).dtype], lambda: safetensors.write("x.safetensors", {
         "w": np.ones(2, "f4"), "n": a}))
 assert os.listdir(".") == [], os.listdir(".")
 arrays = {"half": np.array([6e-8, -65504, 1.5], "f2"), "double": np.array([[1e300, 1 / 3]]), "one": np.float32(.1),
@@ -56,9 +56,9 @@ for k, v in arrays.items():
 # streams: an array must have the declared dtype
 for announced, a in ("bfloat16", np.ones(2, "f4")), ("int32", np.array([1.7])), ("uint8", np.array([300])), (
         "float32", np.array([1e300])):
-    expect_error(["tensor \"t\": an array of %s, not of " % a.dtype], lambda: mcz.write("y.mcz", "mine", {}, {"t": a}, dtypes={
+    expect_error(["tensor \"t\":*array*%s, not of " % a.dtype], lambda: mcz.write("y.mcz", "mine", {}, {"t": a}, dtypes={
         "t": announced}))
-expect_error(["tensor \"t\": bool is none of"], lambda: mcz.write("y.mcz", "mine", {}, {"t": np.array([True])}))
+expect_error(["tensor \"t\": bool*none"], lambda: mcz.write("y.mcz", "mine", {}, {"t": np.array([True])}))
 assert not os.path.exists("y.mcz")
 mcz.write("y.mcz", "mine", {}, {"t": np.array([0x3fc0], "u2"), "s": np.array([7], ">i4")}, dtypes={"t": "bfloat16"})
 s = mcz.read("y.mcz")
@@ -82,8 +82,8 @@ for value, words in ((1j, "got complex"), ({1}, "got set"), (np.datetime64("2020
     if words != "NUL":
         expect_error(["header: \"meta\": \"key\": \"list\": "], lambda: mcz.write("y.mcz", "mine", {"key": {"list": [value]}}, {}))
         expect_error(["\"lr\": "], lambda: mcz.history("me", {"seed": 1, "lr": value}))
-expect_error(["\"lr\": a string, number or boolean expected, got list"], lambda: mcz.history("me", {"lr": [1]}))
+expect_error(["\"lr\":*string, number*boolean expected*list"], lambda: mcz.history("me", {"lr": [1]}))
 for inputs in [3], ["x"], [None], [ids[0].upper()]:
-    expect_error(["\"inputs\" is not a list of content ids"], lambda: mcz.write("y.mcz", "mine", {}, {}, inputs=inputs))
+    expect_error(["\"inputs\"*not a list*content ids"], lambda: mcz.write("y.mcz", "mine", {}, {}, inputs=inputs))
 assert os.listdir(".") == files, os.listdir(".")
 END

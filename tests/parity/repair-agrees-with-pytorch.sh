@@ -32,5 +32,5 @@ for name, source, unit in ("1", "1", 2), ("n", "2", 5):
     mcz.write(name + ".mcz", s.kind, s.meta, t)
 END
 mc-repair -t 1 --data d.mcz n.mcz --ends 1.mcz 2.mcz -o r.mcz 2>errors
-expect_equal "$(<errors)" "mc-repair: warning: n.mcz: 1 of 36 channels do not vary on these images and are unchanged"
+expect_lines errors 'mc-repair: warning: n.mcz: 1 of 36 channels*not vary*unchanged'
 repair d.mcz 96 r.mcz n.mcz '[1, 1]' 1.mcz 2.mcz

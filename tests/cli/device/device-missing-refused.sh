@@ -11,9 +11,9 @@ fails 2 "unknown device 'cudas'" $t --device cudas
 
 # the CPU has one precision, and `auto` is the CPU without a device
 for p in tf32 bf16 f16; do
-    fails 2 "--precision $p: the CPU supports only f32" $t --precision $p --device cpu
+    fails 2 "--precision $p:*CPU supports*f32" $t --precision $p --device cpu
 done
-fails 2 "unknown value 'f64' (one of: f32, tf32, bf16, f16)" $t --precision f64
+fails 2 "unknown value 'f64'*f32, tf32, bf16, f16" $t --precision f64
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32.mcz
 
 # a library by name: missing, and another one
@@ -24,13 +24,13 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz 2>err
 fails 1 '--precision bf16: cuda: ' $t --precision bf16
 grep -q 'none.so' err.fails
 MC_CUDA_LIBRARY=libm.so.6
-fails 1 'libm.so.6 is not a CUDA backend' $t --device cuda:0
+fails 1 'libm.so.6*not a CUDA backend' $t --device cuda:0
 unset MC_CUDA_LIBRARY
 
 # a program without the library next to it
 mkdir alone
 cp "$MC_BUILD/bin/mc-train" alone
-fails 1 'cuda: this build has no CUDA backend' alone/$t --device cuda
+fails 1 'cuda:*build*no CUDA backend' alone/$t --device cuda
 alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz 2>err
 [ ! -s err ] || die "warned without a library: $(cat err)"
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz

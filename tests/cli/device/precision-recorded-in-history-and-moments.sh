@@ -35,6 +35,6 @@ expect_recorded half1.mcz mc-acts
 mc-info half1.mcz | grep -q '^ *precision.*bf16' || die "$(mc-info half1.mcz)"
 ! mc-info whole1.mcz | grep precision || die 'float32 is named'
 mc-corr half1.mcz half2.mcz -o c.mcz
-fails 3 'whole2.mcz: moments of different precisions (bf16 and f32)' mc-corr half1.mcz whole2.mcz
-fails 3 'half2.mcz: moments of different precisions (f32 and bf16)' mc-corr whole1.mcz half2.mcz
+fails 3 'whole2.mcz: moments*different precisions (bf16 and f32)' mc-corr half1.mcz whole2.mcz
+fails 3 'half2.mcz: moments*different precisions (f32 and bf16)' mc-corr whole1.mcz half2.mcz
 no_temporaries

@@ -24,4 +24,4 @@ for k, v in clean.tensors.items():
     assert (v == nothing.tensors[k]).all(), k
 END
 fails 2 "unknown attack 'fgsm'" $a --attack fgsm n1.mcz n2.mcz
-fails 2 'target 10 is not a class' $a --attack pgd:target=10 n1.mcz n2.mcz
+fails 2 'target 10*not a class' $a --attack pgd:target=10 n1.mcz n2.mcz

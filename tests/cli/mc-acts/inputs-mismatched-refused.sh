@@ -4,13 +4,13 @@ fixture pair
 
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-data synth --samples 20 --size 8 -o small.mcz
-fails 3 "a.mcz and mlp.mcz: different networks" collect a.mcz mlp.mcz
-fails 3 "small.mcz: images are 3x8x8" mc-acts --data small.mcz a.mcz b.mcz
-fails 3 "data.mcz: has $total images, but $((total + 1)) were requested" collect --samples $((total + 1)) a.mcz b.mcz
-fails 3 "weights expected, got dataset" collect a.mcz data.mcz
+fails 3 "a.mcz*mlp.mcz: different networks" collect a.mcz mlp.mcz
+fails 3 "small.mcz: images*3x8x8" mc-acts --data small.mcz a.mcz b.mcz
+fails 3 "data.mcz:*$total images*$((total + 1))*requested" collect --samples $((total + 1)) a.mcz b.mcz
+fails 3 "weights expected*dataset" collect a.mcz data.mcz
 mc-bezier -q --epochs 0 a.mcz a.mcz -o curve.mcz
-fails 3 "weights expected, got curve: extract weights with mc-bezier --point" collect a.mcz curve.mcz
-fails 3 "dataset expected, got weights: make one with mc-data" mc-acts --data a.mcz a.mcz b.mcz
+fails 3 "weights expected*curve*mc-bezier --point" collect a.mcz curve.mcz
+fails 3 "dataset expected*weights*mc-data" mc-acts --data a.mcz a.mcz b.mcz
 # truncated after the last required image
 head -c -7 data.mcz >cut.mcz
 fails 3 "cut.mcz: " mc-acts --data cut.mcz --samples 3 a.mcz b.mcz

@@ -12,13 +12,13 @@ acts --at pre --batch 40 --shard 1/2 n1.mcz n2.mcz -o shard.mcz
 acts --at pre --attack pgd:eps=4/255,steps=1 n1.mcz n2.mcz -o attacked.mcz
 mc-train -q -t 1 --net mlp:12,7 --data d.mcz --epochs 1 -o n3.mcz
 acts --at pre n3.mcz n3.mcz -o other.mcz
-refuses 'moments were computed from a different first network' first.mcz
-refuses 'moments were computed from a different second network' second.mcz
-refuses 'moments of pre-activations expected, got post-activations: run mc-acts with --at pre' post.mcz
-refuses 'shard 2 of 2 is missing' shard.mcz
-refuses 'moments of plain images expected, got attacked images (they differ per network)' attacked.mcz
-refuses 'moments are from a different architecture than the networks' other.mcz
-refuses 'moments expected, got dataset' d.mcz
+refuses 'moments*computed*different first network' first.mcz
+refuses 'moments*computed*different second network' second.mcz
+refuses 'moments*pre-activations expected*post-activations*mc-acts with --at pre' post.mcz
+refuses 'shard 2 of 2*missing' shard.mcz
+refuses 'moments*plain images expected*attacked images' attacked.mcz
+refuses 'moments*different architecture*networks' other.mcz
+refuses 'moments expected*dataset' d.mcz
 py <<'END'
 m = mcz.read("m.mcz")
 mcz.write("bf16.mcz", m.kind, {**m.meta, "precision": "bf16"}, m.tensors)
@@ -28,8 +28,8 @@ wrong = {k: v * (9 if k.endswith("cross") else 1) for k, v in m.tensors.items()}
 mcz.write("wrong.mcz", m.kind, m.meta, wrong)
 mcz.write("nameless.mcz", m.kind, m.meta, m.tensors)  # moments that name no networks
 END
-refuses 'moments in f32 expected, got bf16' bf16.mcz
-refuses 'tap layers.0.linear: 1 sample per image (80) expected, got 320' pixels.mcz
+refuses 'moments*f32 expected*got bf16' bf16.mcz
+refuses 'tap layers.0.linear: 1 sample per image (80) expected*got 320' pixels.mcz
 refuses 'tap layers.0.linear: units' wrong.mcz
 mc-bound n1.mcz n2.mcz nameless.mcz >nameless
 mc-bound n1.mcz n2.mcz m.mcz >named

@@ -26,7 +26,7 @@ END
 for n in F8_E4M3:F8_E4M3.safetensors F8_E5M2:F8_E5M2.safetensors F8_E8M0:F8_E8M0.safetensors C64:C64.safetensors \
     '<c8:complex.npz' '>f4:big.npz' '<f16:long.npz' '<U3:text.npz' '<M8[s]:date.npz'; do
     file=${n#*:}
-    fails_unchanged 3 "$file: \"x\" has dtype ${n%%:*}, which cannot be converted (make it float32, or leave it out with --map)" \
+    fails_unchanged 3 "$file: \"x\"*dtype ${n%%:*}*converted (make*float32*leave*out with --map)" \
         mc-convert $file --groups g.tsv -o x.mcz
     mc-convert $file --groups g.tsv --map without.map -o out-$file.mcz
     mc-convert out-$file.mcz -o out.npz
@@ -34,9 +34,9 @@ for n in F8_E4M3:F8_E4M3.safetensors F8_E5M2:F8_E5M2.safetensors F8_E8M0:F8_E8M0
 done
 # also for the network of another stream without a graph
 fails_unchanged 3 'F8_E4M3.safetensors: tensors do not match the network: unexpected x' mc-convert F8_E4M3.safetensors --like out-big.npz.mcz -o x.mcz
-expect_message 'mc-convert: one.safetensors: left out 1 tensor of integers: mask of BOOL' mc-convert one.safetensors --groups g.tsv
-expect_message 'mc-convert: whole.safetensors: left out 9 tensors of integers: bufferBOOL of BOOL, bufferI8 of I8, bufferU8 of U8, ...' \
+expect_message 'mc-convert: one.safetensors: left out 1 tensor*mask*BOOL' mc-convert one.safetensors --groups g.tsv
+expect_message 'mc-convert: whole.safetensors: left out 9 tensors*bufferBOOL*BOOL*bufferI8*I8*bufferU8*U8' \
     mc-convert whole.safetensors --groups g.tsv
-expect_message 'mc-convert: integers.npz: left out 5 tensors of integers: ? of |b1, i1 of |i1, u2 of <u2, ...' mc-convert integers.npz --groups g.tsv
+expect_message 'mc-convert: integers.npz: left out 5 tensors*?*|b1*i1*|i1*u2*<u2' mc-convert integers.npz --groups g.tsv
 mc-convert -q whole.safetensors --groups g.tsv -o x.mcz 2>notes
 expect_equal "$(<notes)" ''

@@ -33,15 +33,15 @@ printf "$rows"'v\t0\t0\t4\t1\th\n' >again.tsv
 fails_unchanged 3 'again.tsv: line 4: overlaps line 2' mc-convert good.safetensors --groups again.tsv -o x.mcz
 printf 'w v\n' >one.map
 grep -v ^w g.tsv >v.tsv
-fails_unchanged 3 'good.safetensors: the map names more than one tensor "v"' \
+fails_unchanged 3 'good.safetensors:*map names more*one tensor "v"' \
     mc-convert good.safetensors --groups v.tsv --map one.map -o x.mcz
 # a module twice: the second rule would apply never, or only to what the first one left
 for second in 'layer1 c' 'layer1 b' 'layer1 -' '  layer1   other # again'; do
     printf 'layer1 b\nx y\n%s\n' "$second" >two.map
-    fails_unchanged 3 'two.map: line 3: layer1 already has a rule in line 1' mc-convert a.npz --like a.mcz --map two.map -o x.mcz
+    fails_unchanged 3 'two.map: line 3: layer1 already*rule*line 1' mc-convert a.npz --like a.mcz --map two.map -o x.mcz
 done
 printf 'layer* b*\nlayer*.* c*.*\nlayer1 d\nother b*\n' >differ.map
-fails 3 'differ.map: line 4: both names must have the same number of stars' mc-convert a.npz --like a.mcz --map differ.map
+fails 3 'differ.map: line 4: both names*same number*stars' mc-convert a.npz --like a.mcz --map differ.map
 mc-info --graph a.mcz >net.json
 sed 's/"classes"/"net": "again", &/' net.json >twice.json
 fails_unchanged 3 'twice.json: line 1, column' mc-convert a.npz --net ./twice.json --data data.mcz -o x.mcz

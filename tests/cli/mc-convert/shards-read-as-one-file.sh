@@ -69,14 +69,14 @@ mc-convert --from safetensors link --groups g.tsv | same_content - whole.mcz
 # the output may be a new file of the folder, but not a shard
 cp -r good mine
 for i in 1 2; do mc-convert mine/m.safetensors.index.json --like whole.mcz -o mine/all.npz; done
-fails_unchanged 2 "--output and an input are the same file 'mine/m-2.safetensors'" \
+fails_unchanged 2 "--output*input*same file 'mine/m-2.safetensors'" \
     mc-convert mine/m.safetensors.index.json --like whole.mcz -o mine/m-2.safetensors
-fails_unchanged 2 "'mine/m-2.safetensors' is a file of the input folder 'mine'" mc-convert mine --like whole.mcz -o mine/m-2.safetensors
+fails_unchanged 2 "'mine/m-2.safetensors'*file*input folder 'mine'" mc-convert mine --like whole.mcz -o mine/m-2.safetensors
 
 # one shard alone lacks tensors of the others; a file that no index names is not a shard
-fails_unchanged 3 'mc-convert: good/m-1.safetensors is one shard (give its folder or good/m.safetensors.index.json): h.tsv: line 2: unknown tensor "b.weight"' \
+fails_unchanged 3 'mc-convert: good/m-1.safetensors*shard*good/m.safetensors.index.json*h.tsv: line 2: unknown tensor "b.weight"' \
     mc-convert good/m-1.safetensors --groups h.tsv -o no.mcz
-(cd good && fails 3 'm-1.safetensors is one shard (give its folder or m.safetensors.index.json)' \
+(cd good && fails 3 'm-1.safetensors*shard*m.safetensors.index.json' \
     mc-convert m-1.safetensors --like ../whole.mcz -o ../no.mcz)
 cp good/m-1.safetensors good/own.safetensors
 mc-convert good/own.safetensors --groups h.tsv -o no.mcz 2>errors && die 'a missing tensor was accepted'
@@ -85,27 +85,27 @@ rm good/own.safetensors
 
 # a folder, and its message
 cat >refused <<'END'
-unlisted unlisted/m.safetensors.index.json: "d" of m-2.safetensors is not in the index
-absent absent/m.safetensors.index.json: "d" is missing in m-2.safetensors
+unlisted unlisted/m.safetensors.index.json: "d"*m-2.safetensors*not in*index
+absent absent/m.safetensors.index.json: "d"*missing*m-2.safetensors
 moved moved/m.safetensors.index.json: "b.bias" must be in m-2.safetensors (found in m-3.safetensors)
 twice twice/m.safetensors.index.json: holds "b.bias" more than once
-lost cannot open 'lost/m-4.safetensors': No such file or directory
-out out/m.safetensors.index.json: tensor "b.bias": its shard must be a *.safetensors file in the index's folder (got "../whole.safetensors")
-number number/m.safetensors.index.json: tensor "b.bias": its shard must be a *.safetensors file in the index's folder
-other other/m.safetensors.index.json: tensor "b.bias": its shard must be a *.safetensors file in the index's folder (got "m-3.bin")
-empty empty/m.safetensors.index.json: a "weight_map" that names each tensor's shard is required
-nomap nomap/m.safetensors.index.json: a "weight_map" that names each tensor's shard is required
-list list/m.safetensors.index.json: a "weight_map" that names each tensor's shard is required
-text text/m.safetensors.index.json: not an index of shards
-cut cut/m.safetensors.index.json: not an index of shards
-repeated repeated/m.safetensors.index.json: not an index of shards
+lost open*'lost/m-4.safetensors': No such file
+out out/m.safetensors.index.json: tensor "b.bias":*shard*.safetensors file*index's folder (got "../whole.safetensors")
+number number/m.safetensors.index.json: tensor "b.bias":*shard*.safetensors file*index's folder
+other other/m.safetensors.index.json: tensor "b.bias":*shard*.safetensors file*index's folder (got "m-3.bin")
+empty empty/m.safetensors.index.json:*"weight_map"*names each tensor's shard*required
+nomap nomap/m.safetensors.index.json:*"weight_map"*names each tensor's shard*required
+list list/m.safetensors.index.json:*"weight_map"*names each tensor's shard*required
+text text/m.safetensors.index.json: not an index*shards
+cut cut/m.safetensors.index.json: not an index*shards
+repeated repeated/m.safetensors.index.json: not an index*shards
 damaged damaged/m-2.safetensors:
 fifo fifo/m-2.safetensors: not a regular file
-two two: a folder with 2 indexes (name one: m.fp16.safetensors.index.json, n.safetensors.index.json)
-bare bare: a folder without safetensors files
+two two:*folder*2 indexes (name one: m.fp16.safetensors.index.json, n.safetensors.index.json)
+bare bare:*folder without safetensors files
 END
 rm good/m.safetensors.index.json
-echo 'good good: a folder with 3 safetensors files and no index (name one: m-1.safetensors, m-2.safetensors, ...)' >>refused
+echo 'good good: *folder*3 safetensors files*no index*m-1.safetensors, m-2.safetensors' >>refused
 while read -r folder text; do
     fails_unchanged 3 "$text" mc-convert $folder --groups g.tsv -o no.mcz
 done <refused

@@ -20,7 +20,7 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
     n=${set%%:*} inner=${set#*:}
     for dir in root$n root$n/$inner; do
         for split in train test; do
-            mc_data_fails 3 "$dir: holds the Python version, whose pickles cannot be read (convert it: python -m mcz.data cifar$n-python DIR" \
+            mc_data_fails 3 "$dir: holds*Python version, whose pickles*read (convert*python -m mcz.data cifar$n-python DIR" \
                 cifar$n $dir --split $split
             grep -qF "pipelines/setup/fetch.sh cifar$n DIR)" err.fails || die "$(cat err.fails)"
             /usr/bin/python3 -m mcz.data cifar$n-python $dir --split $split -o x.mcz
@@ -36,4 +36,4 @@ cp -r root10/cifar-10-batches-py set
 mc-data cifar10 set --split test --samples 5 -o x.mcz
 # the binary version twice: in the named folder and in the one that the archive unpacks to
 cp set/cifar-10-batches-bin/test_batch.bin set
-mc_data_fails 3 "set: holds both test_batch.bin and the folder cifar-10-batches-bin (name the one to read)" cifar10 set --split test
+mc_data_fails 3 "set: holds both test_batch.bin*folder cifar-10-batches-bin" cifar10 set --split test

@@ -22,9 +22,9 @@ mc-data synth --samples 20 -o a.mcz
 cp a.mcz old.mcz
 fine=hundred/cifar-100-binary/test.bin
 printf '\144' | dd of=$fine bs=1 seek=$((3074 * 77 + 1)) conv=notrunc status=none
-mc_data_fails 3 "record 77 has label 100 of 100 classes" cifar100 hundred --split test
+mc_data_fails 3 "record 77*label 100 of 100 classes" cifar100 hundred --split test
 truncate -s 30730000 $fine
-mc_data_fails 3 "has 30730000 bytes, not 10000 records of 3074" cifar100 hundred --split test
+mc_data_fails 3 "30730000 bytes, not 10000 records*3074" cifar100 hundred --split test
 rm $fine
 mc_data_fails 3 "test.bin" cifar100 hundred --split test
 fails 3 "train.bin" mc-data cifar100 hundred -o old.mcz

@@ -5,23 +5,23 @@ mkdir -p split/train/a split/train/b
 for c in a b; do cp "$pictures/rgb.jpg" split/train/$c/x.jpg; done
 mc-data folder split -o old.mcz
 refuses() { # TEXT: split/train/a/y.jpg, just made, is refused with it
-    mc_data_fails 3 "split/train/a/y.jpg: $1" folder split --size 16
+    mc_data_fails 3 "split/train/a/y.jpg: *$1" folder split --size 16
 }
 jpeg=$pictures/rgb.jpg bytes=$(stat -c %s "$pictures/rgb.jpg") out=split/train/a/y.jpg
 for cut in 1 2 3 20 $((bytes / 2)) $((bytes - 40)) $((bytes - 2)); do
     head -c $cut "$jpeg" >$out; refuses ""
 done
-head -c $((bytes / 2)) "$jpeg" >$out; refuses "damaged: Premature end of JPEG file"
+head -c $((bytes / 2)) "$jpeg" >$out; refuses "damaged: Premature end*JPEG file"
 # two changed bytes put a restart marker within the data
 cp "$jpeg" $out && printf '\377\322' | dd of=$out bs=1 seek=$((bytes - 60)) conv=notrunc status=none
 refuses "damaged: "
 # a bit in the length of the tables
 cp "$jpeg" $out && printf '\220' | dd of=$out bs=1 seek=22 conv=notrunc status=none; refuses "damaged: "
 cp "$pictures/rgb.png" $out && printf 'x' | dd of=$out bs=1 seek=60 conv=notrunc status=none; refuses "damaged: "
-head -c 80 "$pictures/rgb.png" >$out; refuses "damaged: the PNG is truncated"
-: >$out; refuses "neither a JPEG nor a PNG file"
-head -c 3000 /dev/zero >$out; refuses "neither a JPEG nor a PNG file"
-truncate -s 3G $out; refuses "the file must be at most 64 MiB"
+head -c 80 "$pictures/rgb.png" >$out; refuses "damaged:*PNG*truncated"
+: >$out; refuses "neither*JPEG nor*PNG file"
+head -c 3000 /dev/zero >$out; refuses "neither*JPEG nor*PNG file"
+truncate -s 3G $out; refuses "file*at most 64 MiB"
 rm $out && mkfifo $out; refuses "not a regular file"
 # bombs: a few bytes that announce much, and 40 KB that decompress to what they announce
 py <<'PY'
@@ -43,6 +43,6 @@ rm $out
 for kind in wide square; do
     cp $kind.png $out; refuses "a picture of "
 done
-cp short.png $out; refuses "the file is too small for a picture of 8000 x 4000"
+cp short.png $out; refuses "file*too small*picture*8000 x 4000"
 cp promise.png $out; refuses "damaged: "
 rm $out

@@ -38,11 +38,11 @@ mc-data folder d -o linked.mcz
 expect_equal "$(mc-info --json linked.mcz | grep -o '"labels","dtype":"int32","shape":\[9\]')" '"labels","dtype":"int32","shape":[9]'
 cp linked.mcz old.mcz
 ln -s only d/b/again
-mc_data_fails 3 "d/b/only: the same folder as d/b/again" folder d
+mc_data_fails 3 "d/b/only:*same folder*d/b/again" folder d
 rm d/b/again
 ln -s .. d/a/sub/up
-mc_data_fails 3 "d/a/sub/up: the same folder as d/a" folder d
+mc_data_fails 3 "d/a/sub/up:*same folder*d/a" folder d
 rm d/a/sub/up
 # other formats are refused there too
 cp d/a/2.png d/a/sub/deep/3.webp
-mc_data_fails 3 "d/a/sub/deep/3.webp: only JPEG and PNG files are supported" folder d
+mc_data_fails 3 "d/a/sub/deep/3.webp:*JPEG*PNG files*supported" folder d

@@ -37,8 +37,8 @@ refuses() { mc_data_fails 3 "$1" idx "${@:2}"; }
 mc_data_fails 1 "cannot open 'nowhere'" idx nowhere
 mc_data_fails 1 "cannot open 'nowhere'" idx mnist/$t nowhere
 refuses "not a folder" mnist/$t
-refuses "images must have 3 or 4 dimensions; IMAGES precede LABELS (got 1)" mnist/$l mnist/$t
-refuses "500 labels expected, got 70" mnist/$t mnist/t10k-labels-idx1-ubyte
+refuses "images*3 or 4 dimensions; IMAGES precede LABELS (got 1)" mnist/$l mnist/$t
+refuses "500 labels expected*got 70" mnist/$t mnist/t10k-labels-idx1-ubyte
 refuses "not an idx file" train.npz mnist/$l
 refuses "of 1 classes" mnist --classes 1
 head -c 300000 mnist/$t >cut && refuses "cut: truncated" cut mnist/$l
@@ -49,19 +49,19 @@ size=$(stat -c %s zipped/$t.gz)
 head -c $((size - 4)) zipped/$t.gz >cut && refuses "cut: " cut mnist/$l
 cp zipped/$t.gz damaged && printf '\0\0\0\0' | dd of=damaged bs=1 seek=$((size - 8)) conv=notrunc status=none
 refuses "damaged: incorrect data check" damaged mnist/$l
-(cat mnist/$t && printf x) >long && refuses "long: bytes after its data" long mnist/$l
+(cat mnist/$t && printf x) >long && refuses "long: bytes after*data" long mnist/$l
 printf '\1\0\10\1\0\0\0\1x' >other && refuses "not an idx file" other mnist/$l
 printf '\0\0\0\1\0\0\0\1x' >other && refuses "not an idx file" other mnist/$l
-printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && refuses "labels must have 1 dimension (got 2)" mnist/$t other
-(cat mnist/$l && printf x) >other && refuses "other: bytes after its data" mnist/$t other
-printf '\0\0\15\3' >float && refuses "idx type 0x08, uint8, expected, got 0x0d" float mnist/$l
+printf '\0\0\10\2\0\0\0\1\0\0\0\1x' >other && refuses "labels*1 dimension (got 2)" mnist/$t other
+(cat mnist/$l && printf x) >other && refuses "other: bytes after*data" mnist/$t other
+printf '\0\0\15\3' >float && refuses "idx type 0x08, uint8, expected*got 0x0d" float mnist/$l
 printf '\0\0\10\3\377\377\377\377\377\377\377\377\377\377\377\377' >bomb && refuses "bomb: truncated" bomb mnist/$l
 gzip -c bomb >bomb.gz && refuses "bomb.gz: truncated" bomb.gz mnist/$l
 # sizes above the limit are refused before the data are read, which are truncated here
 printf '\0\0\10\3\0\0\0\1\0\0\43\50\0\0\43\50' >wide && truncate -s 81000000 wide
-refuses "wide: an image side must be 1 to 8192 pixels (got 9000 x 9000)" wide mnist/$l
+refuses "wide:*image side*1 to 8192 pixels (got 9000 x 9000)" wide mnist/$l
 printf '\0\0\10\1\37\377\377\377' >many && truncate -s 536870911 many
-refuses "many: 500 labels expected, got 536870911" mnist/$t many
+refuses "many: 500 labels expected*got 536870911" mnist/$t many
 rm wide many
 rm mnist/$l && refuses "train-labels-idx1-ubyte" mnist
 mkfifo pipe && mc_data_fails 3 "pipe: not a regular file" idx pipe zipped/$l.gz

@@ -18,33 +18,33 @@ np.savez("positions", x, y)
 PY
 mc-data synth --samples 20 -o old.mcz
 refuses() { mc_data_fails 3 "$1" npz "${@:2}"; }
-refuses "names.npz: no arrays for the train split, such as train_images and train_labels: name them with --arrays IMAGES,LABELS (the file has: a, b)" names.npz
-refuses "no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: x_train, y_train)" half.npz --split test
+refuses "names.npz: no arrays*train split*train_images*train_labels*--arrays IMAGES,LABELS*file*a, b" names.npz
+refuses "no arrays*test split*test_images*test_labels*--arrays IMAGES,LABELS*file*x_train, y_train" half.npz --split test
 # arrays without a split in their name belong to train
-refuses "good.npz: no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: x, y)" good.npz --split test
-refuses "positions.npz: no arrays for the test split, such as test_images and test_labels: name them with --arrays IMAGES,LABELS (the file has: arr_0, arr_1)" positions.npz --split test
-for arrays in a a,a; do refuses "names.npz: --arrays $arrays: two different arrays IMAGES,LABELS expected (the file has: a, b)" names.npz --arrays $arrays; done
-refuses 'names.npz: array "c" is missing (the file has: a, b)' names.npz --arrays a,c
-refuses 'names.npz: array "A" is missing (the file has: a, b)' names.npz --arrays A,b
-refuses 'open.npz: "x": images of 3 x 8 x 3 may be C,H,W or H,W,C: set --layout' open.npz
-refuses "images of 8 x 8 x 8 do not have 1 to 4 channels" channels.npz
-refuses "images of 3 x 8 x 8 do not have 1 to 4 channels in this --layout" good.npz --layout nhwc
-refuses "images must be N,H,W or N,C,H,W or N,H,W,C (got 2 dimensions)" flat.npz
-refuses "images must be uint8, or float from 0 to 1 (got <i8)" int.npz
-refuses '"y": 20 labels expected, got 19' many.npz
-refuses "labels must be uint8, int32 or int64 (got <f8)" onehot.npz
-refuses "labels must be one number per image, (N) or (N,1)" matrix.npz
-refuses "image 0 has label -1" negative.npz
-refuses "image 0 has label 70000 of at most 65536 classes" large.npz
-refuses "image 3 has label 3 of 3 classes" good.npz --classes 3
-refuses "image 0 has a pixel of 127.5: uint8, or floats from 0 to 1 without normalisation" over.npz
-refuses "image 0 has a pixel of -0.5" under.npz
-refuses "image 0 has a pixel of nan" nan.npz
+refuses "good.npz: no arrays*test split*test_images*test_labels*--arrays IMAGES,LABELS*file*x, y" good.npz --split test
+refuses "positions.npz: no arrays*test split*test_images*test_labels*--arrays IMAGES,LABELS*file*arr_0, arr_1" positions.npz --split test
+for arrays in a a,a; do refuses "names.npz: --arrays $arrays: two different arrays IMAGES,LABELS expected*file*a, b" names.npz --arrays $arrays; done
+refuses 'names.npz: array "c"*missing*file*a, b' names.npz --arrays a,c
+refuses 'names.npz: array "A"*missing*file*a, b' names.npz --arrays A,b
+refuses 'open.npz: "x": images*3 x 8 x 3 may*C,H,W*H,W,C*--layout' open.npz
+refuses "images*8 x 8 x 8*not have 1 to 4 channels" channels.npz
+refuses "images*3 x 8 x 8*not have 1 to 4 channels*--layout" good.npz --layout nhwc
+refuses "images*N,H,W*N,C,H,W*N,H,W,C (got 2 dimensions)" flat.npz
+refuses "images*uint8*float*0 to 1 (got <i8)" int.npz
+refuses '"y": 20 labels expected*got 19' many.npz
+refuses "labels*uint8, int32 or int64 (got <f8)" onehot.npz
+refuses "labels*one number per image, (N)*(N,1)" matrix.npz
+refuses "image 0*label -1" negative.npz
+refuses "image 0*label 70000*at most 65536 classes" large.npz
+refuses "image 3*label 3 of 3 classes" good.npz --classes 3
+refuses "image 0*pixel*127.5: uint8*floats*0 to 1 without normalisation" over.npz
+refuses "image 0*pixel*-0.5" under.npz
+refuses "image 0*pixel*nan" nan.npz
 refuses "(got 0)" none.npz
 refuses "(got 0 x 8)" thin.npz
 mc_data_fails 1 "cannot open 'nowhere.npz'" npz nowhere.npz
 refuses "/dev/null: not a regular file" /dev/null
-mc_data_fails 2 "npz cannot be read from standard input" npz -
+mc_data_fails 2 "npz*read*standard input" npz -
 head -c 3000 good.npz >cut.npz && refuses "cut.npz" cut.npz
 py <<'PY'
 whole = bytearray(open("good.npz", "rb").read())

@@ -20,7 +20,7 @@ mc-bezier -q --epochs 0 plain1.mcz augmented3.mcz -o line.mcz
 mc-bezier -q -t 1 --data d.mcz --batch 16 --epochs 1 plain1.mcz plain2.mcz -o curve.mcz
 mc-bezier -q -t 1 --data d.mcz --batch 16 --epochs 1 --no-augment plain1.mcz plain2.mcz -o plain-curve.mcz
 
-warning='warning: --bn-plain: the network was trained on augmented images; statistics from plain images may cost several points of accuracy'
+warning='warning: --bn-plain: *trained*augmented images*accuracy'
 plain='mc-eval -q -t 1 --data d.mcz --bn-data d.mcz --bn-plain'
 for of in augmented3 'plain1.mcz augmented3' 'augmented3.mcz augmented4' further '--points 3 line' '--points 3 curve' \
     '--points 3 --line plain1.mcz augmented3' '--grid 2 --plane plain1.mcz plain2.mcz augmented3'; do
@@ -36,7 +36,7 @@ for of in line curve; do
 done
 for of in plain-line plain-curve; do expect_message '' mc-bezier -q -t 1 --point .5 --bn-data d.mcz --bn-plain $of.mcz; done
 # networks of two data sets, each with its history
-expect_message "mc-eval: warning: d.mcz: images of synth, but the network was trained on other
+expect_message "mc-eval: warning: d.mcz: images*synth*trained*other
 mc-eval: $warning" $plain plain1.mcz other-net.mcz
 for tool in mc-eval mc-bezier; do
     $tool --help >help && tr -s ' \n' ' ' <help >words

@@ -9,4 +9,4 @@ second_fails() { MC_CUDA_LIBRARY=none.so fails "$1" "$2" mc-eval --device cuda -
 second_fails 1 "cannot open 'none.mcz'" none.mcz
 second_fails 3 cut-n2.mcz cut-n2.mcz
 second_fails 3 'expected, got dataset' test.mcz
-second_fails 3 "small-net.mcz: test.mcz: images are 3x${side}x$side, but the network expects 3x16x16" small-net.mcz
+second_fails 3 "small-net.mcz: test.mcz: images*3x${side}x$side*network expects 3x16x16" small-net.mcz

@@ -30,12 +30,12 @@ assert np.allclose(line[1], curve[1], rtol=2e-6, atol=0), (line, curve)
 assert not np.allclose(line[1], average[1], rtol=1e-4, atol=0), "the statistics make no difference"
 END
 
-fails 2 'requires --bn-data FILE.mcz (or --bn average)' $line n1.mcz n2.mcz
-fails 2 '--bn-data has no effect with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
+fails 2 'requires --bn-data FILE.mcz*--bn average' $line n1.mcz n2.mcz
+fails 2 '--bn-data*no effect*with --bn average' $line --bn average --bn-data d.mcz n1.mcz n2.mcz
 for curve in 'line.mcz n2.mcz' 'n1.mcz line.mcz'; do
-    fails 3 'line.mcz: weights expected, got curve' mc-eval --data test.mcz --bn-data d.mcz --line $curve
+    fails 3 'line.mcz: weights expected*curve' mc-eval --data test.mcz --bn-data d.mcz --line $curve
 done
-fails 2 '--bn has no effect without --line' mc-eval --data test.mcz --bn average n1.mcz
+fails 2 '--bn*no effect*without --line' mc-eval --data test.mcz --bn average n1.mcz
 fails 2 '--line requires two networks' $line --bn-data d.mcz n1.mcz
 fails 2 '--line and --plane' $line --plane --bn-data d.mcz n1.mcz n2.mcz
 mc-train -q --net mlp:8 --data d.mcz --epochs 0 -o other.mcz

@@ -19,8 +19,8 @@ rc=0
 mc-eval --json --data test.mcz n1.mcz huge.mcz >table.json 2>errors || rc=$?
 expect_equal "$rc $(<errors)" '1 mc-eval: huge.mcz: the loss on test is not finite'
 mc-eval --json --data test.mcz n1.mcz | same table.json -
-fails 1 'huge.mcz: the loss on test is not finite' mc-eval --data test.mcz huge.mcz
-fails 1 'huge.mcz: the loss on test is not finite' mc-eval --json --data test.mcz huge.mcz
-fails 1 'the loss on test is not finite at t = ' \
+fails 1 'huge.mcz:*loss*test*not finite' mc-eval --data test.mcz huge.mcz
+fails 1 'huge.mcz:*loss*test*not finite' mc-eval --json --data test.mcz huge.mcz
+fails 1 'loss*test*not finite*t = ' \
     mc-eval --data test.mcz --bn-data d.mcz --points 3 --summary s.none --json to-huge.mcz
 [ ! -e s.none ]

@@ -20,4 +20,4 @@ mc-permute --random 3 --perm-out planted.mcz huge.mcz -o q.mcz
 mc-acts -q -t 1 -d d.mcz --samples 64 --at pre huge.mcz q.mcz | mc-corr -q --measure l2 -o l2.mcz
 mc-hungarian -v l2.mcz -o p.mcz 2>errors
 check_recovery planted.mcz p.mcz l2.mcz
-fails_unchanged 1 "steep.mcz: g: no assignment of 24 rows is proven optimal (" mc-hungarian steep.mcz -o x.mcz
+fails_unchanged 1 "steep.mcz: g: no assignment*24 rows*proven optimal (" mc-hungarian steep.mcz -o x.mcz

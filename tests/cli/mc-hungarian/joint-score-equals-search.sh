@@ -37,11 +37,11 @@ mc-hungarian -q --joint b12.mcz b13.mcz b23.mcz -o bj.mcz --table found.tsv
 mc-hungarian --joint --score bj.mcz b12.mcz b13.mcz b23.mcz | same <(cut -f 1-3 found.tsv) -
 
 mc-permute --join 1.mcz p12.mcz -o two.mcz
-fails 3 "two.mcz: no member for network $(id 3.mcz | cut -c1-8) of the matrices" mc-hungarian --joint --score two.mcz $all
-fails 3 "p12.mcz: a joint set expected, got one permutation" mc-hungarian --joint --score p12.mcz $all
-fails 3 "bj.mcz: no member for network" mc-hungarian --joint --score bj.mcz $all
-fails 3 "permutation expected, got weights" mc-hungarian --joint --score 1.mcz $all
-usage_error "--score has no effect without --joint" mc-hungarian --score j.mcz m12.mcz
+fails 3 "two.mcz: no member*network $(id 3.mcz | cut -c1-8)*matrices" mc-hungarian --joint --score two.mcz $all
+fails 3 "p12.mcz:*joint set expected*one permutation" mc-hungarian --joint --score p12.mcz $all
+fails 3 "bj.mcz: no member*network" mc-hungarian --joint --score bj.mcz $all
+fails 3 "permutation expected*weights" mc-hungarian --joint --score 1.mcz $all
+usage_error "--score*no effect*without --joint" mc-hungarian --score j.mcz m12.mcz
 for option in "--starts 3" "--seed 2" "--table t.tsv" "--groups *"; do
-    usage_error "${option%% *} has no effect with --score, which searches nothing" mc-hungarian --joint --score j.mcz $option $all
+    usage_error "${option%% *}*no effect*with --score*searches nothing" mc-hungarian --joint --score j.mcz $option $all
 done

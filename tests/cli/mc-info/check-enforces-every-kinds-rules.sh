@@ -36,49 +36,49 @@ def bad(why, kind, *change):
 for key in "tool", "settings", "epoch", "version":
     bad('"%s" is missing' % key, "checkpoint", key, GONE)
 bad("checkpoint version 3", "checkpoint", "version", 3)
-bad('"tool" is longer than 63', "checkpoint", "tool", long(64))
+bad('"tool"*longer*63', "checkpoint", "tool", long(64))
 bad('"tool" is not', "checkpoint", "tool", 3)
-bad('setting "lr" is not a string of at most 199 bytes', "checkpoint", "settings", "lr", .1)
-bad('setting "lr" is not a string of at most 199 bytes', "checkpoint", "settings", "lr", long(200))
+bad('setting "lr"*not a string*at most 199 bytes', "checkpoint", "settings", "lr", .1)
+bad('setting "lr"*not a string*at most 199 bytes', "checkpoint", "settings", "lr", long(200))
 bad('"settings" is not', "checkpoint", "settings", [])
 bad('"epoch" is not', "checkpoint", "epoch", 1.5)
-bad('"epoch" must be at most', "checkpoint", "epoch", 1 << 32)
+bad('"epoch"*at most', "checkpoint", "epoch", 1 << 32)
 for dtype in "u1", "f8", "f2", "i4":
-    bad('tensor "point" is not float32 (n)', "checkpoint", all_as(dtype))
-bad('tensor "point" is not float32 (n)', "checkpoint", lambda t: {"point": t["point"][None]})
-bad('"point" holds a value that is not finite', "checkpoint", first("point", nan))
+    bad('tensor "point"*not float32 (n)', "checkpoint", all_as(dtype))
+bad('tensor "point"*not float32 (n)', "checkpoint", lambda t: {"point": t["point"][None]})
+bad('"point"*not finite', "checkpoint", first("point", nan))
 bad('"tool" is missing', "checkpoint-1", "tool", GONE)
-bad('tensor "point" is not float32 (n)', "checkpoint-1", all_as("u1"))
+bad('tensor "point"*not float32 (n)', "checkpoint-1", all_as("u1"))
 
-bad('"at" must be post or pre (got "mid")', "matrices", "at", "mid")
-bad("which l2 does not have", "matrices", "measure", "l2")
-bad('unit 0 is in "dead_b" but has values', "matrices", "groups", 0, "dead_b", [0])
-bad('unit 1 is in "dead_a" but has values', "matrices", "groups", 0, "dead_a", [1])
+bad('"at"*post*pre (got "mid")', "matrices", "at", "mid")
+bad("l2*not have", "matrices", "measure", "l2")
+bad('unit 0*"dead_b"*values', "matrices", "groups", 0, "dead_b", [0])
+bad('unit 1*"dead_a"*values', "matrices", "groups", 0, "dead_a", [1])
 bad('"within" is missing', "matrices", "groups", 0, "unit", 0)
 
 for key in "value", "bound", "gap", "ties":
     bad('"%s" is missing' % key, "permutation", "groups", 0, key, GONE)
     bad('"%s" is not' % key, "permutation", "groups", 0, key, "x")
     bad('"%s" is not' % key, "permutation", "groups", 0, key, nan)
-bad('"ties" must be at most 3 (got 4)', "permutation", "groups", 0, "ties", 4)
+bad('"ties"*at most 3 (got 4)', "permutation", "groups", 0, "ties", 4)
 bad('"within" is missing', "permutation", "groups", 0, "unit", 0)
 for key in "version", "members":
     bad('"%s" is missing' % key, "permutation-joint", key, GONE)
 bad("permutation version 1", "permutation-joint", "version", 1)
-bad('"members" must list 2 to 1024 networks (got 1)', "permutation-joint", "members", ["0" * 32])
-bad("entry 0 is not a content id", "permutation-joint", "members", ["0" * 31 + "A"] * 3)
+bad('"members"*list 2 to 1024 networks (got 1)', "permutation-joint", "members", ["0" * 32])
+bad("entry 0*not a content id", "permutation-joint", "members", ["0" * 31 + "A"] * 3)
 bad('"members" lists %s twice' % ("0" * 32), "permutation-joint", "members", ["0" * 32] * 3)
-bad("tensors expected, got 3", "permutation-joint", "members", ["0" * 32, "1" * 32])
-bad('member 2: group "layers.0.linear": entry 0 is 9', "permutation-joint", first("2/", 9))
+bad("tensors expected*got 3", "permutation-joint", "members", ["0" * 32, "1" * 32])
+bad('member 2: group "layers.0.linear": entry 0*9', "permutation-joint", first("2/", 9))
 
-bad('has both a "graph" and a "symmetry"', "weights", "symmetry", rows)
+bad('both*"graph"*"symmetry"', "weights", "symmetry", rows)
 for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":
-    bad('"symmetry" has comments, empty lines or a line without a newline', "weights-groups", "symmetry", text)
+    bad('"symmetry"*comments, empty lines*line without*newline', "weights-groups", "symmetry", text)
 
 other = lambda t: {**{k: v for k, v in t.items() if k[:4] != "perm"}, "permutation/x": np.arange(3, dtype="i4")}
-bad("tensor 12 must be", "curve", other)
-bad("tensor 12 must be", "curve", "groups", 0, "name", "x")
-bad('has a "seed" without an "attack"', "moments", "seed", 1)
+bad("tensor 12 must", "curve", other)
+bad("tensor 12 must", "curve", "groups", 0, "name", "x")
+bad('"seed" without*"attack"', "moments", "seed", 1)
 bad('"seed" is missing', "moments", "attack", "pgd")
 END
 [ "$(wc -l <cases)" -gt 45 ]
@@ -113,12 +113,12 @@ END
 fails 3 'name.mcz: ' mc-info --check name.mcz
 fails 3 'size.mcz: ' mc-info --check size.mcz
 for good in eval halves attacked pam pam-report; do mc-info --check -q $good.mcz; done
-fails 3 'short.mcz: tensor "test" has 19 numbers, which do not fit 2 points' mc-info --check short.mcz
-fails 3 'unattacked.mcz: tensor "test" has 40 numbers, which do not fit 2 points' mc-info --check unattacked.mcz
-fails 3 'above.mcz: "epoch" is 3 of 2 points' mc-info --check above.mcz
-fails 3 'pointless.mcz: "points" is missing' mc-info --check pointless.mcz
-fails 3 'report.mcz: "test" holds a value that is not finite' mc-info --check report.mcz
-fails 3 'pam-stats.mcz: "stats" holds a value that is not finite' mc-info --check pam-stats.mcz
+fails 3 'short.mcz: tensor "test"*19 numbers*not fit 2 points' mc-info --check short.mcz
+fails 3 'unattacked.mcz: tensor "test"*40 numbers*not fit 2 points' mc-info --check unattacked.mcz
+fails 3 'above.mcz: "epoch"*3 of 2 points' mc-info --check above.mcz
+fails 3 'pointless.mcz: "points"*missing' mc-info --check pointless.mcz
+fails 3 'report.mcz: "test"*not finite' mc-info --check report.mcz
+fails 3 'pam-stats.mcz: "stats"*not finite' mc-info --check pam-stats.mcz
 
 # checkpoints that programs write pass
 mc-data synth --samples 96 --size 8 -o d.mcz

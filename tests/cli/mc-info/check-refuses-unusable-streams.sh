@@ -26,13 +26,13 @@ changed("permutation", "twice", lambda t: [v.__setitem__(slice(None), 0) for v i
 changed("weights", "headless", None, {"graph": 1})
 mcz.write("nans.mcz", "mine", {}, {"x": np.full(3, np.nan, np.float32)})
 END
-for bad in nan infinite active sums matrix; do fails 3 'holds a value that is not finite' mc-info --check $bad.mcz; done
-fails 3 'label.mcz: image 0 has label -1 of ' mc-info --check label.mcz
+for bad in nan infinite active sums matrix; do fails 3 'not finite' mc-info --check $bad.mcz; done
+fails 3 'label.mcz: image 0*label -1' mc-info --check label.mcz
 fails 3 'empty.mcz: ' mc-info --check empty.mcz
 fails 3 'twice.mcz: ' mc-info --check twice.mcz
 fails 3 'loss.mcz: ' mc-info --check loss.mcz
 fails 3 'headless.mcz: ' mc-info --check headless.mcz
-fails 3 'stdin: image 0 has label' mc-info --check <label.mcz
+fails 3 'stdin: image 0*label' mc-info --check <label.mcz
 for good in "$samples"/good-*.mcz nans.mcz; do mc-info --check "$good" | grep -q "^$good: ok, kind "; done
 mc-info nan.mcz >/dev/null # without --check it shows the stream
 # --check also shows sound streams, exactly as without it, and not those it refuses
@@ -41,4 +41,4 @@ mc-info --check --json "$samples/good-weights.mcz" | same - <(head -n 1 both)
 mc-info --check --graph "$samples/good-weights.mcz" | same - <(mc-info --graph "$samples/good-weights.mcz")
 ! mc-info --check --json "$samples/good-weights.mcz" nan.mcz >shown 2>errors || die 'nan.mcz passes'
 same shown <(head -n 1 both)
-grep -q 'holds a value that is not finite' errors || die "$(cat errors)"
+expect_words errors 'not finite'

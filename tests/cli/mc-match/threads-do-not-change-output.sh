@@ -14,4 +14,4 @@ mc-match -q --seed 2 --log-json log2.json a.mcz b.mcz -o p2.mcz
 mc-info p.mcz | grep -q ' mc-match .* seed=1 '
 # the permutation names its networks
 expect_message '' mc-permute p.mcz b.mcz
-expect_message "mc-permute: warning: p.mcz was computed for another network than a.mcz, and is applied anyway" mc-permute p.mcz a.mcz
+expect_message "mc-permute: warning: p.mcz*another network*a.mcz" mc-permute p.mcz a.mcz

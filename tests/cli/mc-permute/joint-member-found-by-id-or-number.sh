@@ -49,17 +49,17 @@ same_content v.mcz own3.mcz
 same_content out.mcz p3.mcz
 
 mc-permute --random 9 1.mcz -o stranger.mcz
-fails 3 "stranger.mcz: not one of the 3 networks of j.mcz, by its id $(id stranger.mcz) (--member N chooses one)" mc-permute j.mcz stranger.mcz
-expect_message "mc-permute: warning: j.mcz was computed for another network than stranger.mcz, and is applied anyway" mc-permute --member 2 j.mcz stranger.mcz -o x.mcz
-fails 3 "j.mcz: --member must be at most 3, its members (got 4)" mc-permute --member 4 j.mcz 1.mcz
-fails 3 "j.mcz: --to must be at most 3, its members (got 7)" mc-permute --to 7 j.mcz 1.mcz
-fails 3 "j.mcz: a joint set of 3 (--member N chooses one)" mc-permute --inverse j.mcz
-fails 3 "j.mcz: a joint set has no inverse (--member N writes one permutation)" mc-permute --inverse --compose j.mcz p2.mcz
-fails 3 "j.mcz: one permutation expected, got a joint set of 3 (mc-permute --member N writes one)" mc-permute --compose p2.mcz j.mcz
+fails 3 "stranger.mcz: not one*3 networks*j.mcz*id $(id stranger.mcz)" mc-permute j.mcz stranger.mcz
+expect_message "mc-permute: warning: j.mcz*another network*stranger.mcz" mc-permute --member 2 j.mcz stranger.mcz -o x.mcz
+fails 3 "j.mcz: --member*at most 3*members (got 4)" mc-permute --member 4 j.mcz 1.mcz
+fails 3 "j.mcz: --to*at most 3*members (got 7)" mc-permute --to 7 j.mcz 1.mcz
+fails 3 "j.mcz:*joint set*3" mc-permute --inverse j.mcz
+fails 3 "j.mcz:*joint set*no inverse" mc-permute --inverse --compose j.mcz p2.mcz
+fails 3 "j.mcz: one permutation expected*joint set*3" mc-permute --compose p2.mcz j.mcz
 fails 3 "j.mcz: one permutation expected" mc-bezier --epochs 0 --perm j.mcz 1.mcz 3.mcz
-fails 3 "p2.mcz: a joint set expected for --member, got one permutation" mc-permute --member 2 p2.mcz 2.mcz
-fails 3 "p2.mcz: a joint set expected for --to, got one permutation" mc-permute --to 2 p2.mcz 2.mcz
+fails 3 "p2.mcz:*joint set expected*--member*got one permutation" mc-permute --member 2 p2.mcz 2.mcz
+fails 3 "p2.mcz:*joint set expected*--to*got one permutation" mc-permute --to 2 p2.mcz 2.mcz
 for form in "--compose p1.mcz p2.mcz" "--identity 1.mcz" "--random 3 1.mcz"; do
-    usage_error "--member has no effect with ${form%% *}" mc-permute --member 2 $form
+    usage_error "--member*no effect*${form%% *}" mc-permute --member 2 $form
 done
-usage_error "--member: '0' is not a whole number from 1 to 1024" mc-permute --member 0 j.mcz
+usage_error "--member: '0'*not a whole number*1 to 1024" mc-permute --member 0 j.mcz

@@ -4,10 +4,10 @@ fixture examples
 
 cp adv.mcz old.mcz
 mc-data synth --samples 20 --size 12 -o small.mcz
-fails 3 'small.mcz: images are 3x12x12' mc-pgd --data small.mcz 1.mcz -o old.mcz
-fails 3 "has $test images, but $((test + 1)) were requested" $p --samples $((test + 1)) 1.mcz -o old.mcz
-fails 3 'weights expected, got dataset' $p test.mcz -o old.mcz
-fails 3 'dataset expected, got weights: make one with mc-data' mc-pgd --data 1.mcz 1.mcz -o old.mcz
+fails 3 'small.mcz: images*3x12x12' mc-pgd --data small.mcz 1.mcz -o old.mcz
+fails 3 "$test images*$((test + 1))*requested" $p --samples $((test + 1)) 1.mcz -o old.mcz
+fails 3 'weights expected*dataset' $p test.mcz -o old.mcz
+fails 3 'dataset expected*weights*mc-data' mc-pgd --data 1.mcz 1.mcz -o old.mcz
 # truncated after the required images
 head -c -7 test.mcz >cut.mcz
 fails 3 'cut.mcz: ' mc-pgd --data cut.mcz --samples 3 1.mcz -o old.mcz
@@ -22,7 +22,7 @@ for name in w.tensors: # finite, but its sums overflow
         w.tensors[name] = np.full_like(w.tensors[name], 3e38)
 mcz.write("huge.mcz", w.kind, w.meta, w.tensors)
 END
-fails 3 'nan.mcz: image 5 has a pixel outside [0, 1]' mc-pgd --data nan.mcz 1.mcz -o old.mcz
-fails 3 "the network's loss on image 0 is not finite" $p huge.mcz -o old.mcz
+fails 3 'nan.mcz: image 5*pixel outside [0, 1]' mc-pgd --data nan.mcz 1.mcz -o old.mcz
+fails 3 "network's loss*image 0*not finite" $p huge.mcz -o old.mcz
 same adv.mcz old.mcz
 no_temporaries

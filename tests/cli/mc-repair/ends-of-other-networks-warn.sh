@@ -7,7 +7,7 @@ mc-match -q -t 1 a.mcz b.mcz -o p.mcz
 mc-permute p.mcz b.mcz -o pb.mcz
 mc-merge a.mcz pb.mcz -o mean.mcz
 repair() { mc-repair -q -t 1 --data d.mcz "$@"; }
-other() { printf 'mc-repair: warning: %s is not one of the networks that %s was merged from' "$1" "$2"; }
+other() { printf 'mc-repair: warning: %s*not one*networks*%s*merged' "$1" "$2"; }
 
 expect_message '' repair mean.mcz --ends a.mcz pb.mcz
 expect_message '' repair mean.mcz --ends pb.mcz
@@ -15,7 +15,7 @@ expect_message "$(other b.mcz mean.mcz)" repair mean.mcz --ends a.mcz b.mcz
 expect_message "$(other c.mcz mean.mcz)
 $(other b.mcz mean.mcz)" repair mean.mcz --ends c.mcz a.mcz b.mcz
 mc-merge a.mcz pb.mcz | repair --ends a.mcz c.mcz -o r.mcz 2>errors
-expect_equal "$(<errors)" "$(other c.mcz stdin)"
+expect_lines errors "$(other c.mcz stdin)"
 # a point of a curve with a permutation: the second end is permuted
 mc-bezier --epochs 0 --perm p.mcz a.mcz b.mcz | mc-bezier --point .5 - -o point.mcz
 expect_message '' repair point.mcz --ends a.mcz pb.mcz
@@ -31,6 +31,6 @@ for name, data in ("shapes", "shapes"), ("unnamed", ""), ("adversarial", "synth-
     s = mcz.read("pb.mcz")
     mcz.write(name + ".mcz", s.kind, dict(s.meta, dataset=data), s.tensors)
 END
-expect_message 'mc-merge: warning: a.mcz was trained on synth, shapes.mcz on shapes' mc-merge a.mcz pb.mcz shapes.mcz
+expect_message 'mc-merge: warning: a.mcz*trained*synth*shapes.mcz*shapes' mc-merge a.mcz pb.mcz shapes.mcz
 expect_message '' mc-merge a.mcz unnamed.mcz adversarial.mcz
-expect_message 'mc-repair: warning: a.mcz was trained on synth, shapes.mcz on shapes' repair a.mcz --ends a.mcz shapes.mcz
+expect_message 'mc-repair: warning: a.mcz*trained*synth*shapes.mcz*shapes' repair a.mcz --ends a.mcz shapes.mcz

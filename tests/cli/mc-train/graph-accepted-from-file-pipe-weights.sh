@@ -14,5 +14,5 @@ assert inside == printed
 for a, b in zip(mine["nodes"], printed["nodes"], strict=True):
     assert all(b[k] == v for k, v in a.items()), (a, b)
 END
-fails 3 'data.mcz: weights or curve with a graph expected, got dataset' mc-info --graph data.mcz
-fails 2 '--json and --graph cannot be combined' mc-info --graph --json a.mcz
+fails 3 'data.mcz: weights*curve*graph expected*dataset' mc-info --graph data.mcz
+fails 2 '--json*--graph*combined' mc-info --graph --json a.mcz

@@ -61,5 +61,5 @@ assert [r[0] for r in rows("out/ranks.tsv")] == ["pair", "1-2", "1-2", "1-3", "1
 END
 for net in tinyten mlp:bn,8; do
     (graph bound "$@" NET=$net) >refused && die "$net passes"
-    grep -qF "NET must be an mlp without batch norm, such as mlp:256,256 (got '$net')" errors || die "$(cat errors)"
+    expect_words errors "NET*mlp*without batch norm*got '$net'"
 done

@@ -8,13 +8,13 @@ printf '#!/bin/sh\n[ ! -e four ] || for i in 0 1 2 3; do echo "GPU $i: a card"; 
 chmod +x smi/nvidia-smi
 PATH=$PWD/smi:$PATH
 
-fails 2 'a GPU is required before the command' "$gpus" true
-fails 2 'a command is required' "$gpus" 0 1
+fails 2 'GPU*required before*command' "$gpus" true
+fails 2 'command*required' "$gpus" 0 1
 fails 2 '0:0: GPU:JOBS expected' "$gpus" 0:0 true
 fails 2 '1:many: GPU:JOBS expected' "$gpus" 0:2 1:many true
 fails 2 '0:: GPU:JOBS expected' "$gpus" 0: true
-fails 2 'must be separate arguments' "$gpus" '0:2 1:1' true
-fails 2 'must be separate arguments' "$gpus" 0 '1 2' true
+fails 2 'separate arguments' "$gpus" '0:2 1:1' true
+fails 2 'separate arguments' "$gpus" 0 '1 2' true
 fails 2 "unknown option '-x'" "$gpus" -x 0 true
 fails 2 "unknown command 'nothing-here'" "$gpus" 0 nothing-here
 touch four
@@ -23,7 +23,7 @@ rm four
 [ ! -e locks ] || die 'a lock without a job'
 for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
 touch file
-MC_GPU_LOCKS='file' fails 1 "lock directory 'file' is not owned by you" "$gpus" 0 true
+MC_GPU_LOCKS='file' fails 1 "lock directory 'file'*not owned*you" "$gpus" 0 true
 
 # a job's arguments, GPU, status and signals
 [ "$("$gpus" 7 printf '%s|' 'a b' 3)" = 'a b|3|' ]

@@ -21,4 +21,4 @@ same out/grid.tsv grid/grid.tsv
 graph grid -n "$@" GRID_LR='0.1 0.5' GRID_BATCH='64 128' CURVE_LR=1e-1 OUT=o-lr2-unaligned-aligned
 expect_equal "$(grep -o '^cp -p [^ ]* [^ ]*' log | sed 's|o-lr2-unaligned-aligned/||g' | grep -c '^cp -p \(.*\)\.mcz \1-lr0.1-batch128.mcz.part$')" 4
 expect_equal "$(grep -c -- '-o [^ ]*/curve-[^ ]*-lr0.1-batch128.mcz$\|/net-[24].mcz -o [^ ]*/curve-aligned-lr\|b-aligned.mcz -o [^ ]*/curve-unaligned-lr' log)" 0
-! (graph grid GRID_LR='.1 x') >out.refused && grep -qF "GRID_LR must be different decimal numbers (got '.1 x')" errors || die "$(cat errors)"
+! (graph grid GRID_LR='.1 x') >out.refused && has_words errors "GRID_LR*numbers*got '.1 x'" || die "$(cat errors)"

@@ -94,13 +94,13 @@ graph methods OUT=part PAIRS=1:2 "${settings[@]}" pair
 expect_equal "$(cd part && find . -name '*.mcz' | sort | paste -sd ' ')" "./1-2/matrices.mcz ./1-2/moments.mcz ./1-2/permutation-pam.mcz $(
 )./1-2/permutation-weights.mcz ./1-2/permutation.mcz ./net-1.mcz ./net-2.mcz ./net-3.mcz ./test.mcz ./train.mcz"
 
-refused() { # refused MESSAGE SETTING...
+refused() { # refused WORDS SETTING...
     ! (graph methods OUT=none "${@:2}") >output 2>&1 || die "$2 passes"
-    grep -qF "$1" output || die "$(cat output)"
+    expect_words output "$1"
     [ ! -e none ] || [ -z "$(find none -name '*.mcz')" ] || die "$2: made a file"
 }
-refused "MATCHINGS must be different words of activations, weights and pam (got 'activation')" MATCHINGS=activation
-refused "MATCHINGS must be different words of activations, weights and pam (got '')" MATCHINGS=
-refused 'PAIRS must be all pairs of the networks: set SEEDS="1 2 3 4" instead' PAIRS='1:2 3:4'
-refused "JOINT must be a command (got 'missing-command')" JOINT=missing-command
-refused "PERMUTATION_EPOCHS must be a whole number, at least 0 (got 'x')" PERMUTATION_EPOCHS=x
+refused "MATCHINGS*different words*activations, weights*pam (got 'activation')" MATCHINGS=activation
+refused "MATCHINGS*different words*activations, weights*pam (got '')" MATCHINGS=
+refused 'PAIRS*all pairs*networks: set SEEDS="1 2 3 4" instead' PAIRS='1:2 3:4'
+refused "JOINT*command (got 'missing-command')" JOINT=missing-command
+refused "PERMUTATION_EPOCHS*whole number, at least 0 (got 'x')" PERMUTATION_EPOCHS=x

@@ -8,7 +8,7 @@ mc() { make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUI
 
 # required files must exist; they are not made
 ! mc PAIRS=1:2 pair >log || die 'a pair without networks'
-grep -qE '^out/(net-[12]|train)\.mcz is missing or has other settings: make shared' errors || die "$(cat errors)"
+expect_words errors 'out/*.mcz*missing*make shared'
 ! mc PAIRS="$pairs" net-3 >log || die 'a network without data'
 expect_equal "$(find out -name '*.mcz')" ''
 

@@ -176,12 +176,12 @@ same numbers.md paper/verdicts.md
 rm paper/verdicts.*
 compare.py -h | grep -q 'compare.py cells .*PAPER'
 
-fails 2 'required: PAPER (see compare.py --help)' compare.py cells
+fails 2 'required: PAPER*compare.py --help' compare.py cells
 fails 2 'unrecognized arguments: paper' compare.py cells paper paper
 fails 2 "invalid choice: 'html'" compare.py cells -f html paper
 fails 2 'unrecognized arguments: -x' compare.py cells -x paper
 fails 2 'required: COMMAND' compare.py
-fails 1 "'nothing' is not a folder" compare.py cells nothing
+fails 1 "'nothing'*not a folder" compare.py cells nothing
 fails 1 "cannot use 'nothing'" compare.py claims -c nothing paper
 fails 1 'cannot use '\''standard output'\' bash -c 'compare.py cells paper >/dev/full'
 # one line without SciPy
@@ -195,15 +195,15 @@ damaged() {
     fails 3 "$1" compare.py cells paper
     cp kept "paper/$2"
 }
-damaged "tinyten-cifar10/table.tsv: line 1: column 'arc_mean' is missing" tinyten-cifar10/table.tsv '1s/arc_mean/mean/'
-damaged "table.tsv: line 4: 'nan', '.05', '3' must be mean, deviation and number of values" tinyten-cifar10/table.tsv 's/88.46/nan/'
-damaged "training.tsv: line 3: '.3741', '', '' must be mean" tinyten-cifar10/training.tsv '3s/\t3\t.*/\t\t\t.3741\t/'
-damaged 'training.tsv: has mlp:bn,8 on cifar10, but the folder is of tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
-damaged 'training.tsv: has no rows' tinyten-cifar10/training.tsv d
-damaged "pam.tsv: its 'curve-aligned' differs from table.tsv's" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
-damaged "scale: must be above 0 and at most 1 (got '2')" resnet32-cifar10/scale s/.*/2/
-damaged "scale: must be above 0 and at most 1 (got 'a tenth')" resnet32-cifar10/scale 's/.*/a tenth/'
-damaged "length: 'points' is missing" tinyten-cifar10/length 's/points=65//'
-damaged "length: 'point' is unknown" tinyten-cifar10/length 's/points/point/'
-damaged "length: 'points=many' is not a length" tinyten-cifar10/length 's/65/many/'
-damaged "midpoint.tsv: line 1: column 'robust_gain' is missing" robust-tinyten-cifar100/midpoint.tsv 's/robust_gain/gain/g'
+damaged "tinyten-cifar10/table.tsv: line 1: column 'arc_mean'*missing" tinyten-cifar10/table.tsv '1s/arc_mean/mean/'
+damaged "table.tsv: line 4: 'nan', '.05', '3'*mean, deviation*number*values" tinyten-cifar10/table.tsv 's/88.46/nan/'
+damaged "training.tsv: line 3: '.3741', '', ''*mean" tinyten-cifar10/training.tsv '3s/\t3\t.*/\t\t\t.3741\t/'
+damaged 'training.tsv:*mlp:bn,8*cifar10*folder*tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
+damaged 'training.tsv:*no rows' tinyten-cifar10/training.tsv d
+damaged "pam.tsv:*'curve-aligned' differs*table.tsv's" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
+damaged "scale:*above 0*at most 1 (got '2')" resnet32-cifar10/scale s/.*/2/
+damaged "scale:*above 0*at most 1 (got 'a tenth')" resnet32-cifar10/scale 's/.*/a tenth/'
+damaged "length: 'points'*missing" tinyten-cifar10/length 's/points=65//'
+damaged "length: 'point'*unknown" tinyten-cifar10/length 's/points/point/'
+damaged "length: 'points=many'*not a length" tinyten-cifar10/length 's/65/many/'
+damaged "midpoint.tsv: line 1: column 'robust_gain'*missing" robust-tinyten-cifar100/midpoint.tsv 's/robust_gain/gain/g'

@@ -92,10 +92,10 @@ wrong "'curve' must be COLUMN=TEXT" '{{t.tsv; curve}}'
 printf 'a\tb\ta\n1\t2\t3\n' >my/twice.tsv
 wrong "my/twice.tsv: two columns 'a'" '<!-- table: twice.tsv -->'
 printf 'a\n' >>my/t.tsv
-fails 3 "my/text.md:2: my/t.tsv: line 4: 1 columns, line 1 has 4" pages.py results out my paper
+fails 3 "my/text.md:2: my/t.tsv: line 4: 1 columns, line 1*4" pages.py results out my paper
 fails 1 "cannot use 'nothing'" pages.py results out nothing paper
 echo '{{cells.tsv}}' >my/text.md
-fails 1 "'nothing' is not a folder" pages.py results out my nothing
+fails 1 "'nothing'*not a folder" pages.py results out my nothing
 # a claim whose verdict the cells contradict
 echo '{{claims.tsv}}' >my/text.md
 pages.py results out my "$MC_ROOT/pipelines/paper/published"

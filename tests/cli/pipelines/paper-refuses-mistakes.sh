@@ -4,36 +4,36 @@
 # refused TEXT SETTING...: refused with TEXT before any work
 refuses() {
     ! (graph paper "${@:2}") >out.refused || die "passes: ${*:2}"
-    grep -qF -- "$1" errors || die "${*:2}: $(cat errors)"
+    has_words errors "$1" || die "${*:2}: $(cat errors)"
     [ ! -s log ] && [ ! -e out ] || die "${*:2}: $(cat log)"
 }
-refuses "'SCALES' is not a setting" SCALES=.1
+refuses "'SCALES'*not a setting" SCALES=.1
 for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "each experiment sets ${own%%=*}" "$own"; done
-refuses "PART: 'mlp-cifar10' is not one of: mlp-synth " PART=mlp-cifar10
-refuses "GRAPHS: 'connekt' is not one of: " GRAPHS=connekt
-refuses "DATA_SETS: 'mnist' is not one of: " DATA_SETS=mnist
+refuses "PART: 'mlp-cifar10'*not one*mlp-synth " PART=mlp-cifar10
+refuses "GRAPHS: 'connekt'*not one" GRAPHS=connekt
+refuses "DATA_SETS: 'mnist'*not one" DATA_SETS=mnist
 for name in OUT SUFFIX PUBLISHED; do
-    for value in 'a b' 'a`touch run`'; do refuses "$name must not contain spaces or shell metacharacters" "$name=$value"; done
+    for value in 'a b' 'a`touch run`'; do refuses "$name*not contain spaces*shell metacharacters" "$name=$value"; done
 done
-for c in : ',' % \'; do refuses "OUT must not contain" "OUT=a${c}b"; done
-for name in OUT PUBLISHED; do refuses "or start with '-' (got '-a')" "$name=-a"; done
-refuses 'PUBLISHED must not contain' 'PUBLISHED=a$$(touch run)'
-refuses "NETS must be different names of letters and digits (got 'mlp:8')" NETS=mlp:8
-refuses "DEVICE must be one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
-refuses "THREADS must be a whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
+for c in : ',' % \'; do refuses "OUT*not contain" "OUT=a${c}b"; done
+for name in OUT PUBLISHED; do refuses "start*'-' (got '-a')" "$name=-a"; done
+refuses 'PUBLISHED*not contain' 'PUBLISHED=a$$(touch run)'
+refuses "NETS*different names*letters*digits (got 'mlp:8')" NETS=mlp:8
+refuses "DEVICE*one word (got 'cpu;touch run')" 'DEVICE=cpu;touch run'
+refuses "THREADS*whole number, at least 1 (got '1;touch run')" 'THREADS=1;touch run'
 refuses "NET: unknown network 'resnet33'" NETS='mlp resnet33'
 refuses 'SCHEDULE: --schedule: unknown value' SCHEDULE=foo
-refuses "ALIGN must be a command (got 'missing.py')" ALIGN=missing.py
+refuses "ALIGN*command (got 'missing.py')" ALIGN=missing.py
 for root in / // /. /tmp/..; do refuses "OUT must not" OUT=$root; done
 [ ! -e run ] || die 'a part of a name was run'
-refuses "MISSING: 'no' is not one of: stop skip" MISSING=no
-for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refuses "$name must be a whole number, at least 0 (got '1.5')" $name=1.5; done
+refuses "MISSING: 'no'*not one*stop skip" MISSING=no
+for name in EPOCHS CURVE_EPOCHS ROBUST_EPOCHS; do refuses "$name*whole number, at least 0 (got '1.5')" $name=1.5; done
 refuses 'make -i ignores failures' -i
 # data
-refuses 'no data for mlp-cifar100 robust-mlp-cifar100: set CIFAR10_DIR' DATA_SETS='synth cifar100' \
+refuses 'no data*mlp-cifar100 robust-mlp-cifar100: set CIFAR10_DIR' DATA_SETS='synth cifar100' \
     PART='mlp-synth mlp-cifar100 robust-mlp-cifar100'
 refuses 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
-HOME=/nowhere refuses "CIFAR10_DIR must be an existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
+HOME=/nowhere refuses "CIFAR10_DIR*existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
 graph paper -n DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100'
 graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect TRAIN_IMAGES=64
 grep -q '^paper.mk: skipped: no data for mlp-cifar100$' log || die "$(cat log)"

@@ -32,10 +32,10 @@ mc-info out/mlp-synth/net-1.mcz | grep -q 'step-epochs=0.274 step-factor=0.97121
 expect_equal "$(cat out/mlp-synth/length)" 'epochs=3 curve_epochs=1 permutation_epochs=1 points=3 pam=as-paper train_images=128'
 for s in 0 2 -1 1/10 1e-1 x '' '.1 .2'; do
     ! (graph paper -n SCALE="$s") >refused || die "SCALE=$s passes"
-    grep -qF "SCALE must be 1, or a decimal number between 0 and 1 (got '$s')" errors || die "$(cat errors)"
+    expect_words errors "SCALE*number*0*1*got '$s'"
 done
 # another SCALE would repeat every training
 ! (graph paper SCALE=.137 PART=mlp-synth GRAPHS=connect EPOCHS=250 CURVE_EPOCHS=100 TRAIN_IMAGES=128) >refused ||
     die 'another SCALE passes'
-grep -qF 'out/mlp-synth/length: the tables have other settings' errors || die "$(cat errors)"
+expect_words errors 'out/mlp-synth/length: *other settings'
 graph paper -n SCALE=0.01370 PART=mlp-synth GRAPHS=connect

@@ -15,4 +15,4 @@ column $o/curve-aligned-strong.tsv test.robust.accuracy | awk '{ s += $1 } END {
 expect_programs '' "$@" STRONG_ATTACK=$strong STRONG_POINTS=5 STRONG_FLAGS='--samples 32'
 expect_programs '' "$@"
 expect_programs 'mc-eval2 ' "$@" STRONG_ATTACK=$strong,norm=l2 STRONG_POINTS=5 STRONG_FLAGS='--samples 32'
-! (graph "$@" STRONG_ATTACK='a b') >out.refused && grep -q "STRONG_ATTACK must be one word or empty (got 'a b')" errors || die "$(cat errors)"
+! (graph "$@" STRONG_ATTACK='a b') >out.refused && has_words errors "STRONG_ATTACK*one word*got 'a b'" || die "$(cat errors)"

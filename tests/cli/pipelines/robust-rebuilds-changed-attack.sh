@@ -7,7 +7,7 @@ expect_programs 'mc-eval6 mc-plot8 ' robust "$@" EVAL_ATTACK=$attack,restarts=2
 expect_programs 'mc-acts1 mc-bezier4 mc-corr1 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' robust "$@" EVAL_ATTACK=$attack,restarts=2 -n ATTACK=pgd:steps=1
 # networks of another graph do not belong in this OUT
 ! (graph connect OUT=out-robust) >refused || die 'one OUT for both'
-grep -q "OUT: 'out-robust/net-1.mcz' was trained with an attack: choose another OUT" errors || die "$(cat errors)"
+expect_words errors "OUT: 'out-robust/net-1.mcz'*attack*OUT"
 # its own settings are listed, once each
 make -f "$MC_ROOT/pipelines/robust.mk" help >help
 expect_equal "$(grep -cE '^(ATTACK|EVAL_ATTACK|EPOCHS|SCHEDULE|CURVE_LR|OUT) ' help)" 6

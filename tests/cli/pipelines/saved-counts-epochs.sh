@@ -24,4 +24,4 @@ expect_equal "$(cut -f 1-2 out/1-2/saved.tsv | paste -sd ' ')" 'pair	epochs 1-2	
 expect_equal "$(cut -f 1-3 out/saved.tsv | sed 1d)" 'mlp:bn,16	synth	1'
 echo '{"event":"start"}' >1-2/a
 ! saved >made 2>errors || die 'a log without epochs passes'
-expect_equal "$(cat errors)" 'tables: 1-2/a: the log has no epochs'
+expect_lines errors 'tables: 1-2/a: *no epochs'

@@ -4,11 +4,11 @@
 script=$MC_ROOT/pipelines/cluster/slurm.sh
 [ "$("$script" -h | wc -L)" -le 125 ]
 "$script" --help | grep -q '^Usage: slurm.sh'
-fails 2 "'' is not a graph of pipelines/" "$script"
-fails 2 "'none.mk' is not a graph of pipelines/" "$script" none.mk
-fails 2 "'paper.mk' is not a graph of pipelines/" "$script" paper.mk
+fails 2 "''*not a graph*pipelines/" "$script"
+fails 2 "'none.mk'*not a graph*pipelines/" "$script" none.mk
+fails 2 "'paper.mk'*not a graph*pipelines/" "$script" paper.mk
 fails 2 'illegal option -- z' "$script" -z
-fails 2 'option requires an argument -- t' "$script" -t
+fails 2 'option requires*argument -- t' "$script" -t
 settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)
 ! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>errors
 grep -q "'EPOKS' is not a setting" errors && [ ! -s scripts ] || die "$(cat errors scripts)"
@@ -64,8 +64,8 @@ for refused in 1 3; do
     echo $refused >refused
     ! "$script" -t 1:00 -m 2G connect.mk "${settings[@]}" OUT=new >jobs 2>errors || die 'a refused job passes'
     case $refused in
-    1) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'data' (cancelled: none)" ;;
-    3) expect_equal "$(<errors)" "slurm.sh: sbatch refused the job 'pair' (cancelled: 41 42)" ;;
+    1) expect_lines errors "slurm.sh: *'data'*cancelled: none" ;;
+    3) expect_lines errors "slurm.sh: *'pair'*cancelled: 41 42" ;;
     esac
 done
 expect_equal "$(<cancelled)" '41 42'

@@ -59,12 +59,12 @@ graph soup NET=mlp:16
 by_hand
 same out/mean-joint.mcz out/mean-joint-reestimated.mcz
 
-refused() { # refused MESSAGE SETTING...
+refused() { # refused WORDS SETTING...
     ! (graph soup OUT=none "${@:2}") >output 2>&1 || die "$2 passes"
-    grep -qF "$1" output || die "$(cat output)"
+    expect_words output "$1"
     [ ! -e none ] || [ -z "$(find none -name '*.mcz')" ] || die "$2: made a file"
 }
-refused 'PAIRS must be all pairs of the networks: set SEEDS="1 2 3 4" instead' PAIRS='1:2 3:4'
-refused 'SEEDS must be at most 16 seeds (got 17)' SEEDS="$(seq -s ' ' 17)"
-refused 'SEEDS must be 2 to 16 different numbers (got "1 1")' SEEDS='1 1'
-refused "MERGE must be a command (got 'missing-command')" MERGE=missing-command
+refused 'PAIRS*all pairs*networks: set SEEDS="1 2 3 4" instead' PAIRS='1:2 3:4'
+refused 'SEEDS*at most 16 seeds (got 17)' SEEDS="$(seq -s ' ' 17)"
+refused 'SEEDS*2 to 16 different numbers (got "1 1")' SEEDS='1 1'
+refused "MERGE*command (got 'missing-command')" MERGE=missing-command

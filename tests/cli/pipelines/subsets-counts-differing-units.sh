@@ -31,5 +31,5 @@ graph "$@"
 expect_equal "$(count_programs)" ''
 graph subsets -n OUT=none TRAIN_IMAGES=6000 && expect_equal "$(grep -o 'subset-[a-z0-9]*.mcz' log | sort -u | paste -sd ' ')" 'subset-2500.mcz subset-5000.mcz subset-all.mcz'
 graph subsets -n OUT=none TRAIN_IMAGES=1500 && grep -qF 'SUBSETS is only `all`' errors || die 'no warning without subsets'
-! (graph subsets SUBSETS='40 x') >out.refused && grep -qF "SUBSETS must be different whole numbers, or \`all\` (got '40 x')" errors || die "$(cat errors)"
-! (graph subsets REFERENCE=7) >out.refused && grep -qF "REFERENCE must be one of SUBSETS (got '7')" errors || die "$(cat errors)"
+! (graph subsets SUBSETS='40 x') >out.refused && has_words errors "SUBSETS*whole numbers*all*got '40 x'" || die "$(cat errors)"
+! (graph subsets REFERENCE=7) >out.refused && has_words errors "REFERENCE*SUBSETS*got '7'" || die "$(cat errors)"

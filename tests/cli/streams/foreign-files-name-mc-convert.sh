@@ -13,14 +13,14 @@ mc-data synth --samples 20 -o d.mcz
 cp "$MC_ROOT/formats/samples/good-weights.mcz" a.mcz
 by='convert it with safetensors.torch.save_file(net.state_dict(), FILE), or with python -m mcz.torch export'
 for program in mc-info mc-permute\ --identity "mc-eval --data a.mcz" "mc-pgd --data a.mcz --eps .1" "mc-bezier --epochs 0 a.mcz"; do
-    fails 3 "net.pt: is not an mcz stream but a PyTorch pickle: $by" $program net.pt
-    fails 3 "w.npz: is not an mcz stream but npz: convert weights with mc-convert, images with mc-data npz" $program w.npz
-    fails 3 "old.pth: is not an mcz stream but a PyTorch pickle: $by" $program old.pth
-    fails 3 "w.safetensors: is not an mcz stream but safetensors: convert it with mc-convert" $program w.safetensors
+    fails 3 "net.pt:*not an mcz stream*PyTorch pickle: $by" $program net.pt
+    fails 3 "w.npz:*not an mcz stream*npz: convert weights*mc-convert, images*mc-data npz" $program w.npz
+    fails 3 "old.pth:*not an mcz stream*PyTorch pickle: $by" $program old.pth
+    fails 3 "w.safetensors:*not an mcz stream*safetensors: convert*mc-convert" $program w.safetensors
 done
 for f in net.pt old.pth; do
-    fails 2 "$f: PyTorch pickles cannot be read: $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
+    fails 2 "$f: PyTorch pickles*read: $by" mc-convert --net mlp:8 --data a.mcz $f -o b.mcz
 done
 fails 3 "$by" mc-convert --from npz --net mlp:8 --data d.mcz net.pt -o b.mcz
-fails 3 "w.safetensors.index.json: is not an mcz stream but the index of safetensors shards: convert it with mc-convert" mc-info w.safetensors.index.json
-fails 3 "a.mcz: JSON expected, got an mcz stream: print its graph with mc-info --graph" mc-train --net ./a.mcz --data d.mcz
+fails 3 "w.safetensors.index.json:*not an mcz stream*index*safetensors shards: convert*mc-convert" mc-info w.safetensors.index.json
+fails 3 "a.mcz: JSON expected*mcz stream*mc-info --graph" mc-train --net ./a.mcz --data d.mcz

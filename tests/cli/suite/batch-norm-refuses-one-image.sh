@@ -6,7 +6,7 @@ mc-data synth --samples 65 --size 8 -o d.mcz
 for s in 1 2; do mc-train -q -t 1 --net mlp:bn,6,5 --data d.mcz --samples 64 --epochs 1 --batch 16 --seed $s -o n$s.mcz; done
 mc-bezier --epochs 0 n1.mcz n2.mcz -o line.mcz
 
-one() { fails_unchanged 3 "d.mcz: batch norm 'layers.0.bn' requires at least 2 images per batch ($1 1 for the last)" "${@:2}"; }
+one() { fails_unchanged 3 "d.mcz: batch norm 'layers.0.bn' requires at least 2 images per batch ($1 1*last)" "${@:2}"; }
 on='-q -t 1 --data d.mcz'
 cut='65 images in batches of 32 leave' only='1 image in batches of 32 leaves'
 for program in "mc-repair $on n1.mcz --batch 32 --samples" "mc-train $on --net mlp:bn,6,5 --batch 32 --samples" \
@@ -17,7 +17,7 @@ for program in "mc-repair $on n1.mcz --batch 32 --samples" "mc-train $on --net m
     one "$cut" $program 65
 done
 one "$cut" mc-repair $on n1.mcz --batch 32 -o no.mcz
-usage_error "--batch: '1' is not a whole number from 2 to 65536" mc-repair $on n1.mcz --batch 1
+usage_error "--batch: '1'*not a whole number*2 to 65536" mc-repair $on n1.mcz --batch 1
 mc-repair $on n1.mcz --batch 13 -o r.mcz
 mc-repair $on n1.mcz --ends n1.mcz n2.mcz --batch 64 -o r.mcz
 mc-eval -q -t 1 --data d.mcz --samples 1 n1.mcz >/dev/null

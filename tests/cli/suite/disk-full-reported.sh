@@ -11,7 +11,7 @@ fails_on_full_disk() {
     grep -q 'No space left on device' err || die "$*: $(cat err)"
     case $* in
     mc-info* | *--verify*) ;; # without -o, or with another output
-    *) fails 1 'No space left on device' "$@" -o /dev/full ;;
+    *) fails 1 'No space left' "$@" -o /dev/full ;;
     esac
 }
 programs fails_on_full_disk

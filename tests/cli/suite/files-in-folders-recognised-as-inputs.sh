@@ -4,8 +4,8 @@ samples=$MC_ROOT/formats/samples
 cp "$samples/good-dataset.mcz" d.mcz
 mkdir -p set/train/{cat,dog} sub
 printf 'old' >set/train/cat/0.jpg
-usage_error "'set/train/cat/0.jpg' is a file of the input folder 'set'" mc-data folder set -o set/train/cat/0.jpg
-usage_error "is a file of the input folder 'set/'" mc-data folder set/ -o sub/../set/train/cat/0.jpg
+usage_error "'set/train/cat/0.jpg'*file*input folder 'set'" mc-data folder set -o set/train/cat/0.jpg
+usage_error "file*input folder 'set/'" mc-data folder set/ -o sub/../set/train/cat/0.jpg
 cp d.mcz set/d.mcz
 rm set/train/cat/0.jpg
 fails 3 "set" mc-data folder set -o set/d.mcz

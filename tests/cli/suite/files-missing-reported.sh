@@ -11,7 +11,7 @@ reports_missing() {
             n=$((n + 1))
         fi
     done
-    [ "$1" = mc-info ] || fails 1 "'nowhere/x.svg': No such file or directory" "$@" -o nowhere/x.svg
+    [ "$1" = mc-info ] || fails 1 "'nowhere/x.svg': No such file" "$@" -o nowhere/x.svg
 }
 programs reports_missing
 [ $n -gt 25 ]

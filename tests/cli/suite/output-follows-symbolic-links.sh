@@ -17,10 +17,10 @@ $identity -o first
 same new.mcz want.mcz
 [ "$(ls far)" = link ] || die "$(ls -A far)"
 ln -s none/x nowhere
-fails_unchanged 1 "cannot write 'nowhere': No such file or directory" $identity -o nowhere
+fails_unchanged 1 "write*'nowhere': No such file" $identity -o nowhere
 ln -s ring ring
-fails_unchanged 1 "cannot write 'ring': Too many levels of symbolic links" $identity -o ring
-usage_error 'are the same file' mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --checkpoint first -o new.mcz
+fails_unchanged 1 "write*'ring': Too many levels*symbolic links" $identity -o ring
+usage_error 'same file' mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --checkpoint first -o new.mcz
 
 # open descriptors
 table="mc-corr --signature $samples/good-moments.mcz"
@@ -39,7 +39,7 @@ $table -o link >>got
 same got want
 $table -o /dev/stdout | cat >got
 expect_equal "$(<got)" "$(tail -n +2 want)"
-(usage_error 'only one output can be standard output' mc-permute "$samples/good-permutation.mcz" "$samples/good-weights.mcz" \
+(usage_error 'one output*standard output' mc-permute "$samples/good-permutation.mcz" "$samples/good-weights.mcz" \
     --perm-out /dev/stdout) >>got
 rc=0
 $table -o /dev/fd/9 2>err 9>&- || rc=$?
@@ -47,5 +47,5 @@ expect_equal "$rc $(<err)" "1 mc-corr: cannot write '/dev/fd/9': Bad file descri
 no_temporaries
 # before any file is opened, which could get this number, and before any computation
 train=(mc-train -q --net mlp:3 --data "$samples/good-dataset.mcz" --log-json log.json)
-fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
-fails_unchanged 1 "cannot write '/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got
+fails_unchanged 1 "write*'/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3>&-
+fails_unchanged 1 "write*'/dev/fd/3': Bad file descriptor" "${train[@]}" -o /dev/fd/3 3<got

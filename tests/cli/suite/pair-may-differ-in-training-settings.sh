@@ -29,15 +29,15 @@ other("momentum", momentum=0.)
 other("both", p=0., momentum=1.)
 other("delta", delta=.5)
 END
-# warns TEXT COMMAND...: the command prints only this warning
+# warns WORDS COMMAND...: the command prints only one warning, with WORDS
 warns() {
     "${@:2}" >out 2>err || die "${*:2}: $(cat err)"
-    expect_equal "$(cat err)" "$(basename "$2"): warning: n1.mcz and $1 (using the first network's)"
+    expect_lines err "$(basename "$2"): warning: n1.mcz*$1"
 }
-p='p.mcz differ only in training settings: "p" of node "drop1" is 0.5 and 0.25, and 1 more'
-both='both.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 1, and 3 more'
+p='p.mcz*training settings: "p"*"drop1"*0.5*0.25*1 more'
+both='both.mcz*training settings: "momentum"*"bn1"*0.1*1*3 more'
 warns "$p" mc-acts -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
-warns 'momentum.mcz differ only in training settings: "momentum" of node "bn1" is 0.1 and 0, and 1 more' \
+warns 'momentum.mcz*training settings: "momentum"*"bn1"*0.1*0*1 more' \
     mc-match n1.mcz momentum.mcz -o perm.mcz
 warns "$both" mc-merge n1.mcz both.mcz -o merged.mcz
 mc-merge n1.mcz n2.mcz | same_content - merged.mcz
@@ -52,7 +52,7 @@ warns "$p" mc-eval -q -t 1 --line --points 3 -d d.mcz --bn-data d.mcz n1.mcz p.m
 mc-permute --random 3 n2.mcz -o n3.mcz
 warns "$p" mc-eval -q -t 1 --plane --grid 2 -d d.mcz --bn-data d.mcz n1.mcz p.mcz n3.mcz -o plane.tsv
 for program in 'mc-acts -d d.mcz' mc-match mc-merge 'mc-bezier --epochs 0'; do
-    fails 3 'n1.mcz and delta.mcz: different networks (mine, mine): node "relu1" has a different "delta"' \
+    fails 3 'n1.mcz*delta.mcz: different networks (mine, mine): node "relu1"*different "delta"' \
         $program n1.mcz delta.mcz
 done
 

@@ -10,4 +10,4 @@ mkdir -p copy/pipelines/setup copy/formats
 cp "$MC_ROOT/pipelines/setup/reference_python.py" copy/pipelines/setup
 cp -R "$MC_ROOT/formats/python" copy/formats
 sed -i '/^        mcz.check("p.mcz")$/d' copy/formats/python/mcz/programs.py
-fails 1 'reference_python: mcz.check has no example' copy/pipelines/setup/reference_python.py
+fails 1 'reference_python: mcz.check*no example' copy/pipelines/setup/reference_python.py
