@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import getopt
+import logging
 import os
 import re
 import signal
@@ -13,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, NoReturn, Optional
 
 from .. import __version__
-from ..errors import Error, need, printable
+from ..errors import Error, inside, need, printable
 from ..files import replacing
 from .tables import NUMBER, Series, Usage, near, read_columns, read_grid, read_marks, read_series, split_operand
 
@@ -210,8 +211,8 @@ def check_files(inputs: list[str], output: str | None, form: str) -> None:
         raise Usage("only one input can be standard input")
     if "-" in inputs and sys.stdin.isatty():
         raise Usage("a table is required: a file or a pipe, not a terminal (see --help)")
-    for path in inputs if output and output != "-" else ():
-        if os.path.isfile(path) and os.path.exists(output) and os.path.samefile(path, output):
+    for path in inputs if output and os.path.isfile(output) else ():
+        if os.path.isfile(path) and os.path.samefile(path, output or ""):
             raise Usage(f"--output and an input are the same file '{path}'")
     if output in (None, "-") and form != "svg" and sys.stdout.isatty():
         raise Usage("cannot write a binary stream to a terminal (use -o FILE)")
@@ -237,6 +238,9 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
     if kind == "dots":
         drawn = read_columns(operands[0], options["columns"])
         members["labels"] = members["labels"] or drawn[0].table.columns[0]
+        with inside(drawn[0].table.name):
+            for name in members["labels"].split(","):
+                drawn[0].table.texts(name)
     elif kind == "plane":
         drawn = [read_grid(operands[0], data)]
         marks = read_marks(operands[1]) if len(operands) > 1 else None
@@ -251,10 +255,11 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
             raise Usage("--y-range: one range expected for losses alone, got two")
     if members["log_loss"]:
         check_log_losses(drawn, fitted)
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports, for example, a home folder that is not writable
     try:
         from . import pictures
-    except ImportError as e:
-        raise OSError(f"cannot load {e.name}: install python3-matplotlib, or pip install 'mcz[plot]'") from None
+    except ImportError:
+        raise OSError("cannot load matplotlib: install python3-matplotlib, or pip install 'mcz[plot]'") from None
     picture = pictures.Picture(**members)
     if "verbose" in options:
         print(f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}", file=sys.stderr)
@@ -266,12 +271,11 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
 def write(content: bytes, output: str | None) -> None:
     """Writes a picture to a file, which appears whole, or to standard output."""
     try:
-        if output in (None, "-"):
-            sys.stdout.buffer.write(content)
-            sys.stdout.buffer.flush()
-        else:
-            with replacing(output) as f:
-                f.write(content)
+        # with PYTHONUNBUFFERED, sys.stdout.buffer may write a part
+        with open(1, "wb", closefd=False) if output in (None, "-") else replacing(output) as f:
+            f.write(content)
+    except BrokenPipeError:
+        raise
     except OSError as e:
         raise OSError(f"cannot write {repr(output) if output else 'standard output'}: {e.strerror}") from None
 
@@ -308,7 +312,6 @@ def run(arguments: list[str]) -> None:
 
 def main() -> NoReturn:
     """Runs the program; it exits with a status of --help."""
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     warnings.simplefilter("ignore")  # matplotlib's
     status, message = 0, ""
@@ -316,6 +319,8 @@ def main() -> NoReturn:
         run(sys.argv[1:])
     except Error as e:
         status, message = 2 if isinstance(e, Usage) else 3, e.message
+    except BrokenPipeError:
+        sys.exit(128 + signal.SIGPIPE)
     except OSError as e:
         status, message = 1, f"cannot open '{e.filename}': {e.strerror}" if e.filename else str(e)
     except Exception as e:  # of matplotlib

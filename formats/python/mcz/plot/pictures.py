@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -69,9 +68,17 @@ def width(text: Text) -> float:
 
 
 def shorten(text: Text, space: float) -> None:
-    """Shortens a text to a width in pixels."""
-    while width(text) > space and len(text.get_text()) > 2:
-        text.set_text(text.get_text()[:-2].rstrip() + "…")
+    """Shortens a text to a length in pixels along its direction."""
+    whole, angle = text.get_text(), text.get_rotation()
+    text.set_rotation(0)
+    if width(text) > space:
+        kept, most = 1, len(whole) - 1  # characters that fit, and that may fit
+        while kept < most:
+            middle = (kept + most + 1) // 2
+            text.set_text(whole[:middle].rstrip() + "…")
+            kept, most = (middle, most) if width(text) <= space else (kept, middle - 1)
+        text.set_text(whole[:kept].rstrip() + "…")
+    text.set_rotation(angle)
 
 
 # ---- lines -----------------------------------------------------------------------------------------------------------
@@ -249,18 +256,23 @@ def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
     em, cell = axes.figure.dpi / 72 * matplotlib.rcParams["font.size"], .85 * axes.figure.bbox.width / rows
     centres = [(first + 1 + end) / 2 for _, first, end in names]
     texts = axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False) and axes.get_xticklabels()
-    slanted = len(names) < rows or max(map(width, texts)) > cell - .8 * em
-    last = -np.inf
-    for text, centre in zip(texts, centres):
-        if not slanted:
-            continue
-        shorten(text, min(16 * em, .35 * axes.figure.bbox.height / .64))
-        text.set(rotation=40, ha="right", rotation_mode="anchor", visible=(centre - last) * cell >= 1.3 * em)
-        last = centre if text.get_visible() else last
+    if len(names) < rows or max(map(width, texts)) > cell - .8 * em:
+        for text in texts:
+            shorten(text, min(16 * em, .35 * axes.figure.bbox.height / .64))
+            text.set(rotation=40, ha="right", rotation_mode="anchor")
     axes.set_xlim(.5, rows + .5)
     axes.grid(False, axis="x")
     for _, first, _ in names[1:] if len(names) < rows else ():
         axes.axvline(first + .5, color="#d0d0d0", linewidth=.8, zorder=1)
+
+
+def thin_names(axes: Axes) -> None:
+    """Hides slanted names that would cover the previous one."""
+    em, last = axes.figure.dpi / 72 * matplotlib.rcParams["font.size"], -np.inf
+    for text, centre in zip(axes.get_xticklabels(), axes.get_xticks()):
+        place = axes.transData.transform((centre, 0))[0]
+        text.set_visible(not text.get_rotation() or place - last >= 1.8 * em)
+        last = place if text.get_visible() else last
 
 
 def headers(picture: Picture, series: list[Series]) -> list[str]:
@@ -322,15 +334,17 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
 
 # ---- planes ----------------------------------------------------------------------------------------------------------
 
-def colour_levels(given: tuple[float, float] | None, values: list[np.ndarray], most: float) -> np.ndarray:
-    """Returns the values of the contour lines; the first and the last one end the colours."""
+def colour_levels(given: tuple[float, float] | None, values: list[np.ndarray], most: float) -> tuple[float, float, np.ndarray]:
+    """Returns the range of the colours, and the values of the contour lines and numbers."""
     low, high = given or (min(v.min() for v in values), max(v.max() for v in values))
     least = max(1e-3 * abs(high), 1e-6)  # numbers of finer steps would be unreadable
     if high - low < least and not given:
         low = min(max((low + high - least) / 2, 0 if low >= 0 else -np.inf), most - least)
         high = low + least
     levels = MaxNLocator(8, steps=[1, 2, 5, 10]).tick_values(low, high)
-    return np.array([low, *levels[(levels > low) & (levels < high)], high]) if given else levels
+    low, high = given or (levels[0], levels[-1])
+    slack = 1e-9 * (high - low)
+    return low, high, levels[(levels >= low - slack) & (levels <= high + slack)]
 
 
 def name_networks(axes: Axes, marks: Marks) -> None:
@@ -362,19 +376,18 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
     for q, axes in enumerate(panels):
         rows = np.array([np.interp(x, grid.x, row) for row in grid.values[q]])
         fine = np.array([np.interp(y, grid.y, column) for column in rows.T]).T
-        levels = colour_levels(picture.ranges[q], [g.values[q] for g in [grid, *fitted]], [np.inf, 100][q])
+        low, high, levels = colour_levels(picture.ranges[q], [g.values[q] for g in [grid, *fitted]], [np.inf, 100][q])
         colours = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
         image = axes.imshow(fine, origin="lower", extent=(x[0], x[-1], y[0], y[-1]), aspect="equal" if to_scale else "auto",
-                            cmap=colours if q else colours.reversed(), vmin=levels[0], vmax=levels[-1])
-        if np.ptp(fine) > 1e-3 * (levels[-1] - levels[0]):
-            axes.contour(x, y, fine, levels[1:-1], colors="#000000", alpha=.45, linewidths=.6)
-        extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((fine.min() < levels[0], fine.max() > levels[-1]))
+                            cmap=colours if q else colours.reversed(), vmin=low, vmax=high)
+        if np.ptp(fine) > 1e-3 * (high - low):
+            axes.contour(x, y, fine, levels[(levels > low) & (levels < high)], colors="#000000", alpha=.45, linewidths=.6)
+        extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((fine.min() < low, fine.max() > high))
         bar = figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", format=FuncFormatter(lambda v, _: f"{v:.7g}"))
         bar.set_ticks(levels)
         axes.grid(False)
         axes.set_title([f"{grid.data.replace('.', ' ')} loss", f"{grid.data.replace('.', ' ')} accuracy (%)"][q], parse_math=False)
         axes.set_xlabel(clean(name), parse_math=False)
-        axes.set_ylabel("distance from their line" + ("" if to_scale else " (another scale)"))
         if marks:
             lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
             for line in lines:
@@ -382,10 +395,15 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
                 axes.plot(*line.T, color="black", linewidth=1.5, marker="", linestyle="-" if len(marks.path) else "--", zorder=4)
             axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", zorder=5)
             axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
+    for axes in panels:
+        axes.set_ylabel("distance")
     lay_out(picture, figure, panels, 0)
     em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
     for axes in panels:
-        shorten(axes.yaxis.label, axes.bbox.height + 2 * em)
+        for text in ("distance from their line" + ("" if to_scale else " (another scale)"), "distance from their line", "distance"):
+            axes.set_ylabel(text)
+            if axes.yaxis.label.get_window_extent().height <= axes.bbox.height:
+                break
         shorten(axes.xaxis.label, axes.bbox.width + 4 * em)
         bar = axes.child_axes[0].yaxis
         bar.set_ticks(bar.get_ticklocs()[::int(np.ceil(1.5 * em * len(bar.get_ticklocs()) / axes.bbox.height))])
@@ -405,7 +423,6 @@ def font_size(picture: Picture) -> float:
 
 def new_figure(picture: Picture) -> Figure:
     """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc, --style. Returns a figure."""
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     matplotlib.rcdefaults()
     em = font_size(picture)
     sizes = {"font.size": em, "lines.linewidth": .15 * em, "lines.markersize": .45 * em, "axes.linewidth": .08 * em}
@@ -438,7 +455,13 @@ def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float)
         figure.draw_without_rendering()
     figure.set_layout_engine("none")
     em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
-    if share >= 1 or any(axes.bbox.width < 4 * em or axes.bbox.height < 3 * em for axes in panels):
+    for axes, following in zip(panels, [*panels[1:], None]):
+        end = following.bbox.x0 if following and following.bbox.x0 > axes.bbox.x1 else figure.bbox.x1
+        shorten(axes._left_title, end - axes.bbox.x0 - .5 * em)
+        thin_names(axes)
+    boxes = [axes.get_tightbbox() for axes in panels] if share < 1 else []
+    if share >= 1 or any(axes.bbox.width < 4 * em or axes.bbox.height < 3 * em for axes in panels) or any(
+            b.x0 < -1 or b.y0 < bottom - 1 or b.x1 > figure.bbox.x1 + 1 or b.y1 > figure.bbox.y1 + 1 for b in boxes):
         raise Usage(f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture")
 
 
