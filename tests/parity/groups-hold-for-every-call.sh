@@ -75,6 +75,13 @@ def counted(net, h):
 kept("counter", Net(counted, lambda net: net.register_buffer("calls", torch.zeros((), dtype=torch.long))), UNITS)
 
 
+def centred(net, h):
+    net.state.copy_((h - h.mean(0)).mean(0))
+    return h
+
+
+kept("a buffer of rounding errors", Net(centred, lambda net: net.register_buffer("state", torch.zeros(UNITS))), UNITS)
+
 # state elsewhere
 def attribute(name, first):
     def hidden(net, h):

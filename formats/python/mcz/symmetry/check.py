@@ -17,6 +17,7 @@ from .axes import atoms, outer
 SEEDS = 3
 FEW = 2 ** 25  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
+SMALLEST = 1e-6
 
 
 def _random(t, seed):
@@ -92,9 +93,10 @@ class _Trial:
 
 
 def _apart(x, y):
-    """The largest difference relative to the largest finite number. Equal infinities differ by 0."""
+    """The largest difference relative to the largest finite number. Equal infinities differ by 0. Numbers below SMALLEST may be
+    rounding errors, such as a mean of centred values."""
     x, y = (torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double() for v in (x, y))
-    scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(1e-300)
+    scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(SMALLEST)
     apart = float(torch.where(x == y, 0., (x - y).abs()).max() / scale)
     return apart if apart == apart else float("inf")
 
