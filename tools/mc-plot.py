@@ -6,6 +6,9 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "../share/mc"))
 
-from mcz.plot import main  # noqa: E402 - found by the line above
+try:
+    from mcz.plot import main
+except ImportError as error:
+    sys.exit(f"mc-plot: cannot load the Python module '{error.name}' (pipelines/setup/install-packages.sh installs it)")
 
 main()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The contents of pictures by mc-plot. Picture draws one and reads matplotlib's figure, File reads an SVG.
+"""The contents of pictures by mc-plot, read from matplotlib's figure.
 
     p = Picture("path", "a.tsv", "b=b.tsv", "--size", "400x300")
     p.check_texts()
@@ -7,9 +7,7 @@
     assert p.labels == ["a", "b"] and loss.title == "test loss" and loss.lines[0].colour == FIRST
     assert [number for number, _ in numbers(loss.y)] == [0, 1, 2]
 """
-import re
 import warnings
-import xml.etree.ElementTree as ElementTree
 from unittest import mock
 
 import mcz.plot
@@ -22,7 +20,6 @@ from matplotlib.transforms import Affine2D
 from mcz.plot import pictures
 
 FIRST, SECOND, THIRD = "#0072b2", "#d55e00", "#009e73"  # colours of the lines
-SVG = "{http://www.w3.org/2000/svg}"
 save = pictures.save
 warnings.simplefilter("ignore")  # as mc-plot does
 
@@ -138,32 +135,3 @@ class Picture:
     def file(self):
         """The bytes of the picture's file."""
         return save(self.settings, self.figure)
-
-
-class File:
-    """An SVG file by mc-plot, such as a pipeline's: its texts, and those of each axis, which include the colour bars' numbers.
-    Letters are drawn as paths, after a comment with the text."""
-
-    def __init__(self, name):
-        parser = ElementTree.XMLParser(target=ElementTree.TreeBuilder(insert_comments=True))
-        self.groups = {g.get("id"): g for g in ElementTree.parse(name, parser).getroot().iter() if g.get("id")}
-        self.texts = self._texts(self.groups["figure_1"])
-        self.axes = [self._texts(g) for name, g in self.groups.items() if name.startswith("matplotlib.axis")]
-
-    @staticmethod
-    def _texts(group):
-        return [node.text.strip() for node in group.iter(ElementTree.Comment)]
-
-    def colour(self, label):
-        """The colour of this label in the legend: that of the sample before it."""
-        colours = []
-        for node in self.groups["legend_1"].iter():
-            if node.tag is ElementTree.Comment and node.text.strip() == label:
-                return colours[-1]
-            colours += re.findall("#[0-9a-f]{6}", node.get("style", ""))
-
-    def marks(self, colour):
-        """The number of marks of this colour, without the legend's."""
-        def count(group):
-            return sum(colour in use.get("style", "") for use in group.iter(SVG + "use"))
-        return count(self.groups["figure_1"]) - sum(count(g) for name, g in self.groups.items() if name == "legend_1")

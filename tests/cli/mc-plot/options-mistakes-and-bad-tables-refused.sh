@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-plot refuses wrong options, truncated and other tables, incomplete grids, and marks other than networks followed by a path.
-# Without matplotlib it says what to install. An old picture stays.
+# Without matplotlib it says what to install. An old picture stays. It pins the wording of a message of each kind.
 fixture tables
 
 usage_error "missing: operand path, signature, log, dots or plane, and tables" mc-plot
-usage_error "unknown value 'map' (one of: path, signature, log, dots, plane)" mc-plot map line.tsv
+fails_with 2 "figure: unknown value 'map' (one of: path, signature, log, dots, plane)" mc-plot map line.tsv
 usage_error "--output: name ending in .svg, .png or .pdf expected, got 'line.jpg'" mc-plot path line.tsv -o line.jpg
 usage_error "unknown value 'gif'" mc-plot path line.tsv --format gif
-usage_error "--data has no effect on log" mc-plot log log.json --data test
+fails_with 2 "--data has no effect on log" mc-plot log log.json --data test
 : >empty.tsv
-fails 3 "empty.tsv: is empty" mc-plot path empty.tsv
+fails_with 3 "empty.tsv: is empty" mc-plot path empty.tsv
 fails 3 "stdin: is empty" mc-plot path
 sed '$d' line.tsv >cut.tsv
-fails 3 "cut.tsv: t must run from 0 to 1 (got 0 to 0.95)" mc-plot path cut.tsv
+fails_with 3 "cut.tsv: t must run from 0 to 1 (got 0 to 0.95)" mc-plot path cut.tsv
 head -c 300 line.tsv >cut.tsv
 fails 3 "cut.tsv: truncated" mc-plot path line.tsv cut.tsv
 sed '2,$d' line.tsv >none.tsv
-fails 3 "none.tsv: has no rows" mc-plot path none.tsv
+fails_with 3 "none.tsv: has no rows" mc-plot path none.tsv
 sed 's/^0\.5\t.*/0.5\tnan\t1\t1\t1/' line.tsv >nan.tsv
 mc-plot path nan.tsv --data test >ok.out # the damage is in another column
-fails 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train
+fails_with 3 "nan.tsv: line 12, column 'train.loss': 'nan' is not a number" mc-plot path nan.tsv --data train
 sed 's/^0.5\t/0.3\t/' line.tsv >back.tsv
-fails 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
+fails_with 3 "back.tsv: line 12: t must increase" mc-plot path back.tsv
 fails 3 "unknown column 'robust.loss'" mc-plot path line.tsv --data robust
 fails 3 "sig.tsv: a table for 'mc-plot signature', not 'path'" mc-plot path sig.tsv
 printf 'network\ttest.loss\ttest.accuracy\na.mcz\t1\t50\n' >networks.tsv

@@ -7,7 +7,7 @@ for format in svg png pdf; do
     for unbuffered in '' 1; do # Python's standard output then writes only a part
         rc=0
         (ulimit -f 1 && PYTHONUNBUFFERED=$unbuffered mc-plot path a.tsv --format $format) >part 2>errors || rc=$?
-        expect_equal "$rc: $(<errors)" "1: mc-plot: cannot write standard output: File too large"
+        expect_equal "$rc: $(<errors)" "1: mc-plot: cannot write stdout: File too large"
     done
     mc-plot path a.tsv -o x.$format
     mc-plot path a.tsv --format $format | same x.$format -

@@ -79,6 +79,8 @@ for kind in kinds.replace("\\\n", "").strip().splitlines():
             if kind.startswith("path 'curve, un"):  # a line leaves the frame
                 assert {"3.04", "12.3"} <= set(p.all_texts()), p.all_texts()
             assert not any("…" in label for label in p.labels), p.labels
+            if not kind.startswith("plane"):
+                assert {line.colour for line in p.panels[0].lines} == {sample.colour for sample in p.samples}, p.labels
             for n, panel in enumerate(p.panels):
                 if "--log-loss" not in kind or n:
                     check(panel.y)

@@ -112,11 +112,13 @@ LETTERS = dict(re.findall(r"^  -(\w), --([a-z-]+)", HELP, re.MULTILINE))
 
 def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]]:
     """Returns {option: its values} and the operands. Long options may be abbreviated."""
+    os.environ.pop("POSIXLY_CORRECT", None)  # options may follow operands
     letters = "".join(letter + ":" * OPTIONS[name] for letter, name in LETTERS.items())
     try:
         found, operands = getopt.gnu_getopt(arguments, letters, [name + "=" * value for name, value in OPTIONS.items()])
     except getopt.GetoptError as e:
-        option, names = "-" * (1 + (len(e.opt) > 1)) + e.opt, ["--" + name for name in OPTIONS]
+        option = "--" + e.opt if f"--{e.opt}" in e.msg else "-" + e.opt
+        names = ["--" + name for name in OPTIONS]
         for phrase, message in (
                 ("not recognized", f"unknown option '{option}'{near(option, names)}"),
                 ("unique prefix", f"ambiguous option '{option}' (one of: {', '.join(n for n in names if n.startswith(option))})"),
@@ -198,7 +200,7 @@ def parse_picture(kind: str, options: dict[str, str], output: str | None) -> dic
     suffix = os.path.splitext(output or "")[1][1:].lower()
     if "format" in options:
         found["form"] = choose("--format", options["format"], FORMATS)
-    elif output and output != "-" or output == "":
+    elif output not in (None, "-"):
         if suffix not in FORMATS:
             raise Usage(f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)")
         found["form"] = suffix
@@ -209,24 +211,23 @@ def check_files(inputs: list[str], output: str | None, form: str) -> None:
     """Refuses to read standard input twice, to write over an input, and binary data on a terminal."""
     if inputs.count("-") > 1:
         raise Usage("only one input can be standard input")
-    if "-" in inputs and sys.stdin.isatty():
+    if "-" in inputs and sys.stdin and sys.stdin.isatty():
         raise Usage("a table is required: a file or a pipe, not a terminal (see --help)")
     for path in inputs if output and os.path.isfile(output) else ():
         if os.path.isfile(path) and os.path.samefile(path, output or ""):
             raise Usage(f"--output and an input are the same file '{path}'")
-    if output in (None, "-") and form != "svg" and sys.stdout.isatty():
+    if output in (None, "-") and form != "svg" and os.isatty(1):
         raise Usage("cannot write a binary stream to a terminal (use -o FILE)")
 
 
-def check_log_losses(series: list[Series], fitted: list[Series]) -> None:
-    """Refuses losses that a logarithmic axis cannot show; reports losses of 0."""
+def check_log_losses(series: list[Series], fitted: list[Series], place: str) -> None:
+    """Refuses losses that a logarithmic axis cannot show; reports losses of 0 and their place."""
     losses = [s.y[0] for s in [*series, *fitted]]
     for s, y in zip([*series, *fitted], losses):
         need(y.min() >= 0, f"{s.table.name}: --log-loss requires losses above 0 (got {y.min():g})")
         zeros = int((y == 0).sum())
         if 0 < zeros < len(y) and s in series:
-            print(f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn below the logarithmic axis, "
-                  "at '0'", file=sys.stderr)
+            print(f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn {place}", file=sys.stderr)
     need(max(y.max() for y in losses) > 0, f"{series[0].table.name}: --log-loss requires losses above 0 (all are 0)")
 
 
@@ -246,15 +247,16 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
         marks = read_marks(operands[1]) if len(operands) > 1 else None
         fitted = [read_grid(path, d) for d in (drawn[0].data, fit_data) if d for path in operands[:d != drawn[0].data] + fit]
     else:
-        first = None
-        drawn = [first := read_series(kind, operand, first.data if first else data, first) for operand in operands]
-        first = drawn[0]
+        first = read_series(kind, operands[0], data)
+        drawn = [first] + [read_series(kind, operand, first.data, first) for operand in operands[1:]]
         fitted = [read_series(kind, operand, first.data, first) for operand in fit]
         fitted += [read_series(kind, operand, fit_data, first) for operand in operands + fit if fit_data]
         if len(first.y) == 1 and members.get("ranges", [None, None])[1]:
             raise Usage("--y-range: one range expected for losses alone, got two")
     if members["log_loss"]:
-        check_log_losses(drawn, fitted)
+        given = members.get("ranges", [None])[0]
+        check_log_losses(drawn, fitted, "at the lower edge" if given else "below the logarithmic axis, at '0'")
+    os.environ.pop("MPLBACKEND", None)
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports, for example, a home folder that is not writable
     try:
         from . import pictures
@@ -277,18 +279,18 @@ def write(content: bytes, output: str | None) -> None:
     except BrokenPipeError:
         raise
     except OSError as e:
-        raise OSError(f"cannot write {repr(output) if output else 'standard output'}: {e.strerror}") from None
+        place = "stdout" if output in (None, "-") else f"'{output}'"
+        raise OSError(f"cannot write {place}: {e.strerror}") from None
+    except Error as e:  # it is already being written
+        raise Usage(e.message) from None
 
 
 def run(arguments: list[str]) -> None:
     """Runs the program with these arguments."""
     repeated, operands = parse_options(arguments)
     options = {name: values[-1] for name, values in repeated.items()}
-    if "help" in options:
-        sys.stdout.write(HELP)
-        return
-    if "version" in options:
-        print(f"mc-plot (mc) {__version__}")
+    if "help" in options or "version" in options:
+        write((HELP if "help" in options else f"mc-plot (mc) {__version__}\n").encode(), None)
         return
     if not operands:
         raise Usage("missing: operand path, signature, log, dots or plane, and tables (see --help)")
@@ -300,8 +302,9 @@ def run(arguments: list[str]) -> None:
     operands = operands or ["-"]
     if len(operands) > KINDS[kind]:
         raise Usage(f"{kind}: at most {KINDS[kind]} table{'s' * (KINDS[kind] > 1)} expected, got {len(operands)}")
-    if options.get("data") == "" or options.get("fit-data") == "":
-        raise Usage("--data: name of a data set expected, got ''")
+    for name in ("data", "fit-data", "output"):
+        if options.get(name) == "":
+            raise Usage(f"--{name}: name expected, got ''")
     members = parse_picture(kind, options, options.get("output"))
     members["styles"] = repeated.get("style", [])
     fit = repeated.get("fit", [])
@@ -324,7 +327,7 @@ def main() -> NoReturn:
     except OSError as e:
         status, message = 1, f"cannot open '{e.filename}': {e.strerror}" if e.filename else str(e)
     except Exception as e:  # of matplotlib
-        status, message = 1, f"cannot draw: {e}"
+        status, message = 1, f"cannot draw: {type(e).__name__}: {e}"
     if status:
         print("mc-plot:", printable(message), file=sys.stderr)
     sys.exit(status)

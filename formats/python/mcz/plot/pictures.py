@@ -5,6 +5,9 @@ from __future__ import annotations
 
 import io
 import itertools
+import logging
+import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -93,9 +96,9 @@ class Line:
     drawn: bool  # False: it only widens the ranges
     before: bool = False  # of a signature, before the alignment: dashed
 
-    def span(self, positive: bool) -> tuple[float, float]:
-        """Returns the range of the line and its band."""
-        low, high = self.y - self.sd, self.y + self.sd
+    def span(self, positive: bool, bounds: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
+        """Returns the range of the line and its band within the bounds of its values."""
+        low, high = np.clip([self.y - self.sd, self.y + self.sd], *bounds)
         low = np.where(positive & (low <= 0), self.y, low)
         shown = np.isfinite(self.y) & (not positive or self.y > 0)
         return (low[shown].min(), high[shown].max()) if shown.any() else (np.inf, -np.inf)
@@ -106,12 +109,12 @@ def distance(a: Line, b: Line) -> float:
     return np.abs(a.y - np.interp(a.series.x, b.series.x, b.y)).max() or np.inf
 
 
-def separate(lines: list[Line], zero: bool) -> tuple[float, float]:
+def separate(lines: list[Line], zero: bool, bounds: tuple[float, float]) -> tuple[float, float]:
     """Returns a range that separates the lines. One line of great extent, such as the straight path between two networks,
     would flatten all others. So the lines of largest extent leave the frame one by one, but fewer than half of all, until the
     others are a share APART of its height apart. Each step must shrink it to a share SHRUNK. If nothing helps, all stay."""
-    spans = sorted((line.span(False) for line in lines), key=lambda s: s[1] - s[0])
-    lines = sorted(lines, key=lambda line: np.ptp(line.span(False)))
+    lines = sorted(lines, key=lambda line: np.ptp(line.span(False, bounds)))
+    spans = [line.span(False, bounds) for line in lines]
     low, high = min(s[0] for s in spans), max(s[1] for s in spans)
     for kept in range(len(lines), max(1, len(lines) // 2), -1):
         nearest = min(distance(a, b) for i, a in enumerate(lines[:kept]) for b in lines[:i] or [a])
@@ -128,17 +131,18 @@ def choose_range(picture: Picture, panel: int, lines: list[Line]) -> tuple[float
     if given:
         return given
     logarithmic = picture.log_loss and loss
-    spans = np.array([line.span(logarithmic) for line in lines])
+    positive = min(np.nanmin(line.y, initial=np.inf) for line in lines) >= 0
+    bounds = (-1., 1.) if picture.kind == "signature" else (0., 100.) if panel else (0. if positive else -np.inf, np.inf)
+    spans = np.array([line.span(logarithmic, bounds) for line in lines])
     low, high = spans[:, 0].min(), spans[:, 1].max()
     if logarithmic:
         return low / 1.2, high * 1.2
     if picture.kind == "path" and len(lines) > 1:
-        low, high = separate(lines, loss and low >= 0)
+        low, high = separate(lines, loss and positive, bounds)
     elif loss or picture.kind == "signature":
         low, high = min(low, 0), max(high, 0 if loss else 1)
     margin = .04 * (high - low) or .05 * abs(high) or .05
-    least = min(low, 0) if loss and low >= 0 else -np.inf
-    return max(low - margin, least), high + margin
+    return max(low - margin, 0) if loss and positive else low - margin, high + margin
 
 
 def number_log_axis(axes: Axes, low: float, high: float, zero: float | None) -> None:
@@ -178,6 +182,8 @@ def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, col
             continue
         i = np.flatnonzero((outside[1:] != outside[:-1]) & joined[1:])
         at = x[i] + (scale(edge) - scale(y[i])) / (scale(y[i + 1]) - scale(y[i])) * (x[i + 1] - x[i])
+        alone = ~joined & ~np.append(joined[1:], False)
+        at = np.concatenate([at, x[outside & alone]])
         at = at if len(at) else x[outside][:1]
         axes.plot(at, np.full(len(at), edge), marker, color=color, markersize=.5 * em, clip_on=False, zorder=4)
         side, shift = ("left", .5 * em) if at[0] < np.mean(axes.get_xlim()) else ("right", -.5 * em)
@@ -193,7 +199,7 @@ def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: b
     mean, low, high = (np.where((v <= 0) & (floor > 0), floor, v) for v in (line.y, line.y - line.sd, line.y + line.sd))
     gaps = np.flatnonzero(~s.joined[1:]) + 1
     x, y, bottom, top = (np.insert(v, gaps, np.nan) for v in (s.x, mean, low, high))
-    equal = sum(np.array_equal(y, p.get_ydata(), equal_nan=True) for p in previous)
+    equal = sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
     size = matplotlib.rcParams["lines.markersize"] * .6 ** equal
     style: dict[str, Any] = {"markevery": np.insert(marked(picture.kind, s), gaps, False), "zorder": 3, "markersize": size}
     if picture.kind == "signature" and len(s.x) > MANY_LAYERS:
@@ -386,14 +392,14 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
         bar = figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", format=FuncFormatter(lambda v, _: f"{v:.7g}"))
         bar.set_ticks(levels)
         axes.grid(False)
-        axes.set_title([f"{grid.data.replace('.', ' ')} loss", f"{grid.data.replace('.', ' ')} accuracy (%)"][q], parse_math=False)
+        axes.set_title(clean(grid.data.replace(".", " ")) + [" loss", " accuracy (%)"][q], parse_math=False)
         axes.set_xlabel(clean(name), parse_math=False)
         if marks:
             lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
             for line in lines:
                 axes.plot(*line.T, color="white", linewidth=3.5, marker="", zorder=3)
                 axes.plot(*line.T, color="black", linewidth=1.5, marker="", linestyle="-" if len(marks.path) else "--", zorder=4)
-            axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", zorder=5)
+            axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", clip_on=False, zorder=5)
             axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     for axes in panels:
         axes.set_ylabel("distance")
@@ -426,12 +432,18 @@ def new_figure(picture: Picture) -> Figure:
     matplotlib.rcdefaults()
     em = font_size(picture)
     sizes = {"font.size": em, "lines.linewidth": .15 * em, "lines.markersize": .45 * em, "axes.linewidth": .08 * em}
-    for style in STYLE | sizes, matplotlib.matplotlib_fname(), *picture.styles:
+    matplotlib.style.use(STYLE | sizes)
+    log = logging.getLogger("matplotlib")
+    log.setLevel(logging.WARNING)  # it reports wrong settings
+    for style in matplotlib.matplotlib_fname(), *picture.styles:
         try:
             matplotlib.style.use(style)
         except OSError as e:
             hint = near(str(style), matplotlib.style.available)
             raise Usage(f"--style: '{style}' is neither a file nor a style of matplotlib{hint}") from e
+        except ValueError as e:
+            raise Usage(f"--style: '{style}': {e}") from e
+    log.setLevel(logging.ERROR)
     unit, dpi = (2.54, 300) if picture.in_cm else (96, 96)
     figure = Figure((picture.width / unit, picture.height / unit), dpi=dpi, layout="constrained")
     FigureCanvasAgg(figure)
@@ -484,5 +496,9 @@ def save(picture: Picture, figure: Figure) -> bytes:
     """Returns the picture's file. It does not contain the time."""
     file = io.BytesIO()
     without = {"svg": "Date", "pdf": "CreationDate", "png": "Software"}[picture.form]
-    figure.savefig(file, format=picture.form, dpi=figure.dpi, metadata={without: None})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        figure.savefig(file, format=picture.form, dpi=figure.dpi, bbox_inches=None, metadata={without: None})
+    if any("Glyph" in str(w.message) for w in caught):
+        print("mc-plot: warning: the font lacks characters of a text (choose another font.family with --style)", file=sys.stderr)
     return file.getvalue()

@@ -18,6 +18,7 @@ SEEDS = 3
 FEW = 2 ** 25  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
 SMALLEST = 1e-6
+CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
 
 
 def _random(t, seed):
@@ -154,10 +155,13 @@ def _first_different(groups, trial, program, example, n):
 
 
 def _has_ties(choice, values):
-    """True if an operation that returns places, such as argsort or topk, reads equal numbers along its axis."""
+    """True if an operation of CHOICES reads equal numbers along its axis."""
+    if getattr(choice.target, "_opname", "") not in CHOICES:
+        return False
     x = values.get(choice.args[0].name) if choice.args and isinstance(choice.args[0], torch.fx.Node) else None
     if x is None or not x.is_floating_point() or not x.dim():
         return False
     dim = capture.arguments_of(choice).get("dim")
+    x = x.flatten() if dim is None and "arg" in choice.name and "sort" not in choice.name else x
     ordered = x.sort(-1 if dim is None else dim).values
     return bool((ordered.diff(dim=-1 if dim is None else dim) <= TOLERANCE * ordered.abs().max()).any())
