@@ -84,9 +84,9 @@ plane draws the table of mc-eval --plane with the networks and the path from
 its --marks. Pictures are SVG, PNG or PDF.
 
 Several tables of the same kind, separated by commas, are drawn as one line:
-their mean, in a band of their standard deviation (n - 1). Five or more lines
-have no bands. An isolated point has a bar instead. An empty or incomplete table
-is an error. A log's torn last line, from a killed run, is skipped. Missing
+their mean, in a band of their standard deviation (n - 1). If five or more lines
+would have a band, none has. An isolated point has a bar instead. An empty or
+incomplete table is an error. A log's torn last line, from a killed run, is skipped. Missing
 epochs break the line of a log, and branches of a block break that of a
 signature.
 
@@ -108,6 +108,13 @@ ONLY = {"data": "path plane", "log-loss": "path log", "y-range": "path log signa
 OPTIONS = {name: bool(value) for name, value in re.findall(r"^ +(?:-\w, )?--([a-z-]+)(=?)", HELP, re.MULTILINE)}
 FORMATS = "svg", "png", "pdf"
 LETTERS = dict(re.findall(r"^  -(\w), --([a-z-]+)", HELP, re.MULTILINE))
+
+
+class Reports(logging.Handler):
+    """Prints the first line of what matplotlib reports, such as a wrong setting in a style."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        print("mc-plot: warning:", printable(record.getMessage().strip().split("\n")[0]), file=sys.stderr)
 
 
 def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]]:
@@ -257,6 +264,7 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
         given = members.get("ranges", [None])[0]
         check_log_losses(drawn, fitted, "at the lower edge" if given else "below the logarithmic axis, at '0'")
     os.environ.pop("MPLBACKEND", None)
+    logging.getLogger("matplotlib").addHandler(Reports())
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports, for example, a home folder that is not writable
     try:
         from . import pictures

@@ -29,13 +29,13 @@ from .tables import Grid, Marks, Series, Usage, near
 
 # Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the lines without colour.
 STYLE = {
-    "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"],
-                              marker=["o", "s", "^", "v", "D", "P", "X"]),
+    "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]),
     "axes.axisbelow": True, "axes.edgecolor": "#404040", "axes.grid": True, "axes.titlelocation": "left",
     "axes.spines.right": False, "axes.spines.top": False, "axes.titlesize": "medium", "figure.titlesize": "large",
     "font.family": "DejaVu Sans", "grid.color": "#e0e0e0", "image.cmap": "viridis", "legend.fontsize": "medium",
     "legend.title_fontsize": "medium", "legend.frameon": False, "pdf.fonttype": 42, "svg.hashsalt": "mc",
 }
+MARKS = "os^vDPX"
 MANY_BANDS = 5  # this many bands in one panel would hide each other
 MANY_LAYERS, MAX_STAGES = 24, 20
 APART, SHRUNK = .12, .6  # see separate()
@@ -206,8 +206,10 @@ def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: b
         style["markersize"] = size / 2
     if equal:  # it would hide the equal line
         style["dashes"] = 6 / equal, 6 / equal
+    style["marker"] = MARKS[sum(p.get_linestyle() != "--" for p in previous) % len(MARKS)]
     if picture.kind == "dots":
-        style["linestyle"] = "none"
+        style.update(linestyle="none", markersize=matplotlib.rcParams["lines.markersize"])
+        style.pop("dashes", None)
     if line.before:
         style.update(color=previous[-1].get_color(), marker=previous[-1].get_marker(), linestyle="--", markerfacecolor="white")
     handle, = axes.plot(x, y, **style)
@@ -296,7 +298,7 @@ def note(picture: Picture, series: list[Series]) -> str:
     spread, numbers = sum(s.spread for s in series), {s.n for s in series}
     n = f", n = {series[0].n}" if len(numbers) == 1 else ""
     if picture.kind == "dots":
-        return "± sd" if spread else ""
+        return "± sd" if any(s.spread and s.sd.any() for s in series) else ""
     bands = spread * (2 if picture.kind == "signature" else 1) < MANY_BANDS
     parts = [f"mean{' ± sd' if bands else ''}{n}"] if spread else []
     if picture.kind == "signature" and len(series) > 1:
@@ -322,7 +324,7 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
             first, last = (f(s.x[i] for s in [*series, *fitted]) for f, i in ((min, 0), (max, -1)))
             margin = .02 * (last - first) or .5  # for the marks of the ends
             axes.set_xlim(first - margin, last + margin)
-            axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=picture.kind == "log"))
+            axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=picture.kind == "log", min_n_ticks=1))
         elif signature:
             name_rows(axes, stages(series[0].table.texts("layer")), len(series[0].x))
         else:
@@ -393,7 +395,6 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
         bar.set_ticks(levels)
         axes.grid(False)
         axes.set_title(clean(grid.data.replace(".", " ")) + [" loss", " accuracy (%)"][q], parse_math=False)
-        axes.set_xlabel(clean(name), parse_math=False)
         if marks:
             lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
             for line in lines:
@@ -402,7 +403,7 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
             axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", clip_on=False, zorder=5)
             axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     for axes in panels:
-        axes.set_ylabel("distance")
+        axes.set(xlabel="distance", ylabel="distance")
     lay_out(picture, figure, panels, 0)
     em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
     for axes in panels:
@@ -410,7 +411,9 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
             axes.set_ylabel(text)
             if axes.yaxis.label.get_window_extent().height <= axes.bbox.height:
                 break
-        shorten(axes.xaxis.label, axes.bbox.width + 4 * em)
+        axes.set_xlabel(clean(name), parse_math=False)
+        if width(axes.xaxis.label) > axes.bbox.width + 4 * em:
+            axes.set_xlabel("distance")
         bar = axes.child_axes[0].yaxis
         bar.set_ticks(bar.get_ticklocs()[::int(np.ceil(1.5 * em * len(bar.get_ticklocs()) / axes.bbox.height))])
         if marks:
