@@ -87,9 +87,10 @@ class Panel:
 
     def __init__(self, axes):
         self.axes, self.title = axes, "".join(axes.get_title(loc) for loc in ("left", "center", "right"))
-        self.lines = [Line(a) for a in axes.lines if a.get_clip_on() and a.get_transform().contains_branch(axes.transData)]
-        self.arrows = [(to_hex(a.get_color()), a.get_marker(), x, y) for a in axes.lines if not a.get_clip_on()
-                       for x, y in zip(*a.get_data())]
+        lines = [a for a in axes.lines if a.get_transform().contains_branch(axes.transData)]
+        exits = [a for a in lines if not a.get_clip_on() and not axes.images]
+        self.lines = [Line(a) for a in lines if a not in exits]
+        self.arrows = [(to_hex(a.get_color()), a.get_marker(), x, y) for a in exits for x, y in zip(*a.get_data())]
         drawn = [] if axes.images else axes.collections
         self.bands = {to_hex(c.get_facecolor()[0]): p.vertices for c in drawn if isinstance(c, PolyCollection)
                       for p in c.get_paths() if np.ptp(p.vertices[:, 0])}

@@ -82,9 +82,9 @@ for names, arguments in ((["a", "b", "c <&>"], ["marks.tsv"]), (["θ₁", "it's"
     assert [q.title for q in p.panels] == ["test loss", "test accuracy (%)"]
     for text in *names, towards % tuple(names[:2]), "distance from their line":
         assert p.all_texts().count(text) == 2, (text, p.all_texts())
-    # a path, or dashed lines from the first network
+    # a path, or dashed lines from the first network; and the marks of the networks
     styles = [l.style for l in p.panels[0].lines if l.colour == "#000000"]
-    assert styles == {"marks.tsv": ["--", "--"], "path.tsv": ["-"]}[arguments[0]], styles
+    assert styles == {"marks.tsv": ["--", "--", "None"], "path.tsv": ["-", "None"]}[arguments[0]], styles
 assert towards % ("the first network", "the second") in draw("plane", "plane.tsv").all_texts()
 P
 ! mc-plot plane --data test path.tsv plane.tsv -o x.png 2>errors || die 'marks drawn as a plane'

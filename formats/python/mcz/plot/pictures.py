@@ -499,9 +499,10 @@ def save(picture: Picture, figure: Figure) -> bytes:
     """Returns the picture's file. It does not contain the time."""
     file = io.BytesIO()
     without = {"svg": "Date", "pdf": "CreationDate", "png": "Software"}[picture.form]
+    matplotlib.rcParams["savefig.bbox"] = None  # a style's "tight" would change the size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        figure.savefig(file, format=picture.form, dpi=figure.dpi, bbox_inches=None, metadata={without: None})
+        figure.savefig(file, format=picture.form, dpi=figure.dpi, metadata={without: None})
     if any("Glyph" in str(w.message) for w in caught):
         print("mc-plot: warning: the font lacks characters of a text (choose another font.family with --style)", file=sys.stderr)
     return file.getvalue()
