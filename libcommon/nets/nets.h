@@ -40,7 +40,7 @@ MC_USE_RESULT int mc_net_build(struct mc_graph **out, const char *name,
                                const struct mc_net_spec *spec, struct mc_error *err);
 /* The names for messages and help texts. */
 #define MC_NET_LIST                                                                                \
-    "tinyten, tinyten-dropout, resnet20, resnet32, resnet32-dropout, resnet44, resnet56, "          \
+    "tinyten, tinyten-dropout, resnet20, resnet32, resnet32-dropout, resnet44, resnet56, "         \
     "resnet110, "                                                                                  \
     "resnet[:DEPTH[,WIDTH]], "                                                                     \
     "googlenet, vgg[:[bn,]DEPTH[,WIDTH]], mlp[:[bn,]WIDTH,...]"

@@ -86,11 +86,13 @@ static void padded(struct mc_graph *g)
         const int c = g->nodes[x].c, zeros[] = {c / 2, 0, 0};
         int y = conv(g, named(path, "conv1"), x, 2 * c, 3, 2);
         y = mc_graph_batchnorm(g, named(path, "bn1"), y, 1e-5f);
-        y = conv(g, named(path, "conv2"), mc_graph_activation(g, NULL, MC_OP_LEAKYRELU, y, .2f), 2 * c, 3, 1);
+        y = conv(g, named(path, "conv2"), mc_graph_activation(g, NULL, MC_OP_LEAKYRELU, y, .2f),
+                 2 * c, 3, 1);
         y = mc_graph_batchnorm(g, named(path, "bn2"), y, 1e-5f);
         x = mc_graph_pad(g, NULL, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), zeros,
                          zeros);
-        x = mc_graph_activation(g, NULL, MC_OP_LEAKYRELU, mc_graph_add(g, NULL, (int[]){y, x}, 2), .2f);
+        x = mc_graph_activation(g, NULL, MC_OP_LEAKYRELU, mc_graph_add(g, NULL, (int[]){y, x}, 2),
+                                .2f);
     }
     ending(g, x);
 }

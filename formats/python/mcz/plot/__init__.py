@@ -282,8 +282,12 @@ def write(content: bytes, output: str | None) -> None:
     """Writes a picture to a file, which appears whole, or to standard output."""
     try:
         # with PYTHONUNBUFFERED, sys.stdout.buffer may write a part
-        with open(1, "wb", closefd=False) if output in (None, "-") else replacing(output) as f:
-            f.write(content)
+        if output is None or output == "-":
+            with open(1, "wb", closefd=False) as f:
+                f.write(content)
+        else:
+            with replacing(output) as f:
+                f.write(content)
     except BrokenPipeError:
         raise
     except OSError as e:

@@ -174,14 +174,15 @@ def marked(kind: str, s: Series) -> np.ndarray:
 
 def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, color: Any) -> None:
     """Draws arrows where a line leaves the frame, and next to the first one its highest or lowest value."""
-    scale = np.log if axes.get_yscale() == "log" else np.asarray
+    logarithmic = axes.get_yscale() == "log"
     em = matplotlib.rcParams["font.size"]
     bottom, top = axes.get_ylim()
     for edge, outside, extreme, marker in (bottom, y < bottom, np.nanmin(y), "v"), (top, y > top, np.nanmax(y), "^"):
         if not outside.any():
             continue
         i = np.flatnonzero((outside[1:] != outside[:-1]) & joined[1:])
-        at = x[i] + (scale(edge) - scale(y[i])) / (scale(y[i + 1]) - scale(y[i])) * (x[i + 1] - x[i])
+        from_, to, here = (np.log(v) if logarithmic else v for v in (y[i], y[i + 1], edge))
+        at = x[i] + (here - from_) / (to - from_) * (x[i + 1] - x[i])
         alone = ~joined & ~np.append(joined[1:], False)
         at = np.concatenate([at, x[outside & alone]])
         at = at if len(at) else x[outside][:1]
