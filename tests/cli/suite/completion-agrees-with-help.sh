@@ -16,7 +16,7 @@ mkdir folder
 touch table.tsv weights.mcz net.json foreign.npz foreign.safetensors rules.map notes.txt
 expect_equal "$(completions mc-plot --form)" "--format="
 expect_equal "$(completions mc-plot --he)" "--help"
-expect_equal "$(completions mc-plot path --s)" "--size="
+expect_equal "$(completions mc-plot path --si)" "--size="
 expect_equal "$(completions mc-plot --format = pn)" "png"
 expect_equal "$(completions mc-plot --format '')" "svg png pdf"
 expect_equal "$(completions mc-train --precision '')" "f32 tf32 bf16 f16"
