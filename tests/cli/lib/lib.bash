@@ -41,7 +41,7 @@ fails() {
     MC_FAILS=1 "$@" >out.fails 2>err.fails || rc=$?
     [ "$rc" = "$status" ] || die "$*: status $status expected, got $rc: $(cat err.fails)"
     [ "$(wc -l <err.fails)" = 1 ] || die "$*: one line expected, got: $(cat err.fails)"
-    grep -qE '^([^ ]*/)?[a-z_-]+(\.(py|sh|torch|data))?: ' err.fails || die "$*: no program's name: $(cat err.fails)"
+    grep -qE '^([^ ]*/)?[a-z_-]+(\.(py|sh|torch|data|mk:[0-9]+))?: ' err.fails || die "$*: no program's name: $(cat err.fails)"
     [ -n "$words" ] && has_words err.fails "$words" || die "$*: '$words' expected, got: $(cat err.fails)"
     [ ! -s out.fails ] || die "$*: wrote to stdout"
 }

@@ -20,6 +20,7 @@ from .tables import NUMBER, Series, Usage, near, read_columns, read_grid, read_m
 
 HELP = """\
 Draw curves, planes, correlation signatures, logs and columns of tables.
+
 Examples:
   mc-plot path before=straight.tsv after=curve.tsv -o paths.svg
   mc-corr --signature --perm p.mcz m.mcz | mc-plot signature -o sig.svg
