@@ -85,11 +85,11 @@ plane draws the table of mc-eval --plane with the networks and the path from
 its --marks. Pictures are SVG, PNG or PDF.
 
 Several tables of the same kind, separated by commas, are drawn as one line:
-their mean, in a band of their standard deviation (n - 1). If five or more lines
-would have a band, none has. An isolated point has a bar instead. An empty or
-incomplete table is an error. A log's torn last line, from a killed run, is skipped. Missing
-epochs break the line of a log, and branches of a block break that of a
-signature.
+their mean, in a band of their standard deviation (n - 1). If five or more
+lines would have a band, none has. An isolated point has a bar instead. An
+empty or incomplete table is an error. A log's torn last line, from a killed
+run, is skipped. Missing epochs break the line of a log, and branches of a
+block break that of a signature.
 
 path chooses ranges that keep the lines distinct. If a line with a much larger
 range would flatten the others, it leaves the frame: arrows mark where, next to
