@@ -14,6 +14,7 @@ import mcz, msgpack, numpy as np
 from mcz import framing, stream
 sys.path.insert(0, os.environ["MC_ROOT"] + "/tests/parity")
 import independent_reader
+from refusal import expect_error, has_words
 
 def read(path):
     if "/bad-" in path:
@@ -26,8 +27,8 @@ def read(path):
     return independent_reader.Graph(framing.unpack(raw))
 
 # Errors of a run that compares its settings with a checkpoint's; to other readers these checkpoints are valid.
-OF_A_RUN = ("got one of mc-bezier", "was made with lr 0.05", "was made without lr", "with x 1, this run without",
-            "(got float32 (6))", "1 tensor expected, got 2")
+OF_A_RUN = ("got one*mc-bezier", "lr 0.05*run*0.1", "made without lr", "x 1*run without", "(got float32 (6))",
+            "1 tensor expected*got 2")
 good, bad, wrong = 0, 0, []
 lines = [line.rstrip("\n").split("\t") for name in ("list.tsv", "bad.txt") for line in open("cases/" + name)]
 for name, message in lines:
@@ -38,7 +39,7 @@ for name, message in lines:
     except mcz.Error as e:
         bad += 1
         # a stream's text is checked before its graph
-        if valid or message not in str(e) and "is not UTF-8 text without NUL" not in str(e):
+        if valid or not has_words(e, message) and "is not UTF-8 text without NUL" not in str(e):
             wrong.append("%s: \"%s\", not \"%s\"" % (name, e, "" if valid else message))
     else:
         good += 1
@@ -56,7 +57,6 @@ print("%d refused, %d read" % (bad, good))
 assert bad > 230 and good > 25, (bad, good)
 
 # write() refuses the headers and histories that read() refuses, and leaves no file
-from refusal import expect_error
 s = mcz.read(os.environ["MC_ROOT"] + "/formats/samples/good-weights.mcz")
 before = os.listdir(".")
 for kind, meta, tensors, past in ("we ights", s.meta, s.tensors, []), ("weights", {**s.meta, "net": "x" * (4 << 20)}, s.tensors, []), (
