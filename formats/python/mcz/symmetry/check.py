@@ -149,19 +149,18 @@ def _first_different(groups, trial, program, example, n):
         else:
             if not _apart(x, y) <= TOLERANCE:
                 choice = node.args[0] if node.target is operator.getitem else node
-                return "%s (%s)" % (capture.named(node), getattr(choice.target, "_opname", node.name)), (
-                    not x.is_floating_point() and _has_ties(choice, runs[0].values))
+                name = getattr(choice.target, "_opname", node.name)
+                tied = name in CHOICES and not x.is_floating_point() and _has_ties(choice, runs[0].values)
+                return "%s (%s)" % (capture.named(node), name), tied
     return "an unknown module", False
 
 
 def _has_ties(choice, values):
-    """True if an operation of CHOICES reads equal numbers along its axis."""
-    if getattr(choice.target, "_opname", "") not in CHOICES:
-        return False
+    """True if an operation of CHOICES reads equal numbers along its axis. Without an axis, it reads the last one or all numbers;
+    all are compared."""
     x = values.get(choice.args[0].name) if choice.args and isinstance(choice.args[0], torch.fx.Node) else None
     if x is None or not x.is_floating_point() or not x.dim():
         return False
     dim = capture.arguments_of(choice).get("dim")
-    x = x.flatten() if dim is None and "arg" in choice.name and "sort" not in choice.name else x
-    ordered = x.sort(-1 if dim is None else dim).values
-    return bool((ordered.diff(dim=-1 if dim is None else dim) <= TOLERANCE * ordered.abs().max()).any())
+    x, dim = (x.flatten(), 0) if dim is None else (x, dim)
+    return bool((x.sort(dim).values.diff(dim=dim) <= TOLERANCE * x.abs().max()).any())

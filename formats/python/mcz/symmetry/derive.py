@@ -23,12 +23,15 @@ UNUSED = "not used by these examples"
 PARTLY_USED = "partly used by these examples"
 
 
-def _hold_partly_used(tensors, seen):
-    """Fixes axes of which the examples use a part, such as the first positions of a table: other calls may use another part.
-    seen: atoms of activations."""
-    for e in (e for axes in tensors.values() for e in axes):
-        used = [any(a.fixed or a in seen for a in atoms(t)) for t in terms(e)]
-        if any(used) and not all(used):
+def _hold_partly_used(tensors, activations):
+    """Fixes axes of which the examples use as many entries as an axis of the input has, such as the first positions of a table:
+    longer inputs use more. A part of another length is one that the module itself chooses."""
+    axes = [e for v in activations for e in v.axes]
+    seen = {a for e in axes for a in atoms(e)}
+    lengths = {e.size for e in axes if all(a.fixed for a in atoms(e))}
+    for e in (e for own in tensors.values() for e in own):
+        unused = sum(t.size for t in terms(e) if t.size > 1 and not any(a.fixed or a in seen for a in atoms(t)))
+        if unused and e.size - unused in lengths:
             fix(e, PARTLY_USED)
 
 
@@ -114,9 +117,7 @@ class Groups:
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
         self._shapes = {form(self.example): self}
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
-        seen = {a for own in self.run.values for value in own.values() for v in Interpretation._flat(value) if v.is_activation()
-                for e in v.axes for a in atoms(e)}
-        _hold_partly_used(tensors, seen)
+        _hold_partly_used(tensors, [v for i in range(len(examples)) for v in self.run.activations(i)])
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():

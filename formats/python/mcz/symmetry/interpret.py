@@ -164,9 +164,9 @@ class Interpretation:
         if value.is_activation():
             self.seen.append(value)
 
-    def activations(self):
-        """All values of the first example that depend on the input."""
-        return [v for own in self.values[0].values() for v in self._flat(own) if v.is_activation()]
+    def activations(self, example=0):
+        """All values of an example that depend on the input."""
+        return [v for own in self.values[example].values() for v in self._flat(own) if v.is_activation()]
 
     def _value(self, n, out, sizes):
         if sizes and isinstance(sizes[0], list):
