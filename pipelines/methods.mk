@@ -79,8 +79,8 @@ running-deps := $(OUT)/train.mcz $(acts-deps) $(pam-deps) \
 of-all = $(filter weights,$(matching))
 $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
 	$(begin)
-	MERGE=$(call quote,$(MERGE)) MATCH=$(call quote,$(running-$(matching))) \
-	    REESTIMATE=$(if $(of-all),,$(call quote,$(reestimate))) \
+	merge() { $(MERGE) "$$@"; }; match() { $(running-$(matching)); }; \
+	    reestimate() { $(if $(of-all),:,$(reestimate)); }; export -f merge match reestimate; \
 	    $(RUN) $(here)include/running-mean $(if $(of-all),all,before) $@ $(nets)
 	$(finish)
 
