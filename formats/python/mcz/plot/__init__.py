@@ -11,12 +11,13 @@ import signal
 import sys
 import warnings
 from collections.abc import Iterable
-from typing import Any, NoReturn, Optional
+from types import ModuleType
+from typing import NoReturn
 
 from .. import __version__
-from ..errors import Error, inside, need, printable
+from ..errors import Error, need, printable
 from ..files import replacing
-from .tables import NUMBER, Series, Usage, near, read_columns, read_grid, read_marks, read_series, split_operand
+from .tables import NUMBER, Picture, Series, Usage, near, read_columns, read_grid, read_marks, read_series, split_operand
 
 HELP = """\
 Draw curves, planes, correlation signatures, logs and columns of tables.
@@ -101,8 +102,8 @@ the colours, fonts and lines.
 Exit status: 0 success, 1 failure, 2 usage error, 3 input damaged or of the
 wrong kind.
 """
-# the kinds of pictures, their maximum number of operands, and the options that have an effect on them alone
-KINDS = {"path": 16, "signature": 16, "log": 16, "dots": 1, "plane": 2}
+# a kind of picture and its maximum number of operands; and the options that have an effect on them alone
+OPERANDS = {"path": 16, "signature": 16, "log": 16, "dots": 1, "plane": 2}
 ONLY = {"data": "path plane", "log-loss": "path log", "y-range": "path log signature dots", "columns": "dots", "label": "dots",
         "y-name": "dots", "names": "plane", "loss-range": "plane", "accuracy-range": "plane", "fit": "path log signature plane",
         "fit-data": "path plane"}
@@ -168,63 +169,66 @@ def parse_range(option: str, text: str, most: float = 1e30) -> tuple[float, floa
     return low, high
 
 
-def parse_size(text: str) -> dict[str, Any]:
-    """Returns width, height and unit of WxH or WxHcm."""
-    in_cm = text.endswith("cm")
+def set_size(picture: Picture, text: str) -> None:
+    """Sets width, height and unit of WxH or WxHcm."""
+    picture.in_cm = text.endswith("cm")
     sides = text.removesuffix("cm").split("x")
     if len(sides) != 2:
         raise Usage(f"--size: WIDTHxHEIGHT or WIDTHxHEIGHTcm expected, got '{text}'")
-    least, most, pattern = ((5, 4), 60, NUMBER) if in_cm else ((200, 150), 8192, re.compile("[0-9]+"))
-    width, height = (parse_number("--size", side, low, most, pattern) for side, low in zip(sides, least))
-    return {"width": width, "height": height, "in_cm": in_cm}
+    least, most, pattern = ((5, 4), 60, NUMBER) if picture.in_cm else ((200, 150), 8192, re.compile("[0-9]+"))
+    picture.width, picture.height = (parse_number("--size", side, low, most, pattern) for side, low in zip(sides, least))
 
 
-def parse_picture(kind: str, options: dict[str, str], output: str | None) -> dict[str, Any]:
-    """Returns the members of a Picture."""
-    found: dict[str, Any] = {"kind": kind, "title": options.get("title", ""), "log_loss": "log-loss" in options}
+def set_y_range(picture: Picture, text: str) -> None:
+    """Sets the ranges of FROM:TO[,FROM:TO], of which the first may be empty."""
+    first, comma, second = text.partition(",")
+    if "," in second:
+        raise Usage(f"--y-range: FROM:TO or FROM:TO,FROM:TO expected, got '{text}'")
+    if comma and picture.kind in ("signature", "dots"):
+        raise Usage(f"--y-range: one range expected for {picture.kind}, got two")
+    picture.ranges = [parse_range("--y-range", first) if first or not comma else None,
+                      parse_range("--y-range", second) if comma else None]
+    if picture.log_loss and picture.ranges[0] and picture.ranges[0][0] <= 0:
+        raise Usage(f"--y-range: with --log-loss it must start above 0 (got {picture.ranges[0][0]:g})")
+
+
+def parse_picture(kind: str, options: dict[str, str], styles: list[str]) -> Picture:
+    """Returns the picture that the options describe."""
+    picture = Picture(kind, title=options.get("title", ""), log_loss="log-loss" in options, labels=options.get("label", ""),
+                      y_name=options.get("y-name", ""), styles=styles)
     if kind == "plane":
-        found["height"] = 430
-        found["names"] = options.get("names", ",,").split(",")
-        if len(found["names"]) != 3:
+        picture.height = 430
+        picture.names = options.get("names", ",,").split(",")
+        if len(picture.names) != 3:
             raise Usage(f"--names: three names separated by commas expected, got '{options['names']}'")
-        ranges = [("--loss-range", options.get("loss-range"), 1e30), ("--accuracy-range", options.get("accuracy-range"), 100)]
-        found["ranges"] = [parse_range(o, text, most) if text is not None else None for o, text, most in ranges]
-    elif "y-range" in options:
-        parts = options["y-range"].split(",")
-        if len(parts) > 2:
-            raise Usage(f"--y-range: FROM:TO or FROM:TO,FROM:TO expected, got '{options['y-range']}'")
-        if len(parts) > 1 and kind in ("signature", "dots"):
-            raise Usage(f"--y-range: one range expected for {kind}, got two")
-        found["ranges"] = [None if part == "" and len(parts) == 2 and not i else parse_range("--y-range", part)
-                           for i, part in enumerate(parts)] + [None] * (len(parts) == 1)
-        if found["log_loss"] and found["ranges"][0] and found["ranges"][0][0] <= 0:
-            raise Usage(f"--y-range: with --log-loss it must start above 0 (got {found['ranges'][0][0]:g})")
+        for q, (option, most) in enumerate((("loss-range", 1e30), ("accuracy-range", 100))):
+            picture.ranges[q] = parse_range(f"--{option}", options[option], most) if option in options else None
+    if "y-range" in options:
+        set_y_range(picture, options["y-range"])
     if "size" in options:
-        found |= parse_size(options["size"])
-    if kind == "dots":
-        if "columns" not in options:
-            raise Usage("dots: --columns NAME[,NAME...] is required")
-        found |= {"labels": options.get("label"), "y_name": options.get("y-name", "")}
-    suffix = os.path.splitext(output or "")[1][1:].lower()
+        set_size(picture, options["size"])
+    if kind == "dots" and "columns" not in options:
+        raise Usage("dots: --columns NAME[,NAME...] is required")
+    output = options.get("output", "-")
     if "format" in options:
-        found["form"] = choose("--format", options["format"], FORMATS)
-    elif output not in (None, "-"):
-        if suffix not in FORMATS:
+        picture.form = choose("--format", options["format"], FORMATS)
+    elif output != "-":
+        picture.form = os.path.splitext(output)[1][1:].lower()
+        if picture.form not in FORMATS:
             raise Usage(f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)")
-        found["form"] = suffix
-    return found
+    return picture
 
 
-def check_files(inputs: list[str], output: str | None, form: str) -> None:
+def check_files(inputs: list[str], output: str, form: str) -> None:
     """Refuses to read standard input twice, to write over an input, and binary data on a terminal."""
     if inputs.count("-") > 1:
         raise Usage("only one input can be standard input")
     if "-" in inputs and sys.stdin and sys.stdin.isatty():
         raise Usage("a table is required: a file or a pipe, not a terminal (see --help)")
-    for path in inputs if output and os.path.isfile(output) else ():
-        if os.path.isfile(path) and os.path.samefile(path, output or ""):
+    for path in inputs:
+        if os.path.isfile(path) and os.path.isfile(output) and os.path.samefile(path, output):
             raise Usage(f"--output and an input are the same file '{path}'")
-    if output in (None, "-") and form != "svg" and os.isatty(1):
+    if output == "-" and form != "svg" and os.isatty(1):
         raise Usage("cannot write a binary stream to a terminal (use -o FILE)")
 
 
@@ -239,31 +243,8 @@ def check_log_losses(series: list[Series], fitted: list[Series], place: str) -> 
     need(max(y.max() for y in losses) > 0, f"{series[0].table.name}: --log-loss requires losses above 0 (all are 0)")
 
 
-def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], options: dict[str, str], fit: list[str]) -> bytes:
-    """Reads all tables, then draws. Returns the picture's file."""
-    data, fit_data = options.get("data", ""), options.get("fit-data")
-    drawn: list[Any]
-    fitted: list[Any] = []
-    if kind == "dots":
-        drawn = read_columns(operands[0], options["columns"])
-        members["labels"] = members["labels"] or drawn[0].table.columns[0]
-        with inside(drawn[0].table.name):
-            for name in members["labels"].split(","):
-                drawn[0].table.texts(name)
-    elif kind == "plane":
-        drawn = [read_grid(operands[0], data)]
-        marks = read_marks(operands[1]) if len(operands) > 1 else None
-        fitted = [read_grid(path, d) for d in (drawn[0].data, fit_data) if d for path in operands[:d != drawn[0].data] + fit]
-    else:
-        first = read_series(kind, operands[0], data)
-        drawn = [first] + [read_series(kind, operand, first.data, first) for operand in operands[1:]]
-        fitted = [read_series(kind, operand, first.data, first) for operand in fit]
-        fitted += [read_series(kind, operand, fit_data, first) for operand in operands + fit if fit_data]
-        if len(first.y) == 1 and members.get("ranges", [None, None])[1]:
-            raise Usage("--y-range: one range expected for losses alone, got two")
-    if members["log_loss"]:
-        given = members.get("ranges", [None])[0]
-        check_log_losses(drawn, fitted, "at the lower edge" if given else "below the logarithmic axis, at '0'")
+def load_pictures(verbose: bool) -> ModuleType:
+    """Returns the module that draws. It loads matplotlib, which takes longest, so tables are read before."""
     os.environ.pop("MPLBACKEND", None)
     logging.getLogger("matplotlib").addHandler(Reports())
     logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports, for example, a home folder that is not writable
@@ -271,19 +252,39 @@ def read_and_draw(kind: str, members: dict[str, Any], operands: list[str], optio
         from . import pictures
     except ImportError:
         raise OSError("cannot load matplotlib: install python3-matplotlib, or pip install 'mcz[plot]'") from None
-    picture = pictures.Picture(**members)
-    if "verbose" in options:
+    if verbose:
         print(f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}", file=sys.stderr)
-    if kind == "plane":
-        return pictures.draw_plane(picture, drawn[0], fitted, marks)
-    return pictures.draw_lines(picture, drawn, fitted)
+    return pictures
 
 
-def write(content: bytes, output: str | None) -> None:
+def read_and_draw(picture: Picture, operands: list[str], options: dict[str, str], fit: list[str]) -> bytes:
+    """Reads all tables, then draws. Returns the picture's file."""
+    data, fit_data, verbose = options.get("data", ""), options.get("fit-data"), "verbose" in options
+    if picture.kind == "plane":
+        grid = read_grid(operands[0], data)
+        marks = read_marks(operands[1]) if len(operands) > 1 else None
+        grids = [read_grid(path, grid.data) for path in fit]
+        grids += [read_grid(path, fit_data) for path in operands[:1] + fit if fit_data]
+        return load_pictures(verbose).draw_plane(picture, grid, grids, marks)
+    if picture.kind == "dots":
+        columns = read_columns(operands[0], options["columns"])
+        return load_pictures(verbose).draw_lines(picture, columns, [])
+    first = read_series(picture.kind, operands[0], data)
+    drawn = [first] + [read_series(picture.kind, operand, first.data, first) for operand in operands[1:]]
+    fitted = [read_series(picture.kind, operand, first.data, first) for operand in fit]
+    fitted += [read_series(picture.kind, operand, fit_data, first) for operand in operands + fit if fit_data]
+    if len(first.y) == 1 and picture.ranges[1]:
+        raise Usage("--y-range: one range expected for losses alone, got two")
+    if picture.log_loss:
+        check_log_losses(drawn, fitted, "at the lower edge" if picture.ranges[0] else "below the logarithmic axis, at '0'")
+    return load_pictures(verbose).draw_lines(picture, drawn, fitted)
+
+
+def write(content: bytes, output: str) -> None:
     """Writes a picture to a file, which appears whole, or to standard output."""
     try:
         # with PYTHONUNBUFFERED, sys.stdout.buffer may write a part
-        if output is None or output == "-":
+        if output == "-":
             with open(1, "wb", closefd=False) as f:
                 f.write(content)
         else:
@@ -292,7 +293,7 @@ def write(content: bytes, output: str | None) -> None:
     except BrokenPipeError:
         raise
     except OSError as e:
-        place = "stdout" if output in (None, "-") else f"'{output}'"
+        place = "stdout" if output == "-" else f"'{output}'"
         raise OSError(f"cannot write {place}: {e.strerror}") from None
     except Error as e:  # it is already being written
         raise Usage(e.message) from None
@@ -303,27 +304,26 @@ def run(arguments: list[str]) -> None:
     repeated, operands = parse_options(arguments)
     options = {name: values[-1] for name, values in repeated.items()}
     if "help" in options or "version" in options:
-        write((HELP if "help" in options else f"mc-plot (mc) {__version__}\n").encode(), None)
+        write((HELP if "help" in options else f"mc-plot (mc) {__version__}\n").encode(), "-")
         return
     if not operands:
         raise Usage("missing: operand path, signature, log, dots or plane, and tables (see --help)")
     kind, *operands = operands
-    choose("figure", kind, KINDS)
+    choose("figure", kind, OPERANDS)
     for name in options:
         if kind not in ONLY.get(name, kind):
             raise Usage(f"--{name} has no effect on {kind}")
     operands = operands or ["-"]
-    if len(operands) > KINDS[kind]:
-        raise Usage(f"{kind}: at most {KINDS[kind]} table{'s' * (KINDS[kind] > 1)} expected, got {len(operands)}")
+    if len(operands) > OPERANDS[kind]:
+        raise Usage(f"{kind}: at most {OPERANDS[kind]} table{'s' * (OPERANDS[kind] > 1)} expected, got {len(operands)}")
     for name in ("data", "fit-data", "output"):
         if options.get(name) == "":
             raise Usage(f"--{name}: name expected, got ''")
-    members = parse_picture(kind, options, options.get("output"))
-    members["styles"] = repeated.get("style", [])
-    fit = repeated.get("fit", [])
+    picture = parse_picture(kind, options, repeated.get("style", []))
+    fit, output = repeated.get("fit", []), options.get("output", "-")
     files = [f for o in operands + fit for f in ([o] if kind in ("dots", "plane") else split_operand(o)[1].split(","))]
-    check_files(files, options.get("output"), members.get("form", "svg"))
-    write(read_and_draw(kind, members, operands, options, fit), options.get("output"))
+    check_files(files, output, picture.form)
+    write(read_and_draw(picture, operands, options, fit), output)
 
 
 def main() -> NoReturn:

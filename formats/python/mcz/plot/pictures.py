@@ -6,10 +6,11 @@ from __future__ import annotations
 import io
 import itertools
 import logging
+import re
 import sys
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import matplotlib
@@ -25,7 +26,8 @@ from matplotlib.text import Text
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from matplotlib.transforms import Bbox
 
-from .tables import Grid, Marks, Series, Usage, near
+from ..errors import inside
+from .tables import Grid, Marks, Picture, Series, Usage, near
 
 # Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the lines without colour.
 STYLE = {
@@ -36,33 +38,19 @@ STYLE = {
     "legend.title_fontsize": "medium", "legend.frameon": False, "pdf.fonttype": 42, "svg.hashsalt": "mc",
 }
 MARKS = "os^vDPX"
-MANY_BANDS = 5  # this many bands in one panel would hide each other
+MANY_BANDS = 5
 MANY_LAYERS, MAX_STAGES = 24, 20
 APART, SHRUNK = .12, .6  # see separate()
 
 
-@dataclass(eq=False)
-class Picture:
-    """The contents and form of a picture, from the options. Ranges are (low, high); None is automatic."""
-
-    kind: str
-    form: str = "svg"
-    title: str = ""
-    width: float = 960  # pixels or, in_cm, centimetres
-    height: float = 480
-    in_cm: bool = False
-    log_loss: bool = False
-    ranges: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
-    labels: str = ""  # dots: columns that name a row
-    y_name: str = ""  # dots
-    names: Sequence[str] = ()  # plane: of the networks
-    styles: Sequence[str] = ()
-
-
 def clean(text: str) -> str:
     """Replaces control characters by spaces, and what is not a character by U+FFFD."""
-    return "".join(" " if c < " " or "\x7f" <= c <= "\x9f" else "\ufffd" if "\ud800" <= c <= "\udfff" or c in "\ufffe\uffff" else c
-                   for c in text)
+    return re.sub("[\ud800-\udfff\ufffe\uffff]", "\ufffd", re.sub("[\0-\x1f\x7f-\x9f]", " ", text))
+
+
+def em(figure: Figure) -> float:
+    """Returns the size of the font in pixels."""
+    return figure.dpi / 72 * matplotlib.rcParams["font.size"]
 
 
 def width(text: Text) -> float:
@@ -140,7 +128,7 @@ def choose_range(picture: Picture, panel: int, lines: list[Line]) -> tuple[float
     if picture.kind == "path" and len(lines) > 1:
         low, high = separate(lines, loss and positive, bounds)
     elif loss or picture.kind == "signature":
-        low, high = min(low, 0), max(high, 0 if loss else 1)
+        low, high = min(low, 0), high if loss else 1
     margin = .04 * (high - low) or .05 * abs(high) or .05
     return max(low - margin, 0) if loss and positive else low - margin, high + margin
 
@@ -175,7 +163,7 @@ def marked(kind: str, s: Series) -> np.ndarray:
 def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, color: Any) -> None:
     """Draws arrows where a line leaves the frame, and next to the first one its highest or lowest value."""
     logarithmic = axes.get_yscale() == "log"
-    em = matplotlib.rcParams["font.size"]
+    points = matplotlib.rcParams["font.size"]
     bottom, top = axes.get_ylim()
     for edge, outside, extreme, marker in (bottom, y < bottom, np.nanmin(y), "v"), (top, y > top, np.nanmax(y), "^"):
         if not outside.any():
@@ -186,11 +174,16 @@ def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, col
         alone = ~joined & ~np.append(joined[1:], False)
         at = np.concatenate([at, x[outside & alone]])
         at = at if len(at) else x[outside][:1]
-        axes.plot(at, np.full(len(at), edge), marker, color=color, markersize=.5 * em, clip_on=False, zorder=4)
-        side, shift = ("left", .5 * em) if at[0] < np.mean(axes.get_xlim()) else ("right", -.5 * em)
+        axes.plot(at, np.full(len(at), edge), marker, color=color, markersize=.5 * points, clip_on=False, zorder=4)
+        side, shift = ("left", .5 * points) if at[0] < np.mean(axes.get_xlim()) else ("right", -.5 * points)
         text = axes.annotate(f"{extreme:.3g}", (at[0], edge), (shift, 0), textcoords="offset points", ha=side, color=color,
                              va="top" if edge == top else "bottom", size="small", zorder=5)
         text.set_path_effects([withStroke(linewidth=2, foreground="white")])
+
+
+def has_bands(picture: Picture, series: list[Series]) -> bool:
+    """Returns whether bands are drawn: not if they would hide each other. A signature has two lines per series."""
+    return sum(s.spread for s in series) * (2 if picture.kind == "signature" else 1) < MANY_BANDS
 
 
 def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: bool, previous: Sequence[Line2D]) -> Line2D:
@@ -200,7 +193,8 @@ def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: b
     mean, low, high = (np.where((v <= 0) & (floor > 0), floor, v) for v in (line.y, line.y - line.sd, line.y + line.sd))
     gaps = np.flatnonzero(~s.joined[1:]) + 1
     x, y, bottom, top = (np.insert(v, gaps, np.nan) for v in (s.x, mean, low, high))
-    equal = sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
+    dots = picture.kind == "dots"
+    equal = 0 if dots else sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
     size = matplotlib.rcParams["lines.markersize"] * .6 ** equal
     style: dict[str, Any] = {"markevery": np.insert(marked(picture.kind, s), gaps, False), "zorder": 3, "markersize": size}
     if picture.kind == "signature" and len(s.x) > MANY_LAYERS:
@@ -208,9 +202,8 @@ def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: b
     if equal:  # it would hide the equal line
         style["dashes"] = 6 / equal, 6 / equal
     style["marker"] = MARKS[sum(p.get_linestyle() != "--" for p in previous) % len(MARKS)]
-    if picture.kind == "dots":
-        style.update(linestyle="none", markersize=matplotlib.rcParams["lines.markersize"])
-        style.pop("dashes", None)
+    if dots:
+        style["linestyle"] = "none"
     if line.before:
         style.update(color=previous[-1].get_color(), marker=previous[-1].get_marker(), linestyle="--", markerfacecolor="white")
     handle, = axes.plot(x, y, **style)
@@ -235,7 +228,7 @@ def draw_panel(axes: Axes, picture: Picture, panel: int, lines: list[Line]) -> l
             axes.axhline(zero, color="#404040", linestyle=":", linewidth=.8)
             axes.set_ylim(zero / (high / low) ** .05, high)
     drawn: list[Line2D] = []
-    bands = sum(line.drawn and line.series.spread for line in lines) < MANY_BANDS
+    bands = has_bands(picture, list(dict.fromkeys(line.series for line in lines if line.drawn)))
     for line in lines:
         if line.drawn:
             drawn.append(draw_series(axes, picture, line, floor, bands, drawn))
@@ -262,12 +255,13 @@ def stages(layers: list[str]) -> list[tuple[str, int, int]]:
 
 def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
     """Names rows or runs of rows along x: horizontally if all names fit, otherwise slanted and as many as fit."""
-    em, cell = axes.figure.dpi / 72 * matplotlib.rcParams["font.size"], .85 * axes.figure.bbox.width / rows
+    cell = .85 * axes.figure.bbox.width / rows
     centres = [(first + 1 + end) / 2 for _, first, end in names]
-    texts = axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False) and axes.get_xticklabels()
-    if len(names) < rows or max(map(width, texts)) > cell - .8 * em:
+    axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False)
+    texts = axes.get_xticklabels()
+    if len(names) < rows or max(map(width, texts)) > cell - .8 * em(axes.figure):
         for text in texts:
-            shorten(text, min(16 * em, .35 * axes.figure.bbox.height / .64))
+            shorten(text, min(16 * em(axes.figure), .35 * axes.figure.bbox.height / .64))
             text.set(rotation=40, ha="right", rotation_mode="anchor")
     axes.set_xlim(.5, rows + .5)
     axes.grid(False, axis="x")
@@ -277,31 +271,34 @@ def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
 
 def thin_names(axes: Axes) -> None:
     """Hides slanted names that would cover the previous one."""
-    em, last = axes.figure.dpi / 72 * matplotlib.rcParams["font.size"], -np.inf
+    last = -np.inf
     for text, centre in zip(axes.get_xticklabels(), axes.get_xticks()):
         place = axes.transData.transform((centre, 0))[0]
-        text.set_visible(not text.get_rotation() or place - last >= 1.8 * em)
+        text.set_visible(not text.get_rotation() or place - last >= 1.8 * em(axes.figure))
         last = place if text.get_visible() else last
+
+
+def measures(data: str) -> list[str]:
+    """Returns the titles of a loss and an accuracy panel."""
+    return [f"{clean(data.replace('.', ' '))} loss", f"{clean(data.replace('.', ' '))} accuracy (%)"]
 
 
 def headers(picture: Picture, series: list[Series]) -> list[str]:
     """Returns the titles of the panels."""
     if picture.kind == "dots":
-        return [picture.y_name or (series[0].label if len(series) == 1 else "")]
+        return [clean(picture.y_name or (series[0].label if len(series) == 1 else ""))]
     if picture.kind == "signature":
         return ["mean correlation"]
-    data = "training" if picture.kind == "log" else series[0].data.replace(".", " ")
-    return [f"{data} loss", f"{data} accuracy (%)"][:len(series[0].y)]
+    return measures("training" if picture.kind == "log" else series[0].data)[:len(series[0].y)]
 
 
 def note(picture: Picture, series: list[Series]) -> str:
     """Returns the legend's title: what bands and dashes mean."""
-    spread, numbers = sum(s.spread for s in series), {s.n for s in series}
+    spread, numbers = any(s.spread for s in series), {s.n for s in series}
     n = f", n = {series[0].n}" if len(numbers) == 1 else ""
     if picture.kind == "dots":
         return "± sd" if any(s.spread and s.sd.any() for s in series) else ""
-    bands = spread * (2 if picture.kind == "signature" else 1) < MANY_BANDS
-    parts = [f"mean{' ± sd' if bands else ''}{n}"] if spread else []
+    parts = [f"mean{' ± sd' if has_bands(picture, series) else ''}{n}"] if spread else []
     if picture.kind == "signature" and len(series) > 1:
         parts.append("dashed: before the alignment")
     return "; ".join(parts)
@@ -319,7 +316,7 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
     for panel, axes in enumerate(panels):
         lines = [Line(s, s.y[q], s.sd[q], s in series, q == 1 and signature)
                  for s in [*series, *fitted] for q in ([0, 1] if signature else [panel])]
-        axes.set_title(clean(titles[panel]), parse_math=False)
+        axes.set_title(titles[panel], parse_math=False)
         if picture.kind in ("path", "log"):
             axes.set_xlabel("t" if picture.kind == "path" else "epoch")
             first, last = (f(s.x[i] for s in [*series, *fitted]) for f, i in ((min, 0), (max, -1)))
@@ -329,7 +326,9 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
         elif signature:
             name_rows(axes, stages(series[0].table.texts("layer")), len(series[0].x))
         else:
-            columns = [series[0].table.texts(c) for c in picture.labels.split(",")]
+            table = series[0].table
+            with inside(table.name):
+                columns = [table.texts(c) for c in (picture.labels or table.columns[0]).split(",")]
             name_rows(axes, [(" ".join(filter(None, r)), i, i + 1) for i, r in enumerate(zip(*columns))], len(series[0].x))
         handles = draw_panel(axes, picture, panel, lines)
     if signature and len(series) == 1:
@@ -363,8 +362,8 @@ def name_networks(axes: Axes, marks: Marks) -> None:
     for name, (x, y) in sorted(zip(marks.names, marks.networks), key=lambda m: -m[1][1]):
         across = (x - left) / (right - left)
         side = "left" if across < .25 else "right" if across > .75 else "center"
-        text = axes.annotate(clean(name), (x, y), (0, 6), textcoords="offset points", ha=side, va="bottom", parse_math=False, zorder=6,
-                             bbox={"facecolor": "white", "alpha": .8, "linewidth": 0, "boxstyle": "square,pad=.15"})
+        text = axes.annotate(clean(name), (x, y), (0, 6), textcoords="offset points", ha=side, va="bottom", parse_math=False,
+                             zorder=6, bbox={"facecolor": "white", "alpha": .8, "linewidth": 0, "boxstyle": "square,pad=.15"})
         shorten(text, .6 * axes.bbox.width)
         box = text.get_window_extent()
         if box.y1 > axes.bbox.y1 or any(box.overlaps(other) for other in taken):
@@ -392,10 +391,10 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
         if np.ptp(fine) > 1e-3 * (high - low):
             axes.contour(x, y, fine, levels[(levels > low) & (levels < high)], colors="#000000", alpha=.45, linewidths=.6)
         extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((fine.min() < low, fine.max() > high))
-        bar = figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", format=FuncFormatter(lambda v, _: f"{v:.7g}"))
-        bar.set_ticks(levels)
+        figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", ticks=levels,
+                        format=FuncFormatter(lambda v, _: f"{v:.7g}"))
         axes.grid(False)
-        axes.set_title(clean(grid.data.replace(".", " ")) + [" loss", " accuracy (%)"][q], parse_math=False)
+        axes.set_title(measures(grid.data)[q], parse_math=False)
         if marks:
             lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
             for line in lines:
@@ -406,17 +405,17 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
     for axes in panels:
         axes.set(xlabel="distance", ylabel="distance")
     lay_out(picture, figure, panels, 0)
-    em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
     for axes in panels:
-        for text in ("distance from their line" + ("" if to_scale else " (another scale)"), "distance from their line", "distance"):
+        for text in ("distance from their line" + " (another scale)" * (not to_scale), "distance from their line", "distance"):
             axes.set_ylabel(text)
             if axes.yaxis.label.get_window_extent().height <= axes.bbox.height:
                 break
         axes.set_xlabel(clean(name), parse_math=False)
-        if width(axes.xaxis.label) > axes.bbox.width + 4 * em:
+        if width(axes.xaxis.label) > axes.bbox.width + 4 * em(figure):
             axes.set_xlabel("distance")
-        bar = axes.child_axes[0].yaxis
-        bar.set_ticks(bar.get_ticklocs()[::int(np.ceil(1.5 * em * len(bar.get_ticklocs()) / axes.bbox.height))])
+        numbers = axes.child_axes[0].yaxis
+        places = numbers.get_ticklocs()
+        numbers.set_ticks(places[::int(np.ceil(1.5 * em(figure) * len(places) / axes.bbox.height))])
         if marks:
             name_networks(axes, marks)
     return save(picture, figure)
@@ -434,8 +433,8 @@ def font_size(picture: Picture) -> float:
 def new_figure(picture: Picture) -> Figure:
     """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc, --style. Returns a figure."""
     matplotlib.rcdefaults()
-    em = font_size(picture)
-    sizes = {"font.size": em, "lines.linewidth": .15 * em, "lines.markersize": .45 * em, "axes.linewidth": .08 * em}
+    size = font_size(picture)
+    sizes = {"font.size": size, "lines.linewidth": .15 * size, "lines.markersize": .45 * size, "axes.linewidth": .08 * size}
     matplotlib.style.use(STYLE | sizes)
     log = logging.getLogger("matplotlib")
     log.setLevel(logging.WARNING)  # it reports wrong settings
@@ -465,29 +464,32 @@ def add_panels(figure: Figure, n: int) -> list[Axes]:
 
 def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float) -> None:
     """Lays out the panels above `bottom` pixels. Usage: they do not fit."""
+    unfit = Usage(f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture")
     share = bottom / figure.bbox.height
-    if share < 1:
-        figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
-        figure.draw_without_rendering()
+    if share >= 1:
+        raise unfit
+    figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+    figure.draw_without_rendering()
     figure.set_layout_engine("none")
-    em = figure.dpi / 72 * matplotlib.rcParams["font.size"]
     for axes, following in zip(panels, [*panels[1:], None]):
         end = following.bbox.x0 if following and following.bbox.x0 > axes.bbox.x1 else figure.bbox.x1
-        shorten(axes._left_title, end - axes.bbox.x0 - .5 * em)
+        shorten(axes._left_title, end - axes.bbox.x0 - .5 * em(figure))
         thin_names(axes)
-    boxes = [axes.get_tightbbox() for axes in panels] if share < 1 else []
-    if share >= 1 or any(axes.bbox.width < 4 * em or axes.bbox.height < 3 * em for axes in panels) or any(
-            b.x0 < -1 or b.y0 < bottom - 1 or b.x1 > figure.bbox.x1 + 1 or b.y1 > figure.bbox.y1 + 1 for b in boxes):
-        raise Usage(f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture")
+        box = axes.get_tightbbox()
+        fits = box.x0 >= -1 and box.y0 >= bottom - 1 and box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+        if not fits or axes.bbox.width < 4 * em(figure) or axes.bbox.height < 3 * em(figure):
+            raise unfit
 
 
 def finish(picture: Picture, figure: Figure, panels: list[Axes], handles: list[Line2D], labels: list[str], title: str) -> bytes:
     """Adds a legend of as many columns as fit below the panels. Returns the picture."""
     for columns in range(len(handles), 0, -1):
-        legend = figure.legend(handles, [f"{i}" for i in range(len(handles))], title=title or None, ncols=columns, loc="lower center")
+        # a legend leaves out labels that start with "_", so they are set afterwards
+        legend = figure.legend(handles, [f"{i}" for i in range(len(handles))], title=title or None, ncols=columns,
+                               loc="lower center")
         for text, label in zip(legend.get_texts(), labels):
             text.set(text=clean(label), parse_math=False)
-            shorten(text, .98 * figure.bbox.width - 5 * text.get_fontsize() * figure.dpi / 72)
+            shorten(text, .98 * figure.bbox.width - 5 * em(figure))
         box = legend.get_window_extent()
         if box.width <= figure.bbox.width or columns == 1:
             break

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
-"""The data of mc-plot's pictures. A table is checked completely before anything is drawn; mcz.Error names the faulty line.
+"""The request and the data of a picture. A table is checked completely before anything is drawn; mcz.Error names the faulty line.
 
 A table is tab-separated text with a header, or the JSON lines of a training's log. An operand is [LABEL=]FILE[,FILE...].
 LABEL has no slash, FILE no comma. Several files of one operand are one line: their mean and standard deviation (n - 1)."""
@@ -10,8 +10,8 @@ import difflib
 import json
 import os
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,6 +28,24 @@ KINDS = {
     "signature": ("identity", "permuted", "mc-corr --signature writes one"),
     "plane": ("x", "y", "mc-eval --plane writes one"),
 }
+
+
+@dataclass(eq=False)
+class Picture:
+    """The contents and form of a picture, from the options. Ranges are (low, high); None is automatic."""
+
+    kind: str
+    form: str = "svg"
+    title: str = ""
+    width: float = 960  # pixels or, in_cm, centimetres
+    height: float = 480
+    in_cm: bool = False
+    log_loss: bool = False
+    ranges: list[tuple[float, float] | None] = field(default_factory=lambda: [None, None])
+    labels: str = ""  # dots: columns that name a row
+    y_name: str = ""  # dots
+    names: Sequence[str] = ()  # plane: of the networks
+    styles: Sequence[str] = ()
 
 
 class Usage(Error):
