@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Scripts and graphs write and print the same with any variables that the user's shell exports.
 mkdir 'with space' home
-printf 'set title "mine"\nset yrange [0:1]\n' >home/.gnuplot
 echo 'echo noise >&2' >start
 echo 'mine:' >mine.mk
 
