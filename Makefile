@@ -92,7 +92,8 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.
-# Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package, and a script for mc-plot.
+# Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package and
+# writes the script of mc-plot.
 WHEELS ?= $(BUILD)-wheel
 wheel: ## make a file that pip installs without compiler or root: programs, libraries, Python package (WHEELS=FOLDER)
 	$(PACKAGES)

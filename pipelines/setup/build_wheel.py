@@ -6,8 +6,8 @@ wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
 STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the environment, so that the
 programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc. Their
 Debian copyright files, and the licences that these refer to, are in licenses. The programs need an rpath of
-$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's; pip writes
-that of mc-plot. The same input gives the same bytes.
+$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's. pip writes the script of
+mc-plot. The same input gives the same bytes.
 
 A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
 import base64
