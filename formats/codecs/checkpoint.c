@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #define KIND "checkpoint"
-#define OLD_KIND "state" /* kind of version 1, which has no version key */
 #define VERSION 2
 
 enum { VALUE = sizeof((struct mc_checkpoint_setting *)NULL)->value };
@@ -51,8 +50,7 @@ int mc_checkpoint_exists(const char *path)
 static int is_checkpoint(const char *path)
 {
     struct mc_reader *r = NULL;
-    int yes = !mc_reader_open(&r, path, NULL) &&
-              (!strcmp(mc_reader_kind(r), KIND) || !strcmp(mc_reader_kind(r), OLD_KIND));
+    const int yes = !mc_reader_open(&r, path, NULL) && !strcmp(mc_reader_kind(r), KIND);
 
     mc_reader_close(r);
     return yes;
@@ -213,12 +211,10 @@ static int same_settings(const struct mc_checkpoint *s, const struct mc_reader *
 
 static int expect_version(const struct mc_reader *r, struct mc_error *err)
 {
-    uint64_t version = 1;
-    int rc = 0;
+    uint64_t version = 0;
+    int rc = mc_reader_expect(r, KIND, err);
 
-    if (!strcmp(mc_reader_kind(r), OLD_KIND))
-        return 0;
-    if ((rc = mc_reader_expect(r, KIND, err)))
+    if (rc)
         return rc;
     if ((rc = mc_get_u64(mc_reader_meta(r), "version", UINT32_MAX, &version, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));

@@ -141,27 +141,18 @@ static uint64_t images_of_shards(const struct mc_moments *m)
     return images;
 }
 
-static int unpack_cut(struct mc_moments *m, const struct mc_reader *r, struct mc_error *err)
+static int unpack_cut(struct mc_moments *m, const msgpack_object *meta, struct mc_error *err)
 {
-    const msgpack_object *meta = mc_reader_meta(r), *history = mc_reader_history(r);
-    uint64_t version = 1;
-    int rc = unpack_shards(m, meta, err);
+    uint64_t version = 0;
+    int rc = 0;
 
-    if (rc)
-        return rc;
-    if (!mc_get_opt(meta, "version")) {
-        m->cut.total = mc_history_count(history, "mc-acts", "samples");
-        m->cut.batch = mc_history_count(history, "mc-acts", "batch");
-        return 0;
-    }
     if ((rc = mc_get_u64(meta, "version", UINT32_MAX, &version, err)))
         return rc;
     if (version != VERSION)
-        return mc_fail(err, MC_EINPUT, "moments of version %llu (this program reads 1 and %d)",
+        return mc_fail(err, MC_EINPUT, "moments of version %llu (this program reads %d)",
                        (unsigned long long)version, VERSION);
-    if ((rc = mc_keys_unpack(meta, &total_key, 1, m, err)))
-        return rc;
-    if (m->cut.shards > 1 && (rc = mc_keys_unpack(meta, &batch_key, 1, m, err)))
+    if ((rc = unpack_shards(m, meta, err)) || (rc = mc_keys_unpack(meta, &total_key, 1, m, err)) ||
+        (m->cut.shards > 1 && (rc = mc_keys_unpack(meta, &batch_key, 1, m, err))))
         return rc;
     if (!m->cut.total || (m->cut.shards > 1 && !m->cut.batch))
         return mc_fail(err, MC_EINPUT, "\"total\" and \"batch\" must be at least 1");
@@ -210,7 +201,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
     if (rc)
         return rc;
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
-        (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) || (rc = unpack_cut(out, r, err)) ||
+        (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) || (rc = unpack_cut(out, meta, err)) ||
         (rc = mc_conditions_unpack(&out->conditions, meta, err))) {
         mc_fail_in(rc, err, "%s", mc_reader_name(r));
         goto out;
@@ -235,22 +226,19 @@ out:
 int mc_moments_write(const struct mc_moments *m, const char *path, const struct mc_history *h,
                      struct mc_error *err)
 {
-    const size_t cut_keys = !m->cut.total ? 0 : m->cut.shards > 1 ? 3 : 2;
     struct mc_layout l = {0};
 
     sums_layout(&l, m);
-    mc_layout_meta(&l, "moments", 6u + cut_keys + mc_conditions_count(&m->conditions));
-    if (cut_keys)
-        mc_put_u64(&l.meta, "version", VERSION);
+    mc_layout_meta(&l, "moments", 8u + (m->cut.shards > 1) + mc_conditions_count(&m->conditions));
+    mc_put_u64(&l.meta, "version", VERSION);
     mc_taps_pack(&m->taps, &l.meta);
     mc_keys_pack(&l.meta, count_keys, 2, m);
     mc_put_array(&l.meta, "counted", 1 + m->n_merged);
     for (uint32_t s = 0; s < m->cut.shards; s++)
         if (counted(m, s))
             mc_pack_u64(&l.meta, s);
-    if (cut_keys)
-        mc_keys_pack(&l.meta, &total_key, 1, m);
-    if (cut_keys > 2)
+    mc_keys_pack(&l.meta, &total_key, 1, m);
+    if (m->cut.shards > 1)
         mc_keys_pack(&l.meta, &batch_key, 1, m);
     mc_conditions_pack(&m->conditions, &l.meta);
     return mc_layout_write(&l, path, h, err);
@@ -266,12 +254,6 @@ static int same_inputs(const struct mc_moments *a, const struct mc_moments *b, s
     return 0;
 }
 
-/* In version 1 a number may be 0 for unknown, which differs from nothing. */
-static int differ(uint64_t a, uint64_t b)
-{
-    return a && b && a != b;
-}
-
 static int same_cut(const struct mc_moments *a, const struct mc_moments *b, struct mc_error *err)
 {
     const struct mc_cut *x = &a->cut, *y = &b->cut;
@@ -279,10 +261,10 @@ static int same_cut(const struct mc_moments *a, const struct mc_moments *b, stru
     if (x->shards != y->shards)
         return mc_fail(err, MC_EINPUT, "a shard of %u cannot be added to a shard of %u", x->shards,
                        y->shards);
-    if (differ(x->total, y->total))
+    if (x->total != y->total)
         return mc_fail(err, MC_EINPUT, "shards of runs over %llu and over %llu images",
                        (unsigned long long)x->total, (unsigned long long)y->total);
-    if (differ(x->batch, y->batch))
+    if (x->batch != y->batch)
         return mc_fail(err, MC_EINPUT, "shards of different batch sizes (%llu and %llu)",
                        (unsigned long long)x->batch, (unsigned long long)y->batch);
     for (uint32_t s = 0; s < x->shards; s++)
@@ -305,8 +287,6 @@ int mc_moments_add(struct mc_moments *into, const struct mc_moments *m, struct m
         realloc(into->merged, (into->n_merged + 1 + m->n_merged) * sizeof *into->merged);
     if (!merged)
         return mc_no_memory(err);
-    if (!into->cut.total)
-        into->cut = m->cut;
     into->merged = merged;
     into->merged[into->n_merged++] = m->shard;
     for (size_t i = 0; i < m->n_merged; i++)
@@ -346,7 +326,7 @@ int mc_moments_expect_whole(const struct mc_moments *m, struct mc_error *err)
     if (missing)
         return mc_fail(err, MC_EINPUT, "shard%s %s of %u %s missing", missing > 1 ? "s" : "", text,
                        m->cut.shards, missing > 1 ? "are" : "is");
-    if (m->cut.total && m->images != m->cut.total)
+    if (m->images != m->cut.total)
         return mc_fail(err, MC_EINPUT, "%llu images expected in all shards, got %llu",
                        (unsigned long long)m->cut.total, (unsigned long long)m->images);
     return 0;

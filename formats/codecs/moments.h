@@ -6,8 +6,7 @@
  *
  * meta: version (2), at ("post" or "pre"), images, shards, counted: [shard, ...], total, batch
  * (only if sharded), groups: [{name, size}], taps: [{name, group, start, count, samples}], attack
- * and seed (only for attacked images), precision (only if not f32). Version 1 lacks version, total
- * and batch. Tensors, float64, for tap i: "i/NAME/sum_a" (K), "sum_b", "sumsq_a", "sumsq_b",
+ * and seed (only for attacked images), precision (only if not f32). Tensors, float64, for tap i: "i/NAME/sum_a" (K), "sum_b", "sumsq_a", "sumsq_b",
  * "cross" (K,K) with a's units as rows. A tap observes channels [start, start + count) of its
  * group; samples = images * H * W. If groups repeat in every unit of another group, the taps belong
  * to the group in unit 0 and observe the channels of all units, unit by unit. */
@@ -34,7 +33,7 @@ uint64_t mc_cut_before(const struct mc_cut *c, uint32_t shard);
 struct mc_moments {
     struct mc_taps taps;
     uint64_t images;
-    struct mc_cut cut; /* version 1: from the history, 0 if unknown */
+    struct mc_cut cut;
     uint32_t shard;    /* 0 of 1: all images */
     uint32_t *merged;  /* (n_merged) other shards that were added, or NULL */
     size_t n_merged;

@@ -80,11 +80,11 @@ int mc_stream_check(struct mc_reader *r, struct mc_error *err)
     static const struct {
         const char *kind;
         int (*check)(struct mc_reader *r, struct mc_error *err);
-    } kinds[] = {{"dataset", mc_dataset_check},       {"activations", mc_activations_check},
-                 {"weights", check_weights},          {"curve", check_curve},
-                 {"permutation", check_permutation},  {"moments", check_moments},
-                 {"matrices", check_matrices},        {"losses", check_losses},
-                 {"checkpoint", mc_checkpoint_check}, {"state", mc_checkpoint_check}};
+    } kinds[] = {{"dataset", mc_dataset_check},      {"activations", mc_activations_check},
+                 {"weights", check_weights},         {"curve", check_curve},
+                 {"permutation", check_permutation}, {"moments", check_moments},
+                 {"matrices", check_matrices},       {"losses", check_losses},
+                 {"checkpoint", mc_checkpoint_check}};
 
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
         if (!strcmp(mc_reader_kind(r), kinds[i].kind))

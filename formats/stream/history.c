@@ -248,16 +248,6 @@ int mc_history_is_of(const msgpack_object *history, const char *tool)
     return n && mc_is_str(mc_get_opt(&history->via.array.ptr[n - 1], "tool"), tool);
 }
 
-uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name)
-{
-    const msgpack_object *o =
-        mc_history_is_of(history, tool)
-            ? find_arg(&history->via.array.ptr[history->via.array.size - 1], name)
-            : NULL;
-
-    return o && o->type == MSGPACK_OBJECT_POSITIVE_INTEGER ? o->via.u64 : 0;
-}
-
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
 {
     const msgpack_object *e = history->via.array.ptr, *parents, *tool;

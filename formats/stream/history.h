@@ -36,9 +36,6 @@ void mc_history_input(struct mc_history *h, struct mc_reader *r);
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
 /* 1 if a run of `tool` wrote the stream. */
 int mc_history_is_of(const msgpack_object *history, const char *tool);
-/* Get a number from the arguments of the run that wrote the stream. 0 if that run is not of `tool`
- * or has no such number. */
-uint64_t mc_history_count(const msgpack_object *history, const char *tool, const char *name);
 /* 1 unless the mc-acts runs that two matrices streams come from differ in their data, as far as both
  * histories name it: the run that wrote the data, samples, attack or seed. */
 int mc_history_same_data(const msgpack_object *x, const msgpack_object *y);

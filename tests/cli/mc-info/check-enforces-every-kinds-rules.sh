@@ -47,8 +47,6 @@ for dtype in "u1", "f8", "f2", "i4":
     bad('tensor "point"*not float32 (n)', "checkpoint", all_as(dtype))
 bad('tensor "point"*not float32 (n)', "checkpoint", lambda t: {"point": t["point"][None]})
 bad('"point"*not finite', "checkpoint", first("point", nan))
-bad('"tool" is missing', "checkpoint-1", "tool", GONE)
-bad('tensor "point"*not float32 (n)', "checkpoint-1", all_as("u1"))
 
 bad('"at"*post*pre (got "mid")', "matrices", "at", "mid")
 bad("l2*not have", "matrices", "measure", "l2")
