@@ -12,6 +12,9 @@ unexport $(shell sed -n 's/^unset //p' pipelines/include/environment.sh)
 BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' formats/python/mcz/__init__.py)
+# --version of a build between releases names its commit. What programs write does not.
+COMMIT  := $(shell export GIT_CEILING_DIRECTORIES="$$(dirname "$$PWD")"; git describe --tags --exact-match --match v$(VERSION) >&- 2>&- || \
+	git describe --always --dirty --exclude '*' 2>&-)
 # the Python of mc-plot: Debian's, which has Debian's matplotlib
 PYTHON3 := $(or $(wildcard /usr/bin/python3),$(shell command -v python3))
 
@@ -123,8 +126,11 @@ define RECORD_FLAGS
 @printf '%s\n' "$$FLAGS_NOW" | cmp -s - $@ || printf '%s\n' "$$FLAGS_NOW" >$@
 endef
 $(BUILD)/flags: export FLAGS_NOW = $(FLAGS)
-$(BUILD)/flags: always
+$(BUILD)/commit: export FLAGS_NOW = $(COMMIT)
+$(BUILD)/flags $(BUILD)/commit: always
 	$(RECORD_FLAGS)
+$(BUILD)/tools/cli/parse.o: $(BUILD)/commit
+$(BUILD)/tools/cli/parse.o: ALL_CFLAGS += $(if $(COMMIT),-DMC_COMMIT='"$(COMMIT)"')
 
 $(BUILD)/%.o: %.c $(BUILD)/flags
 	@mkdir -p $(@D)

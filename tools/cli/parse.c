@@ -108,8 +108,11 @@ static void version(const char *option, const char *arg, void *value)
 
     (void)option, (void)arg, (void)value;
     mc_backends_describe(backends, sizeof backends);
-    printf("%s (mc) %s\nstream format %d\nbackends: %s\n", mc_program_name(), MC_VERSION,
-           MC_FORMAT_VERSION, backends);
+    printf("%s (mc) %s\n", mc_program_name(), MC_VERSION);
+#ifdef MC_COMMIT
+    printf("commit %s\n", MC_COMMIT);
+#endif
+    printf("stream format %d\nbackends: %s\n", MC_FORMAT_VERSION, backends);
     exit(close_stdout(1) ? 1 : 0);
 }
 

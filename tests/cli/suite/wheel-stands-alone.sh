@@ -5,7 +5,7 @@
 [ -z "${MC_UNDER:-}" ] && command -v dpkg >/dev/null || exit 77
 # link the objects of the build with the wheel's options
 mkdir build-wheel
-cp -a "$MC_BUILD"/{flags,libmc.a,libcommon,kernels,formats,tools} build-wheel
+cp -a "$MC_BUILD"/{flags,commit,libmc.a,libcommon,kernels,formats,tools} build-wheel
 make -s -C "$MC_ROOT" BUILD="$PWD/build" PACKAGES=true FLAGS="$(<build-wheel/flags)" wheel >made 2>&1 || die "$(<made)"
 if grep CC made; then die 'compiled again'; fi
 wheel=$(echo build-wheel/*.whl)
