@@ -145,7 +145,7 @@ $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vecto
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
 
-# The products of weights use fused multiply-adds in every instruction set, so that all return the same bits.
+# The products of weights may use fused multiply-adds, as the CPU kernels.
 $(BUILD)/tools/align/products.o: ALL_CFLAGS += -ffp-contract=fast -Wno-psabi
 
 # Loops over all values of a network: gcc vectorises them only with -O3.

@@ -10,7 +10,6 @@
 
 #include <assert.h>
 #include <omp.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,9 +29,6 @@ typedef double wide __attribute__((vector_size(LANES * sizeof(double)), aligned(
 typedef float vec8 __attribute__((vector_size(LANES / 2 * sizeof(float))));
 typedef double wide8
     __attribute__((vector_size(LANES / 2 * sizeof(double)), aligned(8), may_alias));
-typedef float half __attribute__((vector_size(2 * sizeof(float)), may_alias));
-typedef double pair __attribute__((vector_size(2 * sizeof(double))));
-typedef int64_t bits __attribute__((vector_size(2 * sizeof(int64_t))));
 
 static size_t round_up(size_t n, size_t to)
 {
@@ -81,25 +77,7 @@ static inline __attribute__((always_inline)) void to_panel(size_t width,
     }
 }
 
-/* c += a * b for one vector, rounded once, without an instruction for it. The product is exact in
- * float64. If the sum is not, its last bit becomes 1 (round to odd), so that the conversion rounds
- * as the exact sum would. */
-static inline void multiply_add(float a, const half *b, half *c)
-{
-    for (int i = 0; i < LANES / 2; i++) {
-        const pair x = __builtin_convertvector(b[i], pair) * (double)a;
-        const pair y = __builtin_convertvector(c[i], pair), sum = x + y, part = sum - x;
-        const pair lost = (x - (sum - part)) + (y - part);
-        const bits even = ((bits)sum & 1) - 1, toward = ((lost > 0) ^ (sum > 0)) | 1;
-        const bits odd = (bits)sum + (((lost > 0) | (lost < 0)) & even & toward);
-        c[i] = __builtin_convertvector((pair)odd, half);
-    }
-}
-
-/* Kinds of multiply-add: instructions on LANES values, or on half as many; or multiply_add. */
-enum kind { BY_LANES, BY_HALVES, EMULATED };
-
-#define TILE(VEC, WIDE, SIZE, COLUMNS, ADD)                                                        \
+#define TILE(VEC, WIDE, SIZE, COLUMNS)                                                             \
     do {                                                                                           \
         VEC s[X][Y / (SIZE)];                                                                      \
         _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                     \
@@ -108,26 +86,24 @@ enum kind { BY_LANES, BY_HALVES, EMULATED };
             __builtin_prefetch(next, 0, 2);                                                        \
             _Pragma("GCC unroll 4") for (int a = 0; a < AHEAD; a++, x += X, y += Y)                \
                 _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                             \
-                    _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) ADD;               \
+                    _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) s[i][j] +=         \
+                x[i] * ((const VEC *)(const void *)y)[j];                                          \
         }                                                                                          \
         _Pragma("GCC unroll 8") for (int i = 0; i < rows; i++)                                     \
                 _Pragma("GCC unroll 3") for (int j = 0; j < (COLUMNS); j++) *                      \
             (WIDE *)(sum + i * WIDTH + j * (SIZE)) += __builtin_convertvector(s[i][j], WIDE);      \
     } while (0)
 
-/* Sums of `rows` units of panel x and LANES * vectors units of panel y, added to rows of `sum`. */
-static inline __attribute__((always_inline)) void tile(int rows, int vectors, enum kind kind,
-                                                       size_t n, const float *x, const float *y,
+/* Sums of `rows` units of panel x and LANES * vectors units of panel y, added to rows of `sum`.
+ * halves: by vectors of LANES / 2. */
+static inline __attribute__((always_inline)) void tile(int rows, int vectors, int halves, size_t n,
+                                                       const float *x, const float *y,
                                                        const float *next, double *sum)
 {
-    if (kind == BY_LANES)
-        TILE(vec, wide, LANES, vectors, s[i][j] += x[i] * ((const vec *)(const void *)y)[j]);
-    else if (kind == BY_HALVES)
-        TILE(vec8, wide8, LANES / 2, 2 * vectors,
-             s[i][j] += x[i] * ((const vec8 *)(const void *)y)[j]);
+    if (halves)
+        TILE(vec8, wide8, LANES / 2, 2 * vectors);
     else
-        TILE(vec, wide, LANES, vectors,
-             multiply_add(x[i], (const half *)y + LANES / 2 * j, (half *)s[i] + LANES / 2 * j));
+        TILE(vec, wide, LANES, vectors);
 }
 
 /* A block's panels of one run of values, and those that are fetched ahead, `ahead` floats. */
@@ -137,8 +113,8 @@ struct panels {
 };
 
 /* Sums of height units of x and width units of y over n values. */
-static inline __attribute__((always_inline)) void block(int rows, int vectors, enum kind kind,
-                                                        size_t n, size_t height, size_t width,
+static inline __attribute__((always_inline)) void block(int rows, int vectors, int halves, size_t n,
+                                                        size_t height, size_t width,
                                                         struct panels x, struct panels y,
                                                         double *sum)
 {
@@ -157,9 +133,9 @@ static inline __attribute__((always_inline)) void block(int rows, int vectors, e
                         next += fetched - x.ahead;
                     double *to = sum + (i + r) * WIDTH + j + v;
                     if (all)
-                        tile(rows, vectors, kind, n, a, b, next, to);
+                        tile(rows, vectors, halves, n, a, b, next, to);
                     else
-                        tile(rows, 1, kind, n, a, b, next, to);
+                        tile(rows, 1, halves, n, a, b, next, to);
                 }
                 v += LANES * (all ? (size_t)vectors : 1);
             }
@@ -171,18 +147,14 @@ typedef void block_fn(size_t n, size_t height, size_t width, struct panels x, st
 static void portable_block(size_t n, size_t height, size_t width, struct panels x, struct panels y,
                            double *sum)
 {
-#ifdef __FP_FAST_FMAF
-    block(4, 1, BY_LANES, n, height, width, x, y, sum);
-#else
-    block(1, 1, EMULATED, n, height, width, x, y, sum);
-#endif
+    block(4, 1, 0, n, height, width, x, y, sum);
 }
 
 #ifdef __x86_64__
 static __attribute__((target("avx2,fma"))) void
 avx2_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    block(4, 1, BY_HALVES, n, height, width, x, y, sum);
+    block(4, 1, 1, n, height, width, x, y, sum);
 }
 
 #ifdef __clang__ /* does not know the width in a target */
@@ -193,7 +165,7 @@ avx2_block(size_t n, size_t height, size_t width, struct panels x, struct panels
 static __attribute__((target(AVX512))) void
 avx512_block(size_t n, size_t height, size_t width, struct panels x, struct panels y, double *sum)
 {
-    block(8, 3, BY_LANES, n, height, width, x, y, sum);
+    block(8, 3, 0, n, height, width, x, y, sum);
 }
 #endif
 
