@@ -342,9 +342,9 @@ TEST(zero_padded_shortcuts)
 
     for (int i = 0; i < 2; i++) {
         const char *const names[2][3] = {{"a", "b", "ab"}, {"c", "d", "cd"}};
-        const int p[] = {g->nodes[x].c / 2, i, 0}, q[] = {g->nodes[x].c / 2, 0, i};
+        const int p[] = {g->nodes[x].c / 2, i, 0}, q[] = {g->nodes[x].c / 2, 0, i}, none[3] = {0};
         int z = mc_graph_pad(g, NULL, mc_graph_pool(g, NULL, MC_OP_AVGPOOL, x, 1, 2, 0, 0), p, q);
-        int y = mc_graph_pad(g, NULL, unit(g, names[i][0], x, 5), (int[3]){0}, q + 1 - i);
+        int y = mc_graph_pad(g, NULL, unit(g, names[i][0], x, 5), none, i ? q : none);
         y = mc_graph_adaptpool(g, NULL, y, g->nodes[z].h, g->nodes[z].w);
         y = bn(g, names[i][1], conv(g, names[i][1], y, g->nodes[z].c));
         x = relu(g, names[i][2], mc_graph_add(g, NULL, IN(y, z)));
