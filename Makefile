@@ -137,16 +137,13 @@ $(BUILD)/%.o: %.c $(BUILD)/flags
 	$(if $(V),,@echo "  CC    $<")
 	$(Q)$(CC) $(ALL_CFLAGS) -MMD -MP -c $< -o $@
 
-# The CPU kernels are compiled once per instruction set and selected at run time. They may use fused multiply-adds, but no
-# other liberty of -ffast-math.
-$(BUILD)/kernels/cpu/isa_%.o: ALL_CFLAGS += -O3 -ffp-contract=fast -Wno-psabi
+# The CPU kernels are compiled once per instruction set and selected at run time. They and the products of weights may use
+# fused multiply-adds, but no other liberty of -ffast-math.
+$(BUILD)/kernels/cpu/isa_%.o $(BUILD)/tools/align/products.o: ALL_CFLAGS += -O3 -ffp-contract=fast -Wno-psabi
 ifeq ($(shell uname -m),x86_64)
 $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
 endif
-
-# The products of weights may use fused multiply-adds, as the CPU kernels.
-$(BUILD)/tools/align/products.o: ALL_CFLAGS += -ffp-contract=fast -Wno-psabi
 
 # Loops over all values of a network: gcc vectorises them only with -O3.
 $(BUILD)/libcommon/base/narrow.o $(BUILD)/libcommon/base/planes.o $(BUILD)/formats/network/combine.o: ALL_CFLAGS += -O3
