@@ -96,11 +96,18 @@ void cpu_lincomb(struct mc_backend *be, size_t n, struct mc_buf *dst, size_t k,
 void cpu_sgd(struct mc_backend *be, size_t n, const struct mc_sgd *s, const struct mc_buf *ctl)
 {
     const size_t row = ctl_row(ctl);
-    const float coef = s->coefs ? cpu_const_floats(s->coefs)[row * s->stride + s->k] : 1.0f;
+    const struct cpu_sgd t = {.p = cpu_floats(s->p),
+                              .m = cpu_floats(s->m),
+                              .grad = cpu_const_floats(s->grad),
+                              .point = cpu_const_floats(s->point),
+                              .lr = cpu_const_floats(s->lrs)[row],
+                              .coef = s->coefs ? cpu_const_floats(s->coefs)[row * s->stride + s->k]
+                                               : 1.0f,
+                              .momentum = s->momentum,
+                              .decay = s->decay,
+                              .nesterov = s->nesterov};
 
-    cpu_of(be)->k->sgd(n, cpu_floats(s->p), cpu_floats(s->m), cpu_const_floats(s->grad),
-                       cpu_const_floats(s->point), cpu_const_floats(s->lrs)[row], coef, s->momentum,
-                       s->decay, s->nesterov);
+    cpu_of(be)->k->sgd(n, &t);
 }
 
 void cpu_sumsq(struct mc_backend *be, size_t n, const struct mc_buf *x, double scale,

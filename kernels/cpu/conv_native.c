@@ -103,43 +103,48 @@ static float *wino_scratch(const struct cpu_native *native, void *work)
     return (float *)work + native->weights_bytes / sizeof(float);
 }
 
-/* Compute forward or the data's gradient. */
-static void convolve(struct cpu *be, const struct cpu_native *native,
-                     const struct cpu_conv_shape *s, enum mc_pass pass, const float *from,
-                     const float *weight, const float *bias, float *to, void *work)
+/* The convolution forward, or the data's gradient if `data`. */
+static void winograd(struct cpu *be, const struct cpu_native *native,
+                     const struct cpu_conv_shape *s, int data, const float *from,
+                     const float *weight, float *to, void *work)
 {
-    const int data = pass == MC_PASS_DATA;
-    const struct mc_window w = cpu_conv_window(s);
-
-    if (native->by == CPU_WINOGRAD) {
-        be->k->wino_weights_in(&native->wino, (size_t)(data ? s->oc : s->ic),
-                               (size_t)(data ? s->ic : s->oc), data, weight, work);
-        be->k->wino_conv(&native->wino, from, work, to, wino_scratch(native, work));
-    } else if (native->by == CPU_DEPTHWISE) {
-        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, data, from, weight, bias, to);
-    } else if (data) {
-        const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
-        const size_t channels = ((size_t)s->ic + b - 1) / b * b;
-        memset(to, 0, (size_t)s->n * channels * (size_t)(s->ih * s->iw) * sizeof *to);
-        multiply(be, s, pass, to, weight, from, work);
-    } else {
-        fill(be, s, bias, to);
-        multiply(be, s, pass, from, weight, to, work);
-    }
+    be->k->wino_weights_in(&native->wino, (size_t)(data ? s->oc : s->ic),
+                           (size_t)(data ? s->ic : s->oc), data, weight, work);
+    be->k->wino_conv(&native->wino, from, work, to, wino_scratch(native, work));
 }
 
 void cpu_native_forward(struct cpu *be, const struct cpu_native *native,
                         const struct cpu_conv_shape *s, const float *x, const float *weight,
                         const float *bias, float *y, void *work)
 {
-    convolve(be, native, s, MC_PASS_FORWARD, x, weight, bias, y, work);
+    const struct mc_window w = cpu_conv_window(s);
+
+    if (native->by == CPU_WINOGRAD) {
+        winograd(be, native, s, 0, x, weight, y, work);
+    } else if (native->by == CPU_DEPTHWISE) {
+        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, 0, x, weight, bias, y);
+    } else {
+        fill(be, s, bias, y);
+        multiply(be, s, MC_PASS_FORWARD, x, weight, y, work);
+    }
 }
 
 void cpu_native_backward_data(struct cpu *be, const struct cpu_native *native,
                               const struct cpu_conv_shape *s, const float *dy, const float *weight,
                               float *dx, void *work)
 {
-    convolve(be, native, s, MC_PASS_DATA, dy, weight, NULL, dx, work);
+    const struct mc_window w = cpu_conv_window(s);
+
+    if (native->by == CPU_WINOGRAD) {
+        winograd(be, native, s, 1, dy, weight, dx, work);
+    } else if (native->by == CPU_DEPTHWISE) {
+        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, 1, dy, weight, NULL, dx);
+    } else {
+        const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
+        const size_t channels = ((size_t)s->ic + b - 1) / b * b;
+        memset(dx, 0, (size_t)s->n * channels * (size_t)(s->ih * s->iw) * sizeof *dx);
+        multiply(be, s, MC_PASS_DATA, dx, weight, dy, work);
+    }
 }
 
 void cpu_native_backward_weights(struct cpu *be, const struct cpu_native *native,

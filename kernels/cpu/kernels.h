@@ -90,6 +90,14 @@ static inline size_t cpu_moments_work(size_t k, size_t samples)
 
 struct mc_ball;
 
+/* struct mc_sgd for one row. */
+struct cpu_sgd {
+    float *p, *m;              /* (n) */
+    const float *grad, *point; /* (n) */
+    float lr, coef, momentum, decay;
+    int nesterov;
+};
+
 struct cpu_kernels {
     const char *name;
     int block;
@@ -165,8 +173,7 @@ struct cpu_kernels {
     void (*pixels_out)(const struct cpu_pixels *p, size_t n, const float *x, float *matrix);
     void (*pixels_add)(const struct cpu_pixels *p, size_t n, const float *matrix, float *x);
 
-    void (*sgd)(size_t n, float *p, float *m, const float *grad, const float *point, float lr,
-                float coef, float momentum, float decay, int nesterov);
+    void (*sgd)(size_t n, const struct cpu_sgd *s);
     void (*lincomb)(size_t n, float *dst, size_t k, const float *const *src, const float *coef);
     double (*sumsq)(size_t n, const float *x, double *part); /* part: CPU_PARTS */
     /* x[i] = mc_ball_sign_step of each number (kernels/ball.h) */

@@ -148,20 +148,24 @@ static inline __attribute__((always_inline)) void back_sums_row(size_t hw, const
     out[1] = (b[0] + b[1]) + (b[2] + b[3]);
 }
 
-/* `hw` pixels of channel block cb of an image that counts, or does not; see norm_back_sums() in
- * kernels.h. */
-static void back_sums_pixels(const struct cpu_norm *m, size_t cb, int counts, size_t hw,
-                             const vf *x, const vf *other, const vf *dy, vf *out, vf *dz)
+/* norm_back_sums() in kernels.h, of `hw` pixels of channel block cb of image n. They are number
+ * `block` of x, dy and part. */
+static void back_sums_pixels(const struct cpu_fused *norm, size_t n, size_t cb, size_t block,
+                             size_t hw, const float *dy)
 {
-    const vf mean = ((const vf *)m->mean)[cb], scale = ((const vf *)m->scale)[cb];
-    const vf beta = ((const vf *)m->beta)[cb];
+    const size_t offset = block * hw;
+    const vf mean = ((const vf *)norm->m.mean)[cb], scale = ((const vf *)norm->m.scale)[cb];
+    const vf beta = ((const vf *)norm->m.beta)[cb];
+    const vf *x = (const vf *)norm->x + offset, *v = (const vf *)dy + offset;
+    const vf *other = norm->second ? (const vf *)norm->second + offset : NULL;
+    vf *out = (vf *)norm->part + 2 * block, *dz = norm->to ? (vf *)norm->to + offset : NULL;
 
-#define ROW(delta) back_sums_row(hw, x, NULL, dy, mean, scale, beta, delta, out, NULL)
-#define ADD_ROW(delta) back_sums_row(hw, x, other, dy, mean, scale, beta, delta, out, dz)
-    if (counts && dz)
-        WITH_DELTA(m->delta, ADD_ROW);
-    else if (counts)
-        WITH_DELTA(m->delta, ROW);
+#define ROW(delta) back_sums_row(hw, x, NULL, v, mean, scale, beta, delta, out, NULL)
+#define ADD_ROW(delta) back_sums_row(hw, x, other, v, mean, scale, beta, delta, out, dz)
+    if (n < norm->valid && dz)
+        WITH_DELTA(norm->m.delta, ADD_ROW);
+    else if (n < norm->valid)
+        WITH_DELTA(norm->m.delta, ROW);
     else if (dz)
         memset(dz, 0, hw * sizeof *dz);
 #undef ROW
@@ -172,14 +176,13 @@ static void KERNEL(norm_back_sums)(const struct cpu_shape *s, const float *x, co
                                    const float *dy, const struct cpu_norm *m, float *part,
                                    float *dz)
 {
+    const struct cpu_fused norm = {
+        .m = *m, .x = x, .second = other, .to = dz, .part = part, .valid = s->valid};
+
 #pragma omp parallel for collapse(2) schedule(static)
     for (size_t n = 0; n < s->n; n++)
-        for (size_t cb = 0; cb < s->cb; cb++) {
-            const size_t image = n * s->cb + cb, offset = image * s->hw;
-            back_sums_pixels(m, cb, n < s->valid, s->hw, (const vf *)x + offset,
-                             other ? (const vf *)other + offset : NULL, (const vf *)dy + offset,
-                             (vf *)part + 2 * image, dz ? (vf *)dz + offset : NULL);
-        }
+        for (size_t cb = 0; cb < s->cb; cb++)
+            back_sums_pixels(&norm, n, cb, n * s->cb + cb, s->hw, dy);
 }
 
 static inline __attribute__((always_inline)) void back_row(size_t hw, const vf *x, const vf *dy,

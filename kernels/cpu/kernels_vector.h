@@ -2,15 +2,16 @@
  *
  * Arithmetic on flat vectors, included once per instruction set (see kernels.h). */
 
-static void KERNEL(sgd)(size_t n, float *p, float *m, const float *grad, const float *point,
-                        float lr, float coef, float momentum, float decay, int nesterov)
+static void KERNEL(sgd)(size_t n, const struct cpu_sgd *s)
 {
+    const struct cpu_sgd t = *s;
+
 #pragma omp parallel for schedule(static) if (n > 8192)
     for (size_t i = 0; i < n; i++) {
-        float d = coef * (grad[i] + decay * point[i]);
-        float v = momentum * m[i] + d;
-        m[i] = v;
-        p[i] -= lr * (nesterov ? d + momentum * v : v);
+        float d = t.coef * (t.grad[i] + t.decay * t.point[i]);
+        float v = t.momentum * t.m[i] + d;
+        t.m[i] = v;
+        t.p[i] -= t.lr * (t.nesterov ? d + t.momentum * v : v);
     }
 }
 

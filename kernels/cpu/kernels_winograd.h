@@ -105,18 +105,6 @@ static inline __attribute__((always_inline)) void wino_put(const vf *e, size_t w
     }
 }
 
-/* The sums of a batch norm's gradient over channel block cb of image n, which is y's. */
-static void wino_sums(const struct cpu_fused *norm, size_t n, size_t cb, size_t image, size_t plane,
-                      const float *y)
-{
-    const size_t offset = image * plane;
-
-    back_sums_pixels(&norm->m, cb, n < norm->valid, plane, (const vf *)norm->x + offset,
-                     norm->second ? (const vf *)norm->second + offset : NULL,
-                     (const vf *)y + offset, (vf *)norm->part + 2 * image,
-                     norm->to ? (vf *)norm->to + offset : NULL);
-}
-
 /* The inverse transform: along the rows of the tiles, then down their columns into the image. */
 static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size_t rows, float *y,
                        float *strip)
@@ -142,7 +130,7 @@ static void wino_store(const struct cpu_wino *c, const float *m, size_t r0, size
                 for (size_t j = 0; j < width; j++)
                     wino_out(e + j, wide, to + j, width);
             if (c->norm.part && h0 + 4 >= c->oh)
-                wino_sums(&c->norm, n, cb, n * c->ocb + cb, plane, y);
+                back_sums_pixels(&c->norm, n, cb, n * c->ocb + cb, plane, y);
         }
     }
 }

@@ -66,16 +66,16 @@ void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_
 }
 
 static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, struct mc_ball b,
-                                 float step, const float *clean, const float *grad, float *x)
+                                 const float *clean, const float *grad, float *x)
 {
     EACH (element, n) {
         if (element / image < r.batch->valid)
-            x[element] = mc_ball_sign_step(&b, step, clean[element], grad[element], x[element]);
+            x[element] = mc_ball_sign_step(&b, b.step, clean[element], grad[element], x[element]);
     }
 }
 
 /* One block per image. */
-static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball b, float step,
+static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball b,
                                const float *clean, const float *grad, float *x)
 {
     const size_t i = blockIdx.x;
@@ -89,7 +89,7 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball 
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         slope += (double)grad[q] * (double)grad[q];
     slope = block_sum(slope);
-    const double along = mc_ball_step_scale(step, slope);
+    const double along = mc_ball_step_scale(b.step, slope);
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
@@ -100,13 +100,12 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball 
 }
 
 void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
-                    const struct mc_ball *b, float step, const float *clean, const float *grad,
-                    float *x)
+                    const struct mc_ball *b, const float *clean, const float *grad, float *x)
 {
     if (b->norm == MC_BALL_LINF)
-        LAUNCH_EACH(be, step_linf, n * image, image, *r, *b, step, clean, grad, x);
+        LAUNCH_EACH(be, step_linf, n * image, image, *r, *b, clean, grad, x);
     else
-        LAUNCH_BLOCKS(be, step_l2, n, image, *r, *b, step, clean, grad, x);
+        LAUNCH_BLOCKS(be, step_l2, n, image, *r, *b, clean, grad, x);
 }
 
 /* One block per image. */

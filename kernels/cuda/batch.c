@@ -77,8 +77,12 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
 void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
                       const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
 {
+    struct mc_ball toward = *b;
+
+    if (descend)
+        toward.step = -b->step;
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, b, descend ? -b->step : b->step,
+    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, &toward,
                    cuda_const_floats(clean), cuda_const_floats(grad), cuda_floats(x));
 }
 
@@ -133,7 +137,8 @@ void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc
         break;
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
-        cuda_copy_rows(p->be, CUDA_F32, 1, p->run.batch, row, 0, 0, cuda_floats(out), 0);
+        cuda_copy_rows(p->be, CUDA_F32, 1, p->run.batch, (struct cuda_from_rows){row, 0}, 0,
+                       (struct cuda_to_rows){cuda_floats(out), 0});
         break;
     case MC_OUT_TAP:
         copy_tap(p, &p->nodes[t->node], t->offset, t->count, out);
@@ -148,14 +153,19 @@ size_t cuda_moments_images(size_t n, size_t k, size_t hw)
     return limit < 1 ? 1 : limit < n ? limit : n;
 }
 
-/* acc += the moments of x and y, which are summed first so that their bits do not depend on acc.
- * part: for cuda_sums; sums: MC_MOMENTS_SIZE doubles, then twice `chunk` for activations. */
+struct moments_room {
+    double *part; /* for cuda_sums */
+    double *sums; /* MC_MOMENTS_SIZE doubles, then twice `chunk` for activations */
+    size_t chunk;
+};
+
+/* acc += the moments of x and y, which are summed first so that their bits do not depend on acc. */
 static void add_moments(struct cuda *be, const struct cuda_shape *s, const void *x,
-                        const struct cuda_shape *u, const void *y, double *part, double *sums,
-                        size_t chunk, struct mc_buf *acc)
+                        const struct cuda_shape *u, const void *y, const struct moments_room *room,
+                        struct mc_buf *acc)
 {
-    const size_t k = s->c, size = MC_MOMENTS_SIZE(k), step = chunk / (k * s->hw);
-    double *dx = sums + size, *dy = dx + chunk;
+    const size_t k = s->c, size = MC_MOMENTS_SIZE(k), step = room->chunk / (k * s->hw);
+    double *part = room->part, *sums = room->sums, *dx = sums + size, *dy = dx + room->chunk;
 
     assert(acc->bytes >= size * sizeof *sums);
     cuda_enter(be);
@@ -188,7 +198,8 @@ void cuda_tap_moments(struct mc_run *run, struct mc_run *with, size_t t, struct 
     assert(tap->offset == other->offset && tap->count == other->count);
     assert(x->n->c == y->n->c && x->hw == y->hw);
     add_moments(a->be, &s, cuda_from_channel(a, x, x->out, tap->offset), &u,
-                cuda_from_channel(b, y, y->out, tap->offset), a->part, a->moments, a->chunk, acc);
+                cuda_from_channel(b, y, y->out, tap->offset),
+                &(struct moments_room){a->part, a->moments, a->chunk}, acc);
 }
 
 int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const struct mc_buf *a,
@@ -219,7 +230,8 @@ int cuda_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, cons
     assert(a->bytes >= n * k * hw * sizeof(float) && b->bytes >= n * k * hw * sizeof(float));
     s.batch = (const struct cuda_batch *)room;
     cuda_send(be, room, &all, sizeof all);
-    add_moments(be, &s, a->data, &s, b->data, part, part + parts, chunk, acc);
+    add_moments(be, &s, a->data, &s, b->data, &(struct moments_room){part, part + parts, chunk},
+                acc);
     cuda_release(be, room);
     return 0;
 }

@@ -114,14 +114,25 @@ size_t cuda_conv_weights_work(const struct cuda_conv_sizes *s)
     return tile(s, &t) ? t.parts * count(s) * sizeof(float) : 0;
 }
 
-/* Copy rows of `from` to shared memory. Row r of `rows` is row first + r of a channel, or zeros
- * outside it; it goes to `to` + r * pitch. W: 4 if rows can be read by fours, else 1. */
+/* Channels of an image, and the first row to copy. */
+struct source {
+    const float *data;
+    uint32_t channels, height, width;
+    int first;
+};
+
+/* Rows in shared memory: row r of channel c is at data + c * room + r * pitch. */
+struct copied {
+    float *data;
+    uint32_t channels, rows, room, pitch;
+};
+
+/* Copy rows to shared memory; those outside of a channel, and channels that are not there, are
+ * zeros. W: 4 if rows can be read by fours, else 1. */
 template <int W>
-static __device__ void load_rows(uint32_t channels, uint32_t channel, uint32_t rows, int first,
-                                 uint32_t height, uint32_t width, const float *from, uint32_t room,
-                                 uint32_t pitch, float *to)
+static __device__ void load_rows(const struct source &from, const struct copied &to)
 {
-    const uint32_t across = width / W, n = channel * rows * across;
+    const uint32_t across = from.width / W, n = to.channels * to.rows * across;
 
     for (uint32_t e = threadIdx.x; e < n; e += 4 * CUDA_THREADS) {
         pack<float, W> u[4];
@@ -129,17 +140,19 @@ static __device__ void load_rows(uint32_t channels, uint32_t channel, uint32_t r
         UNROLL
         for (int k = 0; k < 4; k++) {
             const uint32_t i = e + k * CUDA_THREADS, row = i / across, q = i - row * across;
-            const uint32_t c = row / rows, r = row - c * rows, y = (uint32_t)(first + (int)r);
-            offset[k] = c * room + r * pitch + q * W;
+            const uint32_t c = row / to.rows, r = row - c * to.rows;
+            const uint32_t y = (uint32_t)(from.first + (int)r);
+            offset[k] = c * to.room + r * to.pitch + q * W;
             for (int j = 0; j < W; j++)
                 u[k].v[j] = 0;
-            if (i < n && c < channels && y < height)
-                u[k] = *(const pack<float, W> *)(from + (c * height + y) * width + q * W);
+            if (i < n && c < from.channels && y < from.height)
+                u[k] = *(const pack<float, W> *)(from.data + (c * from.height + y) * from.width +
+                                                 q * W);
         }
         UNROLL
         for (int k = 0; k < 4; k++)
             if (e + k * CUDA_THREADS < n)
-                *(pack<float, W> *)(to + offset[k]) = u[k];
+                *(pack<float, W> *)(to.data + offset[k]) = u[k];
     }
 }
 
@@ -209,10 +222,12 @@ static __global__ void weight_parts(tiling_for<K, STRIDE, SHIFT, W> f, const flo
     for (uint32_t unit = begin; unit < end; unit++) {
         const uint32_t image = unit / t.groups, y = (unit - image * t.groups) * t.rows;
         __syncthreads(); /* the previous rows were read */
-        load_rows<W>(s.ic - in, t.in, x_rows, (int)(y * s.stride) - (int)s.pad, s.ih, s.iw,
-                     x + (image * s.ic + in) * s.ih * s.iw, t.channel, t.pitch, xs + QUAD);
-        load_rows<W>(s.oc - out, t.out, t.rows, (int)y, s.oh, s.ow,
-                     dy + (image * s.oc + out) * s.oh * s.ow, plane, t.quads * QUAD, gs);
+        const struct source from_x = {x + (image * s.ic + in) * s.ih * s.iw, s.ic - in, s.ih, s.iw,
+                                      (int)(y * s.stride) - (int)s.pad};
+        const struct source from_dy = {dy + (image * s.oc + out) * s.oh * s.ow, s.oc - out, s.oh,
+                                       s.ow, (int)y};
+        load_rows<W>(from_x, {xs + QUAD, t.in, x_rows, t.channel, t.pitch});
+        load_rows<W>(from_dy, {gs, t.out, t.rows, plane, t.quads * QUAD});
         __syncthreads();
         uint32_t r = slice / t.quads, q = slice - r * t.quads;
         for (uint32_t k = slice; k < t.rows * t.quads; k += slices) {

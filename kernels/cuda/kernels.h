@@ -85,6 +85,22 @@ struct cuda_place {
 struct cuda_norm {
     float *mean, *scale, *beta, *k1, *k2, *inv;
     float delta;
+    uint32_t groups; /* of channels; group norm only */
+};
+
+/* Rows that are `row` numbers apart. */
+struct cuda_from_rows {
+    const void *data;
+    size_t row;
+};
+struct cuda_to_rows {
+    void *data;
+    size_t row;
+};
+
+/* Size of x, the place in x of y's first entry, and the width of y. */
+struct cuda_offset {
+    int c, h, w, channel, row, column, width;
 };
 
 #ifdef __cplusplus
@@ -190,14 +206,13 @@ void cuda_layer_norm(struct cuda *be, const struct cuda_shape *s, double eps, co
 void cuda_layer_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const float *weight, const struct cuda_norm *m, int add,
                           void *dx);
-/* The same for each of `groups` groups of channels: mean and inv (N, groups). The sums are the
+/* The same for each of m->groups groups of channels: mean and inv (N, groups). The sums are the
  * gradients of weight and bias. */
-void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, int groups, double eps,
-                     const void *x, const float *weight, const float *bias,
-                     const struct cuda_norm *m, void *y);
-void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
+                     const float *weight, const float *bias, const struct cuda_norm *m, void *y);
+void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const struct cuda_norm *m, float *dweight, float *dbias);
-void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const float *weight, const struct cuda_norm *m, int add,
                           void *dx);
 /* acc[images] += valid */
@@ -222,9 +237,8 @@ void cuda_relu_back(struct cuda *be, enum cuda_type t, size_t n, const void *x, 
                     float delta, int add, void *dx);
 /* y may be a */
 void cuda_add(struct cuda *be, enum cuda_type t, size_t n, const void *a, const void *b, void *y);
-/* y = op(x); if dy is not NULL, dy times the slope at x, then `add`. factor: see
- * kernels/activation.h */
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float factor, size_t n,
+/* y = the node's activation of x; if dy is not NULL, dy times the slope at x, then `add`. */
+void cuda_activation(struct cuda *be, enum cuda_type t, const struct mc_node *node, size_t n,
                      const void *x, const void *dy, int add, void *y);
 /* y = x * f. f has x's shape, or one factor per channel: if fs has one pixel, or `learned` (C) if
  * not NULL. */
@@ -234,17 +248,15 @@ void cuda_mul(struct cuda *be, const struct cuda_shape *s, const void *x,
 void cuda_dots(struct cuda *be, const struct cuda_shape *s, const void *x, const void *dy,
                const struct cuda_shape *d, int add, void *dx);
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y);
-/* Copies n rows of `count` numbers; rows are from_row and to_row numbers apart. */
-void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
-                    size_t from_row, int add, void *to, size_t to_row);
+/* Copies n rows of `count` numbers. */
+void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count,
+                    struct cuda_from_rows from, int add, struct cuda_to_rows to);
 /* Copies from layout `s` to layout `d`, of one type. */
 void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
                   const struct cuda_shape *d, int add, void *to);
-/* Forward, y (d) = x (s) with the zeros of node `pad` around it. Backward, y (d) = the part of x
- * (s), a gradient of `pad`, that belongs to its input `in`. */
-void cuda_pad(struct cuda *be, const struct mc_node *in, const struct mc_node *pad,
-              const struct cuda_shape *s, const void *x, const struct cuda_shape *d, int backward,
-              int add, void *y);
+/* y (d) = the part of x (s) at an offset, with zeros outside of x. */
+void cuda_shift(struct cuda *be, const struct cuda_offset *o, const struct cuda_shape *s,
+                const void *x, const struct cuda_shape *d, int add, void *y);
 /* A node's dropout: y = x * mask / (1 - drop); also its backward. */
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
                   uint32_t node, float drop, const void *x, int add, void *y);
@@ -324,8 +336,7 @@ void cuda_unscale_grad(struct cuda *be, const struct cuda_shape *sh, const struc
 void cuda_ball_start(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
                      const struct mc_ball *b, uint32_t restart, const float *clean, float *x);
 void cuda_ball_step(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r,
-                    const struct mc_ball *b, float step, const float *clean, const float *grad,
-                    float *x);
+                    const struct mc_ball *b, const float *clean, const float *grad, float *x);
 void cuda_ball_keep(struct cuda *be, size_t n, size_t image, const struct cuda_rows *r, int descend,
                     const float *x, float *best_loss, float *best);
 

@@ -352,10 +352,11 @@ static __device__ uint32_t group_at(const struct cuda_shape *s, uint32_t groups,
 }
 
 template <class T>
-static __global__ void group_norm(struct cuda_shape s, uint32_t groups, double eps, const T *x,
-                                  const float *weight, const float *bias, struct cuda_norm m, T *y)
+static __global__ void group_norm(struct cuda_shape s, double eps, const T *x, const float *weight,
+                                  const float *bias, struct cuda_norm m, T *y)
 {
-    const uint32_t i = blockIdx.x / groups, g = blockIdx.x % groups, n = s.c / groups * s.hw;
+    const uint32_t groups = m.groups, i = blockIdx.x / groups, g = blockIdx.x % groups;
+    const uint32_t n = s.c / groups * s.hw;
     uint32_t c;
     double sum = 0, sq = 0;
 
@@ -377,22 +378,20 @@ static __global__ void group_norm(struct cuda_shape s, uint32_t groups, double e
     }
 }
 
-void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, int groups, double eps,
-                     const void *x, const float *weight, const float *bias,
-                     const struct cuda_norm *m, void *y)
+void cuda_group_norm(struct cuda *be, const struct cuda_shape *s, double eps, const void *x,
+                     const float *weight, const float *bias, const struct cuda_norm *m, void *y)
 {
     cuda_report_bytes(2 * cuda_bytes(s));
-    WITH_TYPE(s->type,
-              LAUNCH_BLOCKS(be, group_norm, (size_t)s->n * (size_t)groups, *s, (uint32_t)groups,
-                            eps, (const T *)x, weight, bias, *m, (T *)y));
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm, (size_t)s->n * m->groups, *s, eps,
+                                     (const T *)x, weight, bias, *m, (T *)y));
 }
 
 template <class T>
-static __global__ void group_norm_back(struct cuda_shape s, uint32_t groups, const T *x,
-                                       const T *dy, const float *weight, struct cuda_norm m,
-                                       int add, T *dx)
+static __global__ void group_norm_back(struct cuda_shape s, const T *x, const T *dy,
+                                       const float *weight, struct cuda_norm m, int add, T *dx)
 {
-    const uint32_t i = blockIdx.x / groups, g = blockIdx.x % groups, n = s.c / groups * s.hw;
+    const uint32_t groups = m.groups, i = blockIdx.x / groups, g = blockIdx.x % groups;
+    const uint32_t n = s.c / groups * s.hw;
     const float mean = m.mean[blockIdx.x], inv = m.inv[blockIdx.x];
     uint32_t c;
     double a = 0, b = 0;
@@ -411,27 +410,25 @@ static __global__ void group_norm_back(struct cuda_shape s, uint32_t groups, con
     }
 }
 
-void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+void cuda_group_norm_back(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const float *weight, const struct cuda_norm *m, int add,
                           void *dx)
 {
     cuda_report_bytes((add ? 4 : 3) * cuda_bytes(s));
-    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_back, (size_t)s->n * (size_t)groups, *s,
-                                     (uint32_t)groups, (const T *)x, (const T *)dy, weight, *m, add,
-                                     (T *)dx));
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_back, (size_t)s->n * m->groups, *s,
+                                     (const T *)x, (const T *)dy, weight, *m, add, (T *)dx));
 }
 
 /* One block per channel. */
 template <class T>
-static __global__ void group_norm_sums(struct cuda_shape s, uint32_t groups, const T *x,
-                                       const T *dy, struct cuda_norm m, float *dweight,
-                                       float *dbias)
+static __global__ void group_norm_sums(struct cuda_shape s, const T *x, const T *dy,
+                                       struct cuda_norm m, float *dweight, float *dbias)
 {
-    const uint32_t c = blockIdx.x, g = c / (s.c / groups);
+    const uint32_t c = blockIdx.x, g = c / (s.c / m.groups);
     double a = 0, b = 0;
 
     for (uint32_t e = threadIdx.x; e < s.batch->valid * s.hw; e += CUDA_THREADS) {
-        const uint32_t i = e / s.hw, unit = i * groups + g;
+        const uint32_t i = e / s.hw, unit = i * m.groups + g;
         const uint32_t offset = i * s.image + c * s.channel + e % s.hw * s.pixel;
         const float d = value(dy[offset]);
         a += (double)d;
@@ -445,10 +442,10 @@ static __global__ void group_norm_sums(struct cuda_shape s, uint32_t groups, con
     }
 }
 
-void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, int groups, const void *x,
+void cuda_group_norm_sums(struct cuda *be, const struct cuda_shape *s, const void *x,
                           const void *dy, const struct cuda_norm *m, float *dweight, float *dbias)
 {
     cuda_report_bytes(2 * cuda_bytes(s));
-    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_sums, (size_t)s->c, *s, (uint32_t)groups,
-                                     (const T *)x, (const T *)dy, *m, dweight, dbias));
+    WITH_TYPE(s->type, LAUNCH_BLOCKS(be, group_norm_sums, (size_t)s->c, *s, (const T *)x,
+                                     (const T *)dy, *m, dweight, dbias));
 }

@@ -66,11 +66,11 @@ static __global__ void activation(uint32_t n, enum mc_op op, float factor, const
     }
 }
 
-void cuda_activation(struct cuda *be, enum cuda_type t, enum mc_op op, float factor, size_t n,
+void cuda_activation(struct cuda *be, enum cuda_type t, const struct mc_node *node, size_t n,
                      const void *x, const void *dy, int add, void *y)
 {
-    WITH_TYPE(t, LAUNCH_EACH(be, activation, (uint32_t)n, op, factor, (const T *)x, (const T *)dy,
-                             add, (T *)y));
+    WITH_TYPE(t, LAUNCH_EACH(be, activation, (uint32_t)n, node->op, node->factor, (const T *)x,
+                             (const T *)dy, add, (T *)y));
 }
 
 template <class T>
@@ -171,15 +171,15 @@ static __global__ void copy_rows(uint32_t n, uint32_t count, const pack<T, W> *f
     }
 }
 
-void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count, const void *from,
-                    size_t from_row, int add, void *to, size_t to_row)
+void cuda_copy_rows(struct cuda *be, enum cuda_type t, size_t n, size_t count,
+                    struct cuda_from_rows from, int add, struct cuda_to_rows to)
 {
-    const int wide = whole_packs(t, count) && whole_packs(t, from_row) && whole_packs(t, to_row) &&
-                     cuda_aligned(from) && cuda_aligned(to);
+    const int wide = whole_packs(t, count) && whole_packs(t, from.row) && whole_packs(t, to.row) &&
+                     cuda_aligned(from.data) && cuda_aligned(to.data);
     cuda_report_bytes((add ? 3. : 2.) * (double)(n * count) * (double)cuda_type_size(t));
     WITH_PACKS(t, wide,
-               LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from,
-                           PACKS(from_row), add, (P *)to, PACKS(to_row)));
+               LAUNCH_EACH(be, copy_rows, PACKS(n * count), PACKS(count), (const P *)from.data,
+                           PACKS(from.row), add, (P *)to.data, PACKS(to.row)));
 }
 
 /* Offset in shape d of element i of the packed shape s. */
@@ -206,20 +206,14 @@ void cuda_reorder(struct cuda *be, const struct cuda_shape *s, const void *from,
               LAUNCH_EACH(be, reorder, d->n * d->image, *s, (const T *)from, *d, add, (T *)to));
 }
 
-/* Size of x, and the place in x of y's first entry. */
-struct place {
-    int c, h, w, channel, row, column;
-};
-
-/* y = the part of x at an offset, with zeros outside of x. */
 template <class T>
-static __global__ void shift(uint32_t n, struct cuda_shape s, struct place from, const T *x,
-                             struct cuda_shape d, int width, int add, T *y)
+static __global__ void shift(uint32_t n, struct cuda_offset from, struct cuda_shape s, const T *x,
+                             struct cuda_shape d, int add, T *y)
 {
     EACH (i, n) {
         const int pixel = (int)(i / d.pixel % d.hw);
         const int c = (int)(i / d.channel % d.c) + from.channel;
-        const int row = pixel / width + from.row, column = pixel % width + from.column;
+        const int row = pixel / from.width + from.row, column = pixel % from.width + from.column;
         const int inside =
             c >= 0 && c < from.c && row >= 0 && row < from.h && column >= 0 && column < from.w;
         const uint32_t offset = i / d.image * s.image + (uint32_t)c * s.channel +
@@ -228,30 +222,22 @@ static __global__ void shift(uint32_t n, struct cuda_shape s, struct place from,
     }
 }
 
-void cuda_pad(struct cuda *be, const struct mc_node *in, const struct mc_node *pad,
-              const struct cuda_shape *s, const void *x, const struct cuda_shape *d, int backward,
-              int add, void *y)
+void cuda_shift(struct cuda *be, const struct cuda_offset *o, const struct cuda_shape *s,
+                const void *x, const struct cuda_shape *d, int add, void *y)
 {
-    const struct mc_node *from = backward ? pad : in, *to = backward ? in : pad;
-    const int sign = backward ? 1 : -1;
-    const struct place o = {from->c,
-                            from->h,
-                            from->w,
-                            sign * pad->before[0],
-                            sign * pad->before[1],
-                            sign * pad->before[2]};
-
     cuda_report_bytes(cuda_bytes(s) + (add ? 2 : 1) * cuda_bytes(d));
     WITH_TYPE(d->type,
-              LAUNCH_EACH(be, shift, d->n * d->image, *s, o, (const T *)x, *d, to->w, add, (T *)y));
+              LAUNCH_EACH(be, shift, d->n * d->image, *o, *s, (const T *)x, *d, add, (T *)y));
 }
 
 /* The backward pass draws the same mask again: a number depends only on its counter, which is the
  * element's position in (C,H,W). */
 template <class T>
 static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
-                               uint32_t counter, float keep, float scale, const T *x, int add, T *y)
+                               uint32_t counter, float keep, const T *x, int add, T *y)
 {
+    const float scale = keep > 0 ? 1 / keep : 0;
+
     EACH (i, n) {
         const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;
         const struct mc_rng4 u = mc_rng(r.batch->ctl.seed, MC_RNG_DROPOUT, r.batch->ctl.epoch,
@@ -263,10 +249,8 @@ static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows
 void cuda_dropout(struct cuda *be, const struct cuda_shape *s, const struct cuda_rows *r,
                   uint32_t node, float drop, const void *x, int add, void *y)
 {
-    const float keep = 1 - drop;
-
     cuda_report_bytes((add ? 3 : 2) * cuda_bytes(s));
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 fill 32 bits: counters are unique */
-    WITH_TYPE(s->type, LAUNCH_EACH(be, dropout, s->n * s->image, *s, *r, node << 20, keep,
-                                   keep > 0 ? 1 / keep : 0, (const T *)x, add, (T *)y));
+    WITH_TYPE(s->type, LAUNCH_EACH(be, dropout, s->n * s->image, *s, *r, node << 20, 1 - drop,
+                                   (const T *)x, add, (T *)y));
 }

@@ -10,7 +10,8 @@
 void cuda_move(const struct mc_plan *p, size_t n, const void *from, int adds, void *to)
 {
     if (adds || to != from)
-        cuda_copy_rows(p->be, p->type, 1, n, from, 0, adds, to, 0);
+        cuda_copy_rows(p->be, p->type, 1, n, (struct cuda_from_rows){from, 0}, adds,
+                       (struct cuda_to_rows){to, 0});
 }
 
 /* ---- hooks ----------------------------------------------------------------------------------- */

@@ -182,9 +182,9 @@ int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t
     const struct mc_inside_weights *w = arg;
     const size_t K = slot_size(in, slot);
     const struct mc_unit_layout layout = {.k = K, .m = 1, .slices = w->values[slot], .stride = K};
-    struct mc_products products = {0};
+    struct mc_products products = {.threads = 1};
     int rc = mc_products_of(&products, &layout, w->x + h * w->stride + w->start[slot],
-                            w->y + u * w->stride + w->start[slot], 0, matrix, 1, NULL, err);
+                            w->y + u * w->stride + w->start[slot], 0, matrix, NULL, err);
 
     free(products.slab);
     return rc;

@@ -216,9 +216,10 @@ size_t mc_products_bytes(const struct mc_unit_layout *layout, int threads)
 }
 
 int mc_products_of(struct mc_products *p, const struct mc_unit_layout *layout, const float *x,
-                   const float *y, int adds, double *value, int threads,
-                   const struct mc_meanwhile *meanwhile, struct mc_error *err)
+                   const float *y, int adds, double *value, const struct mc_meanwhile *meanwhile,
+                   struct mc_error *err)
 {
+    const int threads = p->threads;
     const size_t K = layout->k, all = mc_unit_values(layout), n_max = padded_values(layout);
     struct pass pass = {
         .block = portable_block, .x_units = round_up(K, X), .y_units = round_up(K, Y)};
@@ -238,7 +239,7 @@ int mc_products_of(struct mc_products *p, const struct mc_unit_layout *layout, c
 #endif
     if (p->size < size) {
         free(p->slab);
-        *p = (struct mc_products){mc_alloc_large(size), size};
+        *p = (struct mc_products){threads, mc_alloc_large(size), size};
         if (!p->slab) {
             p->size = 0;
             return mc_no_memory(err);

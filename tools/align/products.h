@@ -9,8 +9,9 @@
 
 #include "libcommon/graph/uses.h"
 
-/* Memory for products, which grows as required. Start with zeros, and free `slab`. */
+/* Threads, and memory that grows as required. Start with no memory, and free `slab`. */
 struct mc_products {
+    int threads;
     void *slab;
     size_t size; /* bytes */
 };
@@ -37,7 +38,6 @@ struct mc_meanwhile {
  * error of mc_isa. */
 MC_USE_RESULT int mc_products_of(struct mc_products *p, const struct mc_unit_layout *layout,
                                  const float *x, const float *y, int adds, double *value,
-                                 int threads, const struct mc_meanwhile *meanwhile,
-                                 struct mc_error *err);
+                                 const struct mc_meanwhile *meanwhile, struct mc_error *err);
 
 #endif

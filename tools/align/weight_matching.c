@@ -64,7 +64,7 @@ static int products_of(struct matching *m, size_t use, int adds, double *value,
     struct mc_unit_layout layout;
 
     mc_pairs_rearrange(&m->t, use, m->t.s->n_groups, &x, &y, &layout);
-    return mc_products_of(&m->products, &layout, x, y, adds, value, m->t.threads, meanwhile, err);
+    return mc_products_of(&m->products, &layout, x, y, adds, value, meanwhile, err);
 }
 
 static int is_ahead(const struct matching *m, size_t group)
@@ -401,12 +401,9 @@ int mc_weight_match(struct mc_perm *p, struct mc_assignment *info, const struct 
                     const struct mc_graph *g, const float *a, const float *b,
                     const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
-    struct matching m = {.t = {.s = s,
-                               .g = g,
-                               .a = a,
-                               .b = b,
-                               .p = p,
-                               .threads = opts->threads ? opts->threads : omp_get_max_threads()},
+    const int threads = opts->threads ? opts->threads : omp_get_max_threads();
+    struct matching m = {.t = {.s = s, .g = g, .a = a, .b = b, .p = p, .threads = threads},
+                         .products.threads = threads,
                          .p = p,
                          .keep = opts->keep};
     struct mc_weight_sweep w = {0};

@@ -78,9 +78,11 @@ static void copy_channels(const struct cuda_step *s, const struct cuda_node *par
     if (part->whole) /* already written into the concatenation */
         return;
     if (backward)
-        cuda_copy_rows(s->be, p->type, rows, count, whole, row, s->adds, part->grad, count);
+        cuda_copy_rows(s->be, p->type, rows, count, (struct cuda_from_rows){whole, row}, s->adds,
+                       (struct cuda_to_rows){part->grad, count});
     else
-        cuda_copy_rows(s->be, p->type, rows, count, part->out, count, 0, whole, row);
+        cuda_copy_rows(s->be, p->type, rows, count, (struct cuda_from_rows){part->out, count}, 0,
+                       (struct cuda_to_rows){whole, row});
 }
 
 static void concat_forward(const struct cuda_step *s)

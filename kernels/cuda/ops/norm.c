@@ -124,6 +124,7 @@ static void groupnorm_place(struct mc_plan *p, struct cuda_node *c, struct cuda_
 {
     const size_t units = p->run.batch * (size_t)c->n->groups;
 
+    c->norm.groups = (uint32_t)c->n->groups;
     c->norm.mean = cuda_place(m, units * sizeof(float));
     c->norm.inv = cuda_place(m, units * sizeof(float));
 }
@@ -133,7 +134,7 @@ static void groupnorm_forward(const struct cuda_step *s)
     const struct mc_node *n = s->c->n;
     const float *params = s->p->run.params;
 
-    cuda_group_norm(s->be, &s->y, n->groups, (double)n->eps, s->in->out, params + n->weight.offset,
+    cuda_group_norm(s->be, &s->y, (double)n->eps, s->in->out, params + n->weight.offset,
                     params + n->bias.offset, &s->c->norm, s->c->out);
 }
 
@@ -143,13 +144,13 @@ static void groupnorm_parameters(const struct cuda_step *s)
     float *dparams = s->p->run.dparams;
 
     if (dparams)
-        cuda_group_norm_sums(s->be, &s->y, n->groups, s->in->out, s->c->grad, &s->c->norm,
+        cuda_group_norm_sums(s->be, &s->y, s->in->out, s->c->grad, &s->c->norm,
                              dparams + n->weight.offset, dparams + n->bias.offset);
 }
 
 static void groupnorm_backward(const struct cuda_step *s)
 {
-    cuda_group_norm_back(s->be, &s->y, s->c->n->groups, s->in->out, s->c->grad,
+    cuda_group_norm_back(s->be, &s->y, s->in->out, s->c->grad,
                          s->p->run.params + s->c->n->weight.offset, &s->c->norm, s->adds,
                          s->in->grad);
 }

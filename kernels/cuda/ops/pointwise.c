@@ -17,8 +17,7 @@ static void relu_backward(const struct cuda_step *s)
 /* dy: NULL in the forward pass. */
 static void activation(const struct cuda_step *s, const void *dy, void *y)
 {
-    cuda_activation(s->be, s->p->type, s->c->n->op, s->c->n->factor, s->c->size, s->in->out, dy,
-                    s->adds, y);
+    cuda_activation(s->be, s->p->type, s->c->n, s->c->size, s->in->out, dy, s->adds, y);
 }
 
 static void activation_forward(const struct cuda_step *s)

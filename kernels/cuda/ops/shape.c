@@ -29,14 +29,23 @@ static void flatten_backward(const struct cuda_step *s)
     cuda_reorder(s->be, &first, s->c->grad, &s->x, s->adds, s->in->grad);
 }
 
+/* y is x with zeros around it. */
 static void pad_forward(const struct cuda_step *s)
 {
-    cuda_pad(s->be, s->in->n, s->c->n, &s->x, s->in->out, &s->y, 0, 0, s->c->out);
+    const struct mc_node *x = s->in->n, *y = s->c->n;
+    const struct cuda_offset o = {x->c,          x->h,          x->w, -y->before[0],
+                                  -y->before[1], -y->before[2], y->w};
+
+    cuda_shift(s->be, &o, &s->x, s->in->out, &s->y, 0, s->c->out);
 }
 
+/* x's gradient is a part of y's. */
 static void pad_backward(const struct cuda_step *s)
 {
-    cuda_pad(s->be, s->in->n, s->c->n, &s->y, s->c->grad, &s->x, 1, s->adds, s->in->grad);
+    const struct mc_node *x = s->in->n, *y = s->c->n;
+    const struct cuda_offset o = {y->c, y->h, y->w, y->before[0], y->before[1], y->before[2], x->w};
+
+    cuda_shift(s->be, &o, &s->y, s->c->grad, &s->x, s->adds, s->in->grad);
 }
 
 const struct cuda_op cuda_op_flatten = {

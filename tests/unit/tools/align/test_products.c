@@ -49,21 +49,22 @@ static void check_values(struct mc_unit_layout at, const float *x, const float *
     static const char *const sets[] = {"portable", "avx2", "avx512"};
     const size_t K = at.k;
     double *value = calloc(K * K, sizeof *value);
-    struct mc_products p = {0};
+    struct mc_products p = {.threads = 1};
 
     assert_non_null(value);
     for (size_t s = 0; s < COUNT(sets); s++)
         for (int threads = 1; threads <= 3; threads += 2) {
             for (size_t i = 0; i < K * K; i++)
                 value[i] = (double)i / 3;
+            p.threads = threads;
             setenv("MC_ISA", sets[s], 1);
             int calls = 0;
             const struct mc_meanwhile meanwhile = {count_call, &calls};
-            must(mc_products_of(&p, &at, x, y, 1, value, threads, &meanwhile, &why));
+            must(mc_products_of(&p, &at, x, y, 1, value, &meanwhile, &why));
             assert_int_equal(calls, 1);
             for (size_t i = 0; i < K * K; i += 1 + i % 7)
                 check_value(&at, x, y, i / K, i % K, (double)i / 3, s > 0, value[i]);
-            must(mc_products_of(&p, &at, x, y, 0, value, threads, NULL, &why));
+            must(mc_products_of(&p, &at, x, y, 0, value, NULL, &why));
             for (size_t i = 0; i < K * K; i += 1 + i % 7)
                 check_value(&at, x, y, i / K, i % K, 0, s > 0, value[i]);
         }
