@@ -243,7 +243,7 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
     const int folder = mc_safetensors_is_folder(input(o));
     if (folder) {
-        o->cli.own_operands = 1;
+        o->cli.registers_operands = 1;
         mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, input(o));
     }
     if (o->net && mc_graph_json_is(o->net))

@@ -103,7 +103,7 @@ static void check_options(struct options *o)
     if (mc_option_given(&o->cli, &o->shuffle) && o->no_shuffle)
         mc_cli_usage("--shuffle and --no-shuffle cannot be combined");
     o->source.samples = o->source.dir ? 0 : o->samples;
-    o->cli.own_operands = 1;
+    o->cli.registers_operands = 1;
     mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.dir);
     mc_files_add(&o->cli.files, MC_FILE_FOLDER, NULL, o->source.labels);
 }

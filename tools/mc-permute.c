@@ -475,7 +475,7 @@ static void check_options(struct options *o)
     const size_t n = o->cli.n_operands;
 
     check_uses(o);
-    o->cli.own_operands = 1;
+    o->cli.registers_operands = 1;
     for (size_t i = 0; i < n; i++) {
         /* -o may replace the network that is permuted */
         const int replaced =

@@ -9,7 +9,7 @@
 /* Read an open reader, which remains the caller's, to its verified end with the codec of its kind.
  * Whatever programs refuse is MC_EINPUT here too, such as values that are not finite, labels out of
  * range, or a data set without images. For an unknown kind only the framing is checked. Memory: as
- * the codec's, which is one block of a data set or of activations, one record of weights or of a
+ * the codec's, which is one record of a data set, of activations, of weights or of a
  * curve, or all of another kind. */
 MC_USE_RESULT int mc_stream_check(struct mc_reader *r, struct mc_error *err);
 

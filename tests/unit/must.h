@@ -9,6 +9,7 @@
 #include "libcommon/base/error.h"
 
 #include <math.h>
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -70,12 +71,15 @@ static inline void must_at(int rc, const char *file_name, int line)
 
 /* Return 1 if `text` contains `words`, in which "*" is any text, and 0 otherwise. A test checks the
  * object of a message and the words that distinguish the problem, such as "\"x\"*not finite":
- * other wording passes. */
+ * other wording passes. Numbers are whole: "4 images" is not in "14 images". */
 static inline int has_words(const char *text, const char *words)
 {
+    const char *start = text;
+
     while (*words) {
         const size_t n = strcspn(words, "*");
-        while (strncmp(text, words, n))
+        while (strncmp(text, words, n) || (isdigit(*words) && text > start && isdigit(text[-1])) ||
+               (n && isdigit(words[n - 1]) && isdigit(text[n])))
             if (!*text++)
                 return 0;
         text += n;

@@ -67,13 +67,13 @@ struct mc_cli {
     const char *log_path; /* --log-json */
     const char **operands;
     size_t n_operands;
-    int own_operands;           /* the program itself registers the files among the operands */
+    int registers_operands;           /* the program itself registers the files among the operands */
     int text;                   /* the output is not a binary stream */
     int foreign;                /* the output is a file of another project's format */
     struct mc_history *history; /* this run's; hidden with --no-history */
     struct mc_backend *be;      /* opened by the program when needed (mc_cli_open_backend) */
     /* Files of the command line. check() adds those named by options whose type is neither
-     * MC_OPT_INPUT nor MC_OPT_RESULT, and with own_operands those of operands (mc_files_add). */
+     * MC_OPT_INPUT nor MC_OPT_RESULT, and with registers_operands those of operands (mc_files_add). */
     struct mc_files files;
     struct mc_options options;
 };
@@ -152,7 +152,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int
 int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 /* Without operands, the only operand becomes standard input. */
 void mc_cli_default_stdin(struct mc_cli *cli);
-/* Part of mc_cli_main. Registers the operands (unless own_operands), the rows' files, -o and
+/* Part of mc_cli_main. Registers the operands (unless registers_operands), the rows' files, -o and
  * --log-json, and checks all of them with mc_files_check, so that a mistake costs no hours of work
  * and no file. MC_EUSAGE also if a binary output would go to a terminal or is named like a file of
  * another format. */

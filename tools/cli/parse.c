@@ -287,7 +287,7 @@ int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
 {
     const char *output = cli->output ? cli->output : "-";
 
-    for (size_t i = 0; !cli->own_operands && i < cli->n_operands; i++)
+    for (size_t i = 0; !cli->registers_operands && i < cli->n_operands; i++)
         mc_files_add(&cli->files, MC_FILE_INPUT, NULL, cli->operands[i]);
     for (struct mc_option_use *u = cli->options.use; u < cli->options.use + cli->options.n; u++)
         if (u->row->type == MC_OPT_INPUT || u->row->type == MC_OPT_RESULT)

@@ -197,15 +197,15 @@ int mc_train_cli_resolve(struct mc_train_cli *f, const struct mc_graph *g, const
     return rc;
 }
 
-static int begin(void *arg, uint64_t epochs, struct mc_error *err)
+static int begin(void *arg, uint64_t resumed, struct mc_error *err)
 {
     struct mc_train_cli *f = arg;
 
-    f->epochs_before = epochs;
-    if (epochs)
-        mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)epochs,
+    f->resumed = resumed;
+    if (resumed)
+        mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)resumed,
                   (unsigned long long)f->train.epochs);
-    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, epochs > 0, err) : 0;
+    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, resumed > 0, err) : 0;
 }
 
 static int progress_due(void *arg)
@@ -219,7 +219,7 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
                      double accuracy)
 {
     struct mc_train_cli *f = arg;
-    uint64_t before = f->epochs_before * f->images.info.n;
+    uint64_t before = f->resumed * f->images.info.n;
     char extra[120];
 
     snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
@@ -238,7 +238,7 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
              "%llu epoch%s, loss %.4f, accuracy %.2f%%", (unsigned long long)e->epoch,
              e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy);
     f->loss = e->loss;
-    if (e->epoch > f->epochs_before)
+    if (e->epoch > f->resumed)
         mc_log_live(f->log);
     mc_log_begin(f->log, "epoch");
     mc_log_int(f->log, "epoch", (int64_t)e->epoch);

@@ -61,9 +61,9 @@ struct mc_train_epoch {
 
 /* Callbacks; any may be NULL. */
 struct mc_train_watch {
-    /* Called once after all checks; `epochs` is the number of resumed epochs. An error ends the
+    /* Called once after all checks; `resumed` is the number of epochs of an earlier run. An error ends the
      * run. */
-    int (*begin)(void *arg, uint64_t epochs, struct mc_error *err);
+    int (*begin)(void *arg, uint64_t resumed, struct mc_error *err);
     int (*progress_due)(
         void *arg); /* called after every launch of steps; if true, progress is called */
     void (*progress)(void *arg, uint64_t images_done, uint64_t images_total, uint64_t epoch,

@@ -17,11 +17,12 @@ die() {
 # message can be reworded without changing tests: fails 3 'x.tsv*column*missing' mc-plot path x.tsv
 # One test per program compares whole messages: its head comment says "pins the wording", and it calls fails_with.
 #
-# has_words FILE WORDS: whether a line of FILE contains WORDS. `*` in WORDS is any text, every other character is itself.
+# has_words FILE WORDS: whether a line of FILE contains WORDS. `*` in WORDS is any text, every other character is itself. A
+# number is whole: '4 images' is not in '14 images'.
 # expect_words FILE WORDS: expects this
 # expect_lines FILE LINES: expects as many lines in FILE as in LINES, each with the words of its line
 has_words() {
-    LC_ALL=C grep -q -- "$(sed 's/[][\.^$]/\\&/g; s/\*/.*/g' <<<"$2")" "$1"
+    LC_ALL=C grep -q -- "$(sed 's/[][\.^$]/\\&/g; s/\(^\|\*\)\([0-9]\)/\1\\b\2/g; s/\([0-9]\)\(\*\|$\)/\1\\b\2/g; s/\*/.*/g' <<<"$2")" "$1"
 }
 expect_words() { has_words "$@" || die "'$2' expected, got: $(cat "$1")"; }
 expect_lines() {

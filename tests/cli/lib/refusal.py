@@ -6,8 +6,9 @@ import mcz
 
 
 def has_words(text, words):
-    """Return true if the text contains the words. "*" in them is any text."""
-    return re.search(".*".join(map(re.escape, words.split("*"))), str(text)) is not None
+    """Return true if the text contains the words. "*" in them is any text. Numbers are whole: "4 images" is not in "14 images"."""
+    whole = [r"(?<!\d)" * w[:1].isdigit() + re.escape(w) + r"(?!\d)" * w[-1:].isdigit() for w in words.split("*")]
+    return re.search(".*".join(whole), str(text)) is not None
 
 
 def expect_error(words, call):

@@ -54,7 +54,7 @@ static void make(struct fixture *f, int same)
     }
     must(mc_bound_init(&f->bound, &f->net[0], &f->net[1], &why));
     must(mc_moments_init(&f->m, &f->bound.pre, &why));
-    f->m.images = IMAGES;
+    f->m.images = f->m.cut.total = IMAGES;
     for (size_t l = 0; l < COUNT(widths); l++) {
         for (size_t j = 0; j < 2; j++) {
             assert_non_null(f->x[j][l] = calloc(IMAGES * widths[l], sizeof(float)));
