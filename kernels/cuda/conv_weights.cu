@@ -127,7 +127,7 @@ struct copied {
     uint32_t channels, rows, room, pitch;
 };
 
-/* Copy rows to shared memory; those outside of a channel, and channels that are not there, are
+/* Copy rows to shared memory. Rows outside of a channel, and channels after the last one, are
  * zeros. W: 4 if rows can be read by fours, else 1. */
 template <int W>
 static __device__ void load_rows(const struct source &from, const struct copied &to)

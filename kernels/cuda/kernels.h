@@ -85,7 +85,7 @@ struct cuda_place {
 struct cuda_norm {
     float *mean, *scale, *beta, *k1, *k2, *inv;
     float delta;
-    uint32_t groups; /* of channels; group norm only */
+    uint32_t groups; /* number of groups of channels; group norm only */
 };
 
 /* Rows that are `row` numbers apart. */

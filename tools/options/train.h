@@ -30,7 +30,7 @@ struct mc_train_cli {
     void *on_epoch_arg;
     struct mc_cli *cli;
     struct mc_progress progress;
-    uint64_t resumed;     /* epochs of an earlier run */
+    uint64_t resumed;           /* epochs of an earlier run */
     double loss;                /* the last epoch's */
     struct mc_in_memory images; /* contents of data */
     /* Filled by mc_train_cli_open_data (tool and version), then by the program (its own settings),
