@@ -20,7 +20,8 @@ static const char doc[] =
     "adds their outputs. With --raw, the output is one network's activations.\n\n"
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
-    "  mc-acts --data train.mcz --shard 1/2 a.mcz b.mcz -o first-half.mcz";
+    "  mc-acts --data train.mcz --shard 1/2 a.mcz b.mcz -o first-half.mcz\n"
+    "  mc-acts --data train.mcz --raw a.mcz -o acts-a.mcz";
 
 struct options {
     struct mc_cli cli;

@@ -27,13 +27,14 @@ static const char doc[] =
     "Examples:\n"
     "  mc-acts --data train.mcz a.mcz b.mcz | mc-corr | mc-hungarian -o p.mcz\n"
     "  mc-acts -d train.mcz --at pre a.mcz b.mcz | mc-corr --measure l2 -o pre.mcz\n"
+    "  mc-corr acts-a.mcz acts-b.mcz | mc-hungarian -o p.mcz\n"
     "  mc-corr --signature --perm p.mcz moments.mcz > signature.tsv";
 
 struct options {
     struct mc_cli cli;
     const char *perm;
     enum mc_measure measure;
-    int signature, raw;
+    int signature;
 };
 
 static const struct mc_option options[] = {
@@ -43,7 +44,6 @@ static const struct mc_option options[] = {
      .help = "print the mean correlation of matched units per layer"},
     {"perm", 0, MC_OPT_INPUT, MC_AT(perm), .arg = "FILE.mcz", .needs = {"signature"},
      .help = "with --signature: also after this permutation"},
-    {"raw", 0, MC_OPT_FLAG, MC_AT(raw), .help = "accept only the activations of two networks"},
     MC_OPTION_OUTPUT,
     MC_OPTION_THREADS,
     MC_OPTION_DEVICE,
@@ -53,9 +53,6 @@ static const struct mc_option options[] = {
 
 static void check_options(struct options *o)
 {
-    if (o->raw && o->cli.n_operands != 2)
-        mc_cli_usage("--raw requires the activations of two networks (got %zu operands)",
-                     o->cli.n_operands);
     if (o->signature && o->measure != MC_MEASURE_CORRELATION)
         mc_cli_usage("--signature requires --measure correlation (got %s)",
                      mc_measure_names[o->measure]);
@@ -111,7 +108,7 @@ static int read_input(struct mc_moments *m, struct options *o, struct mc_error *
     for (size_t i = 0; i < o->cli.n_operands; i++) {
         if ((rc = mc_reader_open(&r, o->cli.operands[i], err)))
             return rc;
-        if (!i && (o->raw || !strcmp(mc_reader_kind(r), "activations")))
+        if (!i && !strcmp(mc_reader_kind(r), "activations"))
             return read_raw(m, r, o, err);
         if (mc_option_given(&o->cli, &o->cli.backend.device)) {
             mc_reader_close(r);
@@ -234,5 +231,5 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-MC_PROGRAM("[MOMENTS.mcz...]\n[--raw] ACTS_A.mcz ACTS_B.mcz", doc, options, .check = check_options,
+MC_PROGRAM("[MOMENTS.mcz...]\nACTS_A.mcz ACTS_B.mcz", doc, options, .check = check_options,
            .run = run)

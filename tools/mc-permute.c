@@ -77,6 +77,7 @@ static const char doc[] =
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
+    "  mc-permute --identity b.mcz -o unaligned.mcz\n"
     "  mc-permute joint.mcz net-3.mcz -o p3.mcz\n"
     "  mc-permute --join net-1.mcz p12.mcz p13.mcz -o to-1.mcz\n"
     "  mc-permute --member 3 --to 2 joint.mcz -o map-3-to-2.mcz";

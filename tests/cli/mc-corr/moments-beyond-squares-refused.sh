@@ -20,8 +20,8 @@ for file, factor in ("above", 1.0001), ("below", -1.0001), ("most", 1), ("least"
 # a unit and its multiple, far from 0: their correlation is 1 up to rounding
 x = 1e4 + np.random.default_rng(1).standard_normal((100000, 2))
 y = 3 * x - 7
-meta = {"at": "post", "groups": [{"name": "g", "size": 2}], "images": 100000, "shards": 1, "counted": [0],
-        "taps": [{"name": "g", "group": 0, "start": 0, "count": 2, "samples": 100000}]}
+meta = {"version": 2, "at": "post", "groups": [{"name": "g", "size": 2}], "images": 100000, "total": 100000, "shards": 1,
+        "counted": [0], "taps": [{"name": "g", "group": 0, "start": 0, "count": 2, "samples": 100000}]}
 mcz.write("far.mcz", "moments", meta, dict(zip(("0/g/" + p for p in ("sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross")), (
     x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y))))
 END

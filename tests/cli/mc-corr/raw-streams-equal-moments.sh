@@ -25,7 +25,7 @@ mc-corr fa fb -o raw.mcz
 wait
 agree 1e-6 c.mcz raw.mcz
 for t in 1 2; do
-    mc-corr --raw -t $t a.acts b.acts -o x.mcz
+    mc-corr -t $t a.acts b.acts -o x.mcz
     expect_equal "$(id x.mcz)" "$(id raw.mcz)"
 done
 mc-corr --measure l2 m.mcz -o l2.mcz
