@@ -32,7 +32,7 @@ all() {
     run packages pipelines/setup/install-packages.sh --help
     run fetch pipelines/setup/fetch.sh -h
     run layers "$MC_ROOT/tests/layers.sh" "$MC_ROOT"
-    run tests env -u MC_UNDER ONLY=suite/build-is-hardened "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
+    run tests env -u MC_UNDER ONLY=suite/operations-are-only "$MC_ROOT/tests/run" "${MC_BUILD##*/}" cli
     run plot mc-plot path -o plot.svg out/1-2/curve-aligned.tsv
     rm -rf out/*.log.json out/*/*.log.json out/.[a-z]* out/*/.[a-z]* kept/*.log.json
     rm graph.txt # make -s prints nothing; make -j prints in any order
