@@ -36,7 +36,7 @@ static const struct mc_option options[] = {
     {"layout", 0, MC_OPT_CHOICE, MC_AT(source.layout), .names = layouts, .def = "auto", .group = 3,
      .help = "npz and idx: position of the channels, if the shape is ambiguous"},
     {"classes", 0, MC_OPT_INT, MC_AT(source.classes), .arg = "N", .min = 1, .max = MC_DATASET_MAX_CLASSES, .group = 3,
-     .help = "npz and idx: number of classes (default: largest label plus 1)"},
+     .help = "npz and idx: number of classes (default: largest label plus 1); folder: of class folders (default: 2 or more)"},
     MC_OPTION_OUTPUT, MC_OPTION_THREADS, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 

@@ -378,6 +378,7 @@ static void check_options(struct options *o)
         mc_cli_operands(&o->cli, "MATRICES.mcz");
     if (o->joint)
         return;
+    o->cli.not_operands = "mc-match aligns two networks";
     mc_cli_operands(&o->cli, "[MATRICES.mcz]");
     mc_cli_default_stdin(&o->cli);
     o->matrices = o->cli.operands[0];

@@ -260,7 +260,8 @@ static void check_options(struct options *o)
         mc_cli_usage("one network before --ends expected, got %zu", o->first_end);
     if (o->has_ends)
         mc_cli_require(n_ends(o) > 0, "operand A.mcz after --ends");
-    else
+    cli->not_operands = "--ends A.mcz B.mcz names the networks of a mean";
+    if (!o->has_ends)
         mc_cli_operands(cli, "NET.mcz");
     mc_cli_require(o->data != NULL, "--data FILE.mcz");
     if (n_ends(o))

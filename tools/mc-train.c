@@ -116,6 +116,7 @@ static void add_options(struct options *o)
 static void check_options(struct options *o)
 {
     mc_train_cli_check(&o->train);
+    o->cli.not_operands = "--net NAME --data DATASET.mcz";
     mc_cli_operands(&o->cli, "");
     if (o->net && o->init)
         mc_cli_usage("--net and --init cannot be combined");

@@ -204,6 +204,8 @@ static int cifar_open(struct mc_image_source **out, const struct layout *l,
     c->source.close = cifar_close;
     if (!(rc = mc_unpacked_folder(&dir, o->dir, l->dir, first, err)))
         rc = refuse_python(l, dir, first, err);
+    if (!rc)
+        rc = mc_expect_published(dir, first, l->set, err);
     for (int i = 0; i < (test ? 1 : MAX_FILES) && !rc && (test || l->train[i]); i++)
         rc = open_file(c, dir, test ? l->test : l->train[i], err);
     if (!rc)

@@ -54,6 +54,20 @@ int mc_unpacked_folder(char **out, const char *dir, const char *name, const char
     return rc;
 }
 
+int mc_expect_published(const char *dir, const char *file, const char *set, struct mc_error *err)
+{
+    char *path = mc_path_in(dir, file);
+    struct stat st;
+    int rc = path ? 0 : mc_no_memory(err);
+
+    if (path && stat(path, &st) && errno == ENOENT)
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: %s is missing (pipelines/setup/fetch.sh %s DIR fetches it)", dir, file,
+                     set);
+    free(path);
+    return rc;
+}
+
 void mc_names_free(char **names, size_t n)
 {
     for (size_t i = 0; names && i < n; i++)

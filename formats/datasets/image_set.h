@@ -65,6 +65,10 @@ MC_USE_RESULT int mc_names_add(char ***names, size_t *n, const char *name, struc
 MC_USE_RESULT int mc_is_folder(int *is, const char *path, struct mc_error *err);
 /* "folder/name", to be freed. NULL if out of memory. */
 char *mc_path_in(const char *folder, const char *name);
+/* MC_EINPUT if `file` of a published set is missing from its folder; names the command that fetches
+ * the set. */
+MC_USE_RESULT int mc_expect_published(const char *dir, const char *file, const char *set,
+                                      struct mc_error *err);
 /* Set *out, to be freed, to dir, or to the folder in it that the publisher's archive unpacks to.
  * Errors as for mc_image_source_folder. MC_EINPUT also if dir holds both that folder and the
  * publisher's `file`. */

@@ -55,9 +55,10 @@ int mc_image_source_open(struct mc_image_source **out, const char *name,
             return mc_fail(err, MC_EUSAGE, "%s: unexpected argument '%s'", name, o->dir);
         if (!i->has_labels && o->labels)
             return mc_fail(err, MC_EUSAGE, "%s: unexpected argument '%s'", name, o->labels);
-        if (i->order && (o->layout || o->classes))
-            return mc_fail(err, MC_EUSAGE, "%s: --layout and --classes are only for npz and idx",
-                           name);
+        if (i->order && o->layout)
+            return mc_fail(err, MC_EUSAGE, "%s: --layout is only for npz and idx", name);
+        if (i->order && o->classes && i->open != mc_folder_open)
+            return mc_fail(err, MC_EUSAGE, "%s: --classes is only for npz, idx and folder", name);
         if (i->open != mc_npz_set_open && o->arrays)
             return mc_fail(err, MC_EUSAGE, "%s: --arrays is only for npz", name);
         if (!i->has_size && o->size)

@@ -19,7 +19,7 @@ struct mc_image_source_opts {
     int size;           /* height and width, for sets that can be resized; 0: own size */
     const char *arrays; /* npz: "images,labels"; NULL: by their names */
     int layout;         /* sets of arrays: enum mc_image_layout */
-    int classes;        /* sets of arrays; 0: from the largest label */
+    int classes;        /* sets of arrays, folders; 0: from the largest label, any from 2 */
 };
 
 #define MC_IMAGE_THREADS 64

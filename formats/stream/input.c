@@ -37,6 +37,8 @@ static int fill(struct mc_input *in, size_t *got, struct mc_error *err)
     in->in.pos = 0;
     in->in.size = kept;
     ssize_t n = mc_file_read(in->fd, in->raw + kept, CHUNK - kept);
+    if (n < 0 && errno == EISDIR)
+        return mc_fail(err, MC_EINPUT, "a stream expected, got a folder (mc-data makes data sets)");
     if (n < 0)
         return mc_fail(err, MC_EFAIL, "cannot read: %s", strerror(errno));
     in->in.size += (size_t)n;

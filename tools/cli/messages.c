@@ -78,7 +78,9 @@ int mc_cli_operands(const struct mc_cli *cli, const char *words)
         }
     }
     if (cli->n_operands > n)
-        mc_cli_usage("unexpected argument '%s' (see --help)", cli->operands[n]);
+        mc_cli_usage("unexpected argument '%s' (%s%s%s%s)", cli->operands[n],
+                     *words ? "expected: " : "only options are expected", words,
+                     cli->not_operands ? "; " : "", cli->not_operands ? cli->not_operands : "");
     return complete;
 }
 

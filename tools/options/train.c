@@ -66,7 +66,7 @@ static const struct mc_option rows[] = {
      .flags = MC_OPT_HISTORY, .only = MC_USE_TRAINING, .help = "stop after N epochs; does not change the schedule"},
     {"batch", 0, MC_OPT_U64, AT(train.batch), .arg = "N", .min = 2, .max = 65536, .def = "128", .group = 20,
      .flags = KEPT, .help = "images per step"},
-    {"lr", 0, MC_OPT_REAL, AT(train.lr), .arg = "X", .max = 1e6, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
+    {"lr", 0, MC_OPT_REAL, AT(train.lr), .arg = "X", .min = 1e-12, .max = 1e6, .group = 20, .flags = KEPT, .only = MC_USE_TRAINING,
      .help = "learning rate"},
     {"momentum", 0, MC_OPT_REAL, AT(train.momentum), .arg = "X", .max = 1, .def = "0.9", .group = 20, .flags = KEPT,
      .only = MC_USE_CURVE_STEP, .help = "Nesterov momentum"},

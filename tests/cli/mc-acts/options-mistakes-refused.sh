@@ -6,7 +6,7 @@ w=$samples/good-weights.mcz
 
 fails_with 2 'missing: --data FILE.mcz (see --help)' mc-acts $w $w
 fails_with 2 'missing: operand B.mcz (see --help)' acts $w
-fails_with 2 "unexpected argument '$w' (see --help)" acts --raw $w $w
+fails_with 2 "unexpected argument '$w' (expected: A.mcz)" acts --raw $w $w
 fails_with 2 '--shard cannot be combined with --raw' acts --raw --shard 1/2 $w
 fails_with 2 "--at: unknown value 'middle' (one of: post, pre)" acts --at middle $w $w
 for shard in 0/2 3/2 1 1/ /2 1/x 1/2/3 -1/2; do

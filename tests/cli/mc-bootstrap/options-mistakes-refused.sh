@@ -13,7 +13,7 @@ measure --data train=e.mcz --losses e.losses
 measure --data other=d.mcz --losses other.losses
 
 fails_with 2 'missing: operand FIRST.mcz (see --help)' mc-bootstrap
-fails_with 2 "unexpected argument 'd.losses' (see --help)" mc-bootstrap d.losses d.losses d.losses
+fails_with 2 "unexpected argument 'd.losses' (expected: FIRST.mcz [SECOND.mcz])" mc-bootstrap d.losses d.losses d.losses
 fails_with 2 "--resamples: '99' is not a whole number from 100 to 1000000" mc-bootstrap --resamples 99 d.losses
 fails_with 2 "--level: '1' is not a number from 0.5 to 0.9999" mc-bootstrap --level 1 d.losses
 fails_with 3 "$MC_ROOT/formats/samples/good-matrices.mcz: losses expected, got matrices" mc-bootstrap "$MC_ROOT/formats/samples/good-matrices.mcz"

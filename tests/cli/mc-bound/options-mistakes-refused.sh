@@ -4,7 +4,7 @@
 fixture bounded
 
 fails_with 2 'missing: operand MOMENTS.mcz (see --help)' mc-bound n1.mcz n2.mcz
-fails_with 2 "unexpected argument 'p.mcz' (see --help)" mc-bound n1.mcz n2.mcz m.mcz p.mcz p.mcz
+fails_with 2 "unexpected argument 'p.mcz' (expected: A.mcz B.mcz MOMENTS.mcz [PERMUTATION.mcz])" mc-bound n1.mcz n2.mcz m.mcz p.mcz p.mcz
 fails_with 2 "--points: '2' is not a whole number from 3 to 100001" mc-bound --points 2 n1.mcz n2.mcz m.mcz
 fails_with 1 "cannot write 'none/b.tsv': No such file or directory" mc-bound nosuch.mcz n2.mcz m.mcz -o none/b.tsv
 fails_with 2 'only one input can be standard input' mc-bound - n2.mcz - </dev/null

@@ -30,7 +30,7 @@ for set in 10:cifar-10-batches-py 100:cifar-100-python; do
 done
 [ -x "$MC_ROOT/pipelines/setup/fetch.sh" ] || die 'fetch.sh has another name'
 # a folder with neither version, and the binary version next to the other
-mc_data_fails 3 "both/data_batch_1.bin" cifar10 both
+mc_data_fails 3 "both: data_batch_1.bin*missing*fetch.sh cifar10 DIR" cifar10 both
 fixture cifar10
 cp -r root10/cifar-10-batches-py set
 mc-data cifar10 set --split test --samples 5 -o x.mcz

@@ -11,11 +11,11 @@ done
 mc-data folder set --no-shuffle --size 16 -o s16.mcz
 mkdir one
 cp -r set/rgb.jpg one/
-mc-data folder one --size 48 -o s48.mcz
+mc-data folder one --classes 1 --size 48 -o s48.mcz
 for f in set/*; do
     rm -rf one/*
     cp -r "$f" one/
-    mc-data folder one -o "own-${f##*/}.mcz"
+    mc-data folder one --classes 1 -o "own-${f##*/}.mcz"
 done
 py <<'PY' || die "not Pillow's pixels"
 golden = np.load(os.environ["MC_ROOT"] + "/tests/pictures/golden.npz")

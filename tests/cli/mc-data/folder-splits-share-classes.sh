@@ -18,10 +18,13 @@ mc_data_fails 3 "split/val: class 'b'*split/train*missing" folder split --split 
 mkdir split/test split/test/a && cp "$pictures/rgb.jpg" split/test/a # test is read if both exist
 mc_data_fails 3 "split/test: class 'b'*split/train*missing" folder split --split test
 mv split/train train
-mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a test set alone does not count its own classes'
+mc_data_fails 3 "split/test: 2 class folders expected, got 1" folder split --split test
+mc_data_fails 3 "split/test: 3 class folders expected, got 1" folder split --split test --classes 3
+one() { mc-data folder split --classes 1 --split test; }
+one | mc-info --json | grep -q '"classes":1,' || die 'a test set alone does not count its own classes'
 mc_data_fails 3 "split: folder 'train'*missing" folder split
 mv split/test test
-mc-data folder split --split test | mc-info --json | grep -q '"classes":1,' || die 'a val set alone does not count its own classes'
+one | mc-info --json | grep -q '"classes":1,' || die 'a val set alone does not count its own classes'
 mv train split
 rm -r split/val
 mc_data_fails 3 "split: folder 'test'*missing" folder split --split test

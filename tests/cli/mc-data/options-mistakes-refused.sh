@@ -16,6 +16,6 @@ fails_with 2 "--size: '2049' is not a whole number from 1 to 2048" mc-data folde
 fails_with 2 '--shuffle and --no-shuffle cannot be combined' mc-data folder set --shuffle 1 --no-shuffle
 fails_with 2 'npz: FILE is required, as in: mc-data npz FILE -o train.mcz' mc-data npz
 fails_with 2 "cifar10: unexpected argument 'set'" mc-data cifar10 set set
-fails_with 2 'cifar10: --layout and --classes are only for npz and idx' mc-data cifar10 set --layout nchw
-fails_with 2 'synth: --layout and --classes are only for npz and idx' mc-data synth --classes 3
+fails_with 2 'cifar10: --layout is only for npz and idx' mc-data cifar10 set --layout nchw
+fails_with 2 'synth: --classes is only for npz, idx and folder' mc-data synth --classes 3
 fails_with 2 'idx: --arrays is only for npz' mc-data idx set --arrays x,y

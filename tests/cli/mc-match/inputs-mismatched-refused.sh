@@ -5,7 +5,7 @@ samples=$MC_ROOT/formats/samples
 a=$samples/good-weights.mcz
 
 fails_with 2 'missing: operand B.mcz (see --help)' mc-match "$a"
-fails_with 2 "unexpected argument '$a' (see --help)" mc-match "$a" "$a" "$a"
+fails_with 2 "unexpected argument '$a' (expected: A.mcz B.mcz)" mc-match "$a" "$a" "$a"
 fails_with 2 'missing: operand A.mcz, operand B.mcz (see --help)' mc-match
 fails_with 2 'only one input can be standard input' mc-match --init - "$a" - </dev/null
 fails_with 2 "--seed: 'x' is not a whole number from 0 to 9223372036854775807" mc-match --seed x "$a" "$a"

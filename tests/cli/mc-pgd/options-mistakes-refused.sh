@@ -5,7 +5,7 @@ w=$samples/good-weights.mcz p="mc-pgd --data $samples/good-dataset.mcz"
 
 fails_with 2 'missing: --data FILE.mcz (see --help)' mc-pgd $w
 fails_with 2 'missing: operand WEIGHTS.mcz (see --help)' mc-pgd --data - <"$samples/good-dataset.mcz"
-fails_with 2 "unexpected argument '$w' (see --help)" $p $w $w
+fails_with 2 "unexpected argument '$w' (expected: [WEIGHTS.mcz])" $p $w $w
 fails_with 2 "--eps: '-1' is not a number from 0 to 1e+06" $p --eps -1 $w
 fails_with 2 "--eps: 'nan' is not a number from 0 to 1e+06" $p --eps nan $w
 fails_with 2 "--step: '-1/255' is not a number from 0 to 1e+06" $p --step=-1/255 $w

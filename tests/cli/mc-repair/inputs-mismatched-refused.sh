@@ -11,7 +11,7 @@ fails_with 2 'missing: --data FILE.mcz (see --help)' mc-repair bn,6.mcz
 fails_with 2 'missing: operand A.mcz after --ends (see --help)' mc-repair --data d.mcz 6.mcz --ends
 fails_with 2 'one network before --ends expected, got 2' mc-repair --data d.mcz 6.mcz 6.mcz --ends 6.mcz
 fails_with 2 '--ends is given twice (all ends follow one --ends)' mc-repair --data d.mcz 6.mcz --ends 6.mcz --ends 6.mcz
-fails_with 2 "unexpected argument '6.mcz' (see --help)" mc-repair --data d.mcz 6.mcz 6.mcz
+fails_with 2 "unexpected argument '6.mcz' (expected: NET.mcz; --ends A.mcz B.mcz names the networks of a mean)" mc-repair --data d.mcz 6.mcz 6.mcz
 fails_with 2 '--weights has no effect without --ends' mc-repair --weights 1,1 --data d.mcz 6.mcz
 fails_with 2 '--weights must have one number per network (got 1 for 2 networks)' \
     mc-repair --data d.mcz --weights 1 6.mcz --ends 6.mcz 6.mcz

@@ -7,10 +7,10 @@ t="mc-train --data d.mcz --epochs 1"
 
 fails_with 2 'missing: --net NAME (or --init FILE.mcz) (see --help)' $t
 fails 2 "unknown network 'resnet1000'*tinyten" $t --net resnet1000
-fails_with 2 "--lr: '1x' is not a number from 0 to 1e+06" $t --net tinyten --lr 1x
+fails_with 2 "--lr: '1x' is not a number from 1e-12 to 1e+06" $t --net tinyten --lr 1x
 fails_with 2 "--epochs: '-1' is not a whole number from 0 to 1000000" $t --net tinyten --epochs -1
 fails_with 2 "--schedule: unknown value 'quadratic' (one of: step, cosine, onecycle, linear)" $t --net tinyten --schedule quadratic
-fails_with 2 "unexpected argument 'extra' (see --help)" $t --net tinyten extra
+fails_with 2 "unexpected argument 'extra' (only options are expected; --net NAME --data DATASET.mcz)" $t --net tinyten extra
 fails_with 2 'missing: --data FILE.mcz (see --help)' mc-train --net tinyten
 fails_with 2 "unknown device 'nothing' (one of: auto, cpu, cuda, cuda:N)" $t --net tinyten --device nothing
 MC_CUDA_LIBRARY=none.so fails 1 'none.so' $t --net tinyten --device cuda
