@@ -143,9 +143,13 @@ $(BUILD)/kernels/cpu/isa_%.o $(BUILD)/tools/align/products.o: ALL_CFLAGS += -O3 
 ifeq ($(shell uname -m),x86_64)
 $(BUILD)/kernels/cpu/isa_avx512.o: ALL_CFLAGS += -march=x86-64-v4 -mprefer-vector-width=512
 $(BUILD)/kernels/cpu/isa_avx2.o: ALL_CFLAGS += -march=x86-64-v3
+# gcc 12 loads pairs of int32 through MMX registers, which breaks the sums in long double that follow.
+$(BUILD)/libcommon/assign/assign.o: ALL_CFLAGS += -mno-mmx
 endif
 
-# Loops over all values of a network: gcc vectorises them only with -O3.
+# Loops of linear assignment and over all values of a network: gcc vectorises them well only with -O3. clang warns of
+# minima of float64, which it does not vectorise.
+$(BUILD)/libcommon/assign/assign.o: ALL_CFLAGS += -O3 -Wno-pass-failed
 $(BUILD)/libcommon/base/narrow.o $(BUILD)/libcommon/base/planes.o $(BUILD)/formats/network/combine.o: ALL_CFLAGS += -O3
 
 # Embed tables in programs, each as one C string.

@@ -31,7 +31,7 @@ struct mc_assignment {
  *
  * Costs that span more are solved in floating point. Subtract the minimum of each row and column; u
  * is the median of the costs that are not 0. Each matched pair is within 1e-9 u of tight
- * (libcommon/assign/wide.h).
+ * (libcommon/assign/wide.c).
  *
  * Deterministic: ties go to the lowest index, and the search is exact, so every instruction set
  * returns the same permutation. A constant matrix returns the identity. Memory: 4 n^2 bytes. One

@@ -6,7 +6,6 @@
  * permutations on all instruction sets. */
 
 #include "libcommon/assign/assign.h"
-#include "libcommon/assign/loops_table.h"
 #include "tests/parity/assign_matrices.h"
 #include "tests/unit/must.h"
 
