@@ -67,7 +67,7 @@ struct mc_cli {
     const char *log_path; /* --log-json */
     const char **operands;
     size_t n_operands;
-    const char *not_operands;   /* what users who give too many operands may want, or NULL */
+    const char *not_operands;   /* advice if too many operands are given, or NULL */
     int registers_operands;     /* the program itself registers the files among the operands */
     int text;                   /* the output is not a binary stream */
     int foreign;                /* the output is a file of another project's format */
