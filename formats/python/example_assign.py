@@ -6,6 +6,7 @@
 
 Reads a matrices stream from a file or standard input. Writes a permutation stream to standard output.
 """
+
 import os
 import sys
 
@@ -28,7 +29,13 @@ for g in s.meta["groups"]:
     perms[g["name"]] = columns.astype("<i4")
 
 try:
-    mcz.write("-", "permutation", {"groups": groups}, perms,
-              history=mcz.history("example_assign.py", {}, [s]), inputs=[s.id])
+    mcz.write(
+        "-",
+        "permutation",
+        {"groups": groups},
+        perms,
+        history=mcz.history("example_assign.py", {}, [s]),
+        inputs=[s.id],
+    )
 except OSError as e:
     sys.exit("example_assign.py: %s" % e)

@@ -10,6 +10,7 @@ $ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environme
 mc-plot. The same input gives the same bytes.
 
 A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
+
 import base64
 import hashlib
 import os
@@ -37,7 +38,9 @@ def libraries(programs):
     """{soname: path} of the shared libraries that the programs load, without the C library's."""
     found = {}
     for program in programs:
-        for line in subprocess.run(["ldd", program], check=True, capture_output=True, text=True).stdout.splitlines():
+        for line in subprocess.run(
+            ["ldd", program], check=True, capture_output=True, text=True
+        ).stdout.splitlines():
             name, arrow, path = line.strip().partition(" => ")
             if arrow and not SYSTEM.match(name):
                 if path.startswith("not found"):
@@ -81,9 +84,15 @@ def project():
         text = f.read()
     with open(os.path.join(PACKAGE, "mcz/__init__.py"), encoding="utf-8") as f:
         version = re.search(r'^__version__ = "(.*)"', f.read(), re.M)[1]
-    lists = {name: re.findall(r'"(.*?)"', items) for name, items in re.findall(r"^(\w+) = \[(.*)\]", text, re.M)}
-    requires = [*(f"Requires-Dist: {r}\n" for r in lists["dependencies"]), "Provides-Extra: plot\n",
-                *(f'Requires-Dist: {r}; extra == "plot"\n' for r in lists["plot"])]
+    lists = {
+        name: re.findall(r'"(.*?)"', items)
+        for name, items in re.findall(r"^(\w+) = \[(.*)\]", text, re.M)
+    }
+    requires = [
+        *(f"Requires-Dist: {r}\n" for r in lists["dependencies"]),
+        "Provides-Extra: plot\n",
+        *(f'Requires-Dist: {r}; extra == "plot"\n' for r in lists["plot"]),
+    ]
     return version, METADATA.format(version=version, requires="".join(requires))
 
 
@@ -99,18 +108,24 @@ def pack(stage, out):
         files.append((f"{data}/lib/mc/{name}", path))
         texts_of_licences.update(licences(path))
     files += [(f"{info}/licenses/{name}", path) for name, path in sorted(texts_of_licences.items())]
-    texts = {f"{info}/METADATA": metadata, f"{info}/entry_points.txt": SCRIPTS,
-             f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mc\nRoot-Is-Purelib: false\nTag: {TAG}\n"}
+    texts = {
+        f"{info}/METADATA": metadata,
+        f"{info}/entry_points.txt": SCRIPTS,
+        f"{info}/WHEEL": f"Wheel-Version: 1.0\nGenerator: mc\nRoot-Is-Purelib: false\nTag: {TAG}\n",
+    }
 
     record, name_of_wheel = [], f"mcz-{version}-{TAG}.whl"
     wheel = os.path.join(out, name_of_wheel)
     with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED) as archive:
+
         def add(name, content, mode):
             content = re.sub(rb"\A#!/usr/bin/python3\n", b"#!/usr/bin/env python3\n", content)
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
-            digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            digest = (
+                base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+            )
             record.append(f"{name},sha256={digest},{len(content)}")
 
         for name, path in files:
@@ -119,19 +134,25 @@ def pack(stage, out):
         for name, text in texts.items():
             add(name, text.encode(), 0o644)
         record.append(f"{info}/RECORD,,")
-        archive.writestr(zipfile.ZipInfo(f"{info}/RECORD", (1980, 1, 1, 0, 0, 0)), "\n".join(record) + "\n")
+        archive.writestr(
+            zipfile.ZipInfo(f"{info}/RECORD", (1980, 1, 1, 0, 0, 0)), "\n".join(record) + "\n"
+        )
     os.rename(wheel + ".part", wheel)
     return name_of_wheel
 
 
 # ---- hooks of PEP 517 ------------------------------------------------------------------------------------------------
 
+
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     packages = os.path.join(ROOT, "pipelines/setup/install-packages.sh")
     check = subprocess.run([packages, "--check"], stderr=subprocess.PIPE, text=True)
     if check.returncode:  # pip must not install system packages
         sys.exit(check.stderr.strip())
-    run = subprocess.run(["make", "-C", ROOT, "wheel", "PACKAGES=true", f"WHEELS={wheel_directory}"], stdout=sys.stderr)
+    run = subprocess.run(
+        ["make", "-C", ROOT, "wheel", "PACKAGES=true", f"WHEELS={wheel_directory}"],
+        stdout=sys.stderr,
+    )
     if run.returncode:
         sys.exit("build_wheel: make failed (see the lines above)")
     return f"mcz-{project()[0]}-{TAG}.whl"
@@ -140,9 +161,19 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 def build_sdist(sdist_directory, config_settings=None):
     version, metadata = project()
     name = f"mcz-{version}"
-    run = subprocess.run(["git", "-C", ROOT, "archive", "--format=tar.gz", f"--prefix={name}/",
-                          f"--add-virtual-file={name}/PKG-INFO:{metadata}",
-                          f"--output={os.path.join(os.path.abspath(sdist_directory), name)}.tar.gz", "HEAD"])
+    run = subprocess.run(
+        [
+            "git",
+            "-C",
+            ROOT,
+            "archive",
+            "--format=tar.gz",
+            f"--prefix={name}/",
+            f"--add-virtual-file={name}/PKG-INFO:{metadata}",
+            f"--output={os.path.join(os.path.abspath(sdist_directory), name)}.tar.gz",
+            "HEAD",
+        ]
+    )
     if run.returncode:
         sys.exit("build_wheel: git archive failed (see the line above)")
     return name + ".tar.gz"

@@ -23,6 +23,7 @@ mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc
 NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}. widened(s) has them, and
 float16, as float32.
 """
+
 __version__ = "0.3.0"
 
 from .errors import Error

@@ -3,6 +3,7 @@
 
 This program checks the bytes, and `mc-info --check` the contents. mc-info must be on PATH.
 Exit status: 0 all streams are valid; 1 a file cannot be read, or mc-info is missing; 3 a stream is invalid."""
+
 import os
 import shutil
 import signal
@@ -18,7 +19,10 @@ from mcz.stream import read_file
 def show(path, check):
     """Prints a stream's header and tensors. check: runs mc-info --check first."""
     piped = path == "-" or not os.path.isfile(path)
-    with nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as f, tempfile.TemporaryFile() as copy:
+    with (
+        nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb") as f,
+        tempfile.TemporaryFile() as copy,
+    ):
         if piped:  # a pipe can be read once, and mc-info reads it again
             shutil.copyfileobj(f, copy)
             copy.seek(0)
@@ -27,7 +31,10 @@ def show(path, check):
         if check:
             os.lseek(copy.fileno(), 0, os.SEEK_SET)
             programs.check("-" if piped else path, copy)
-    print("%s: %s, kind %s, id %s, %d records" % (path, "ok" if check else "read", s.kind, s.id, s.records))
+    print(
+        "%s: %s, kind %s, id %s, %d records"
+        % (path, "ok" if check else "read", s.kind, s.id, s.records)
+    )
     for name, a in s.tensors.items():
         print("  %-8s  %-16s  %s" % (s.dtypes[name], "x".join(map(str, a.shape)) or "scalar", name))
 

@@ -8,6 +8,7 @@ x, (x,)         an input without labels: a tensor, or alone in a tuple or list
 
 An input x is a tensor, a tuple or list of arguments, or a dictionary of them: ((x1, x2), y), ({argument: x}, y). If a function
 needs no labels, the first entry of a tuple of any length is x. Batches may have different lengths and shapes."""
+
 from __future__ import annotations
 
 import math
@@ -26,20 +27,30 @@ from .evaluate import accepts, outputs
 Batches = Iterable[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
 IGNORED = -100  # the label that cross_entropy ignores
-BATCHES = ("batches (x, y) of inputs and labels expected (several inputs: ((x1, x2), y) or ({argument: x}, y)), or dictionaries "
-           "{argument: x, \"labels\": y}")
+BATCHES = (
+    "batches (x, y) of inputs and labels expected (several inputs: ((x1, x2), y) or ({argument: x}, y)), or dictionaries "
+    '{argument: x, "labels": y}'
+)
 
 
 # ---- inputs and labels -----------------------------------------------------------------------------------------------
 
+
 def loader_of(loader: Any) -> Batches:
     """The loader, unless it is something else in its place."""
     order = "(the order is a, b, loader, groups)"
-    need(not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
-         "a loader of batches expected, got %s %s" % (type(loader).__name__, order))
-    need(not isinstance(loader, torch.Tensor), "a loader of batches expected, got a tensor (one batch x: [x])")
-    need(hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"), "a loader of batches expected, got %s" %
-         type(loader).__name__)
+    need(
+        not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
+        "a loader of batches expected, got %s %s" % (type(loader).__name__, order),
+    )
+    need(
+        not isinstance(loader, torch.Tensor),
+        "a loader of batches expected, got a tensor (one batch x: [x])",
+    )
+    need(
+        hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"),
+        "a loader of batches expected, got %s" % type(loader).__name__,
+    )
     return loader
 
 
@@ -59,7 +70,9 @@ def read(loader: Batches, text: str = "") -> Iterator[Any]:
     batch = None
     for batch in shown(loader_of(loader), text):
         yield batch
-    once = " (an iterator can be read only once: give a DataLoader, or a list)" * hasattr(loader, "__next__")
+    once = " (an iterator can be read only once: give a DataLoader, or a list)" * hasattr(
+        loader, "__next__"
+    )
     need(batch is not None, "the loader yields no batches" + once)
 
 
@@ -78,9 +91,17 @@ def input_of(batch: Any, example: Any = None) -> Any:
     if isinstance(batch, Mapping):
         labelled = isinstance(example, Mapping) and "labels" in example
         return {k: v for k, v in batch.items() if labelled or k != "labels"}
-    several = isinstance(example, (tuple, list)) and isinstance(batch, (tuple, list)) and len(batch) == len(example)
-    return batch[0] if isinstance(batch, (tuple, list)) and not (
-        several and not isinstance(batch[0], (tuple, list, Mapping))) else batch
+    several = (
+        isinstance(example, (tuple, list))
+        and isinstance(batch, (tuple, list))
+        and len(batch) == len(example)
+    )
+    return (
+        batch[0]
+        if isinstance(batch, (tuple, list))
+        and not (several and not isinstance(batch[0], (tuple, list, Mapping)))
+        else batch
+    )
 
 
 def labelled(net: nn.Module, batch: Any, loss: Loss) -> tuple[Any, Any]:
@@ -99,15 +120,20 @@ def first_tensor(x: Any) -> torch.Tensor:
     """The first tensor of an input that has a batch axis."""
     leaves = torch.utils._pytree.tree_leaves(x)
     found = [v for v in leaves if isinstance(v, torch.Tensor) and v.dim()]
-    need(found, "the loader must yield tensors (got %s)" % ", ".join(type(v).__name__ for v in leaves[:1]))
+    need(
+        found,
+        "the loader must yield tensors (got %s)" % ", ".join(type(v).__name__ for v in leaves[:1]),
+    )
     return found[0]
 
 
 # ---- loss and accuracy -----------------------------------------------------------------------------------------------
 
+
 class Measured(NamedTuple):
     """The loss of a batch, a mean, and its weight in the mean of several batches: the number of labels that count, or of inputs
     for your own loss. correct: the number of `labels` that the network predicts, nan if y are not classes."""
+
     loss: torch.Tensor
     weight: int
     correct: float
@@ -116,8 +142,16 @@ class Measured(NamedTuple):
 
 def _are_classes(logits: Any, y: Any) -> bool:
     """True if y are labels (N, ...), integers, of logits (N, K, ...)."""
-    return isinstance(logits, torch.Tensor) and isinstance(y, torch.Tensor) and logits.dim() > 1 < logits.shape[1] and (
-        y.shape == logits.shape[:1] + logits.shape[2:] and not y.is_floating_point() and not y.is_complex())
+    return (
+        isinstance(logits, torch.Tensor)
+        and isinstance(y, torch.Tensor)
+        and logits.dim() > 1 < logits.shape[1]
+        and (
+            y.shape == logits.shape[:1] + logits.shape[2:]
+            and not y.is_floating_point()
+            and not y.is_complex()
+        )
+    )
 
 
 def _own(output: Any) -> Any:
@@ -137,18 +171,52 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         theirs = _own(output)
         classes = classes and (theirs is None or y.dim() == 1)
     if default and theirs is None and not classes:
-        need(isinstance(logits, torch.Tensor), "logits expected, got %s (your own loss= reads any output)" % (
-            "a dictionary of %s" % ", ".join(map(str, output)) if isinstance(output, Mapping) else type(logits).__name__))
-        need(False, "labels %s of integers expected, got %s of %s (other labels need your own loss=)" % (
-            tuple(logits.shape[:1] + logits.shape[2:]), tuple(y.shape), str(y.dtype)[len("torch."):]))
+        need(
+            isinstance(logits, torch.Tensor),
+            "logits expected, got %s (your own loss= reads any output)"
+            % (
+                "a dictionary of %s" % ", ".join(map(str, output))
+                if isinstance(output, Mapping)
+                else type(logits).__name__
+            ),
+        )
+        need(
+            False,
+            "labels %s of integers expected, got %s of %s (other labels need your own loss=)"
+            % (
+                tuple(logits.shape[:1] + logits.shape[2:]),
+                tuple(y.shape),
+                str(y.dtype)[len("torch.") :],
+            ),
+        )
     n = int((y != IGNORED).sum()) if classes or default else 0
     if not default:
         value, weight = loss(output, y), len(first_tensor((y, x)))
-        need(isinstance(value, torch.Tensor) and value.numel() == 1, "loss must return a tensor of one number (got %s)" % (
-            "shape %s" % (tuple(value.shape),) if isinstance(value, torch.Tensor) else type(value).__name__))
+        need(
+            isinstance(value, torch.Tensor) and value.numel() == 1,
+            "loss must return a tensor of one number (got %s)"
+            % (
+                "shape %s" % (tuple(value.shape),)
+                if isinstance(value, torch.Tensor)
+                else type(value).__name__
+            ),
+        )
     else:  # the mean over no labels is not a number
         if theirs is None:
             wrong = y[(y != IGNORED) & ((y < 0) | (y >= logits.shape[1]))]
-            need(not len(wrong), "labels from 0 to %d expected, or -100 (got %s)" % (logits.shape[1] - 1, wrong[:1].tolist()))
-        value, weight = (logits.sum() * 0 if not n else F.cross_entropy(logits, y.long()) if theirs is None else theirs), n
+            need(
+                not len(wrong),
+                "labels from 0 to %d expected, or -100 (got %s)"
+                % (logits.shape[1] - 1, wrong[:1].tolist()),
+            )
+        value, weight = (
+            (
+                logits.sum() * 0
+                if not n
+                else F.cross_entropy(logits, y.long())
+                if theirs is None
+                else theirs
+            ),
+            n,
+        )
     return Measured(value, weight, int((logits.argmax(1) == y).sum()) if classes else math.nan, n)

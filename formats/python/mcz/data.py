@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Make dataset streams from arrays, or from CIFAR's Python version, which consists of pickles.
 
-    python -m mcz.data cifar10-python DIR --split train -o train.mcz      # or cifar100-python
+python -m mcz.data cifar10-python DIR --split train -o train.mcz      # or cifar100-python
 """
+
 import argparse
 import os
 import pickle
@@ -16,20 +17,40 @@ from mcz.errors import Error, inside, need
 __all__ = ["cifar", "write"]
 
 AUGMENT = {"rotate": 15.0, "flip": True, "pad": 4}
-CIFAR = {"mean": [.4914, .4822, .4465], "std": [.247, .243, .261], "augment": AUGMENT}
+CIFAR = {"mean": [0.4914, 0.4822, 0.4465], "std": [0.247, 0.243, 0.261], "augment": AUGMENT}
 # name of the data set, folder, files per split, key of the labels, file and key of the class names, classes
-SETS = {"cifar10-python": ("cifar10", "cifar-10-batches-py", {"train": ["data_batch_%d" % i for i in range(1, 6)],
-                                                              "test": ["test_batch"]},
-                           b"labels", "batches.meta", b"label_names", 10),
-        "cifar100-python": ("cifar100", "cifar-100-python", {"train": ["train"], "test": ["test"]},
-                            b"fine_labels", "meta", b"fine_label_names", 100)}
+SETS = {
+    "cifar10-python": (
+        "cifar10",
+        "cifar-10-batches-py",
+        {"train": ["data_batch_%d" % i for i in range(1, 6)], "test": ["test_batch"]},
+        b"labels",
+        "batches.meta",
+        b"label_names",
+        10,
+    ),
+    "cifar100-python": (
+        "cifar100",
+        "cifar-100-python",
+        {"train": ["train"], "test": ["test"]},
+        b"fine_labels",
+        "meta",
+        b"fine_label_names",
+        100,
+    ),
+}
 
 
 class _Unpickler(pickle.Unpickler):
     """Loads arrays and plain values only, because a pickle could call any function that it names."""
 
-    ALLOWED = {("numpy", "ndarray"), ("numpy", "dtype"), ("_codecs", "encode"),
-               ("numpy.core.multiarray", "_reconstruct"), ("numpy._core.multiarray", "_reconstruct")}
+    ALLOWED = {
+        ("numpy", "ndarray"),
+        ("numpy", "dtype"),
+        ("_codecs", "encode"),
+        ("numpy.core.multiarray", "_reconstruct"),
+        ("numpy._core.multiarray", "_reconstruct"),
+    }
 
     def find_class(self, module, name):
         need((module, name) in self.ALLOWED, "unsafe pickle: calls %s.%s" % (module, name))
@@ -66,13 +87,22 @@ def cifar(which, folder, split):
         path = os.path.join(folder, file)
         batch = _unpickle(path)
         with inside(path):
-            need(isinstance(batch, dict) and b"data" in batch and key in batch, "data or labels are missing")
+            need(
+                isinstance(batch, dict) and b"data" in batch and key in batch,
+                "data or labels are missing",
+            )
             try:
                 x, y = np.asarray(batch[b"data"]), np.asarray(batch[key])
             except ValueError as e:
                 raise Error("its data or labels are not an array: %s" % e) from None
-            need(x.dtype == np.uint8 and x.ndim == 2 and x.shape[1] == 3072 and y.shape == x.shape[:1],
-                 "data (n, 3072) uint8 and labels (n) expected, got %s %s and %s" % (x.shape, x.dtype, y.shape))
+            need(
+                x.dtype == np.uint8
+                and x.ndim == 2
+                and x.shape[1] == 3072
+                and y.shape == x.shape[:1],
+                "data (n, 3072) uint8 and labels (n) expected, got %s %s and %s"
+                % (x.shape, x.dtype, y.shape),
+            )
             images.append(x.reshape(-1, 3, 32, 32))
             labels.append(y)
     names, path = None, os.path.join(folder, meta)
@@ -83,8 +113,11 @@ def cifar(which, folder, split):
                 names = [n.decode() for n in found[names_key]]
             except (AttributeError, KeyError, TypeError, UnicodeDecodeError):
                 raise Error("class names are missing") from None
-    return np.concatenate(images), np.concatenate(labels), dict(
-        CIFAR, name=name, split=split, order="publisher", classes=classes, class_names=names)
+    return (
+        np.concatenate(images),
+        np.concatenate(labels),
+        dict(CIFAR, name=name, split=split, order="publisher", classes=classes, class_names=names),
+    )
 
 
 def _labels(labels, classes):
@@ -93,13 +126,28 @@ def _labels(labels, classes):
     need(labels.dtype.kind in "iuf", "labels must be integers (got %s)" % labels.dtype)
     wrong = np.flatnonzero(~((labels >= 0) & (labels < classes) & (labels == np.floor(labels))))
     if len(wrong):
-        raise Error("label of image %d must be an integer from 0 to %d (got %s)" %
-                    (wrong[0], classes - 1, labels.flat[wrong[0]]))
+        raise Error(
+            "label of image %d must be an integer from 0 to %d (got %s)"
+            % (wrong[0], classes - 1, labels.flat[wrong[0]])
+        )
     return labels.astype(np.int32)
 
 
-def write(path, images, labels, classes, mean, std, name="mine", split="train", order="publisher", class_names=None,
-          augment=None, tool="mcz.data", args=None):
+def write(
+    path,
+    images,
+    labels,
+    classes,
+    mean,
+    std,
+    name="mine",
+    split="train",
+    order="publisher",
+    class_names=None,
+    augment=None,
+    tool="mcz.data",
+    args=None,
+):
     """Writes a dataset stream. Returns its content id.
 
         mcz.data.write("mine.mcz", images, labels, classes=10, mean=[.49, .48, .45], std=[.25, .24, .26])
@@ -118,30 +166,49 @@ def write(path, images, labels, classes, mean, std, name="mine", split="train", 
     classes = int(classes)
     labels = _labels(labels, classes)
     images = np.asarray(images)
-    need(images.dtype.name in ("uint8", "float32"), "pixels must be uint8 or float32 (got %s)" % images.dtype)
-    need(images.ndim == 4 and labels.shape == images.shape[:1], "images (N,C,H,W) and labels (N) expected, got %s and %s" %
-         (images.shape, labels.shape))
+    need(
+        images.dtype.name in ("uint8", "float32"),
+        "pixels must be uint8 or float32 (got %s)" % images.dtype,
+    )
+    need(
+        images.ndim == 4 and labels.shape == images.shape[:1],
+        "images (N,C,H,W) and labels (N) expected, got %s and %s" % (images.shape, labels.shape),
+    )
     meta = {"name": name, "split": split, "order": order, "classes": classes}
     if class_names:
         meta["class_names"] = list(class_names)
-    meta.update(mean=[float(v) for v in mean], std=[float(v) for v in std],
-                augment=augment or {"rotate": 0.0, "flip": False, "pad": 0})
-    return mcz.write(path, "dataset", meta, {"images": images, "labels": labels},
-                     history=mcz.history(tool, args or {}))
+    meta.update(
+        mean=[float(v) for v in mean],
+        std=[float(v) for v in std],
+        augment=augment or {"rotate": 0.0, "flip": False, "pad": 0},
+    )
+    return mcz.write(
+        path,
+        "dataset",
+        meta,
+        {"images": images, "labels": labels},
+        history=mcz.history(tool, args or {}),
+    )
 
 
 def main():
-    p = argparse.ArgumentParser(prog="python -m mcz.data", description="Make a dataset stream of CIFAR's Python version.")
+    p = argparse.ArgumentParser(
+        prog="python -m mcz.data", description="Make a dataset stream of CIFAR's Python version."
+    )
     p.add_argument("set", choices=sorted(SETS), help="data set")
     p.add_argument("folder", metavar="DIR", help="folder of the unpacked archive")
     p.add_argument("--split", choices=("train", "test"), default="train", help="default: train")
-    p.add_argument("-o", dest="output", metavar="FILE", default="-", help="output (default: standard output)")
+    p.add_argument(
+        "-o", dest="output", metavar="FILE", default="-", help="output (default: standard output)"
+    )
     o = p.parse_args()
     if o.output == "-" and sys.stdout.isatty():
         p.error("standard output is a terminal: use -o FILE")
     try:
         images, labels, rest = cifar(o.set, o.folder, o.split)
-        write(o.output, images, labels, tool="mcz.data", args={"set": o.set, "split": o.split}, **rest)
+        write(
+            o.output, images, labels, tool="mcz.data", args={"set": o.set, "split": o.split}, **rest
+        )
     except (Error, OSError) as e:
         print("mcz.data: %s" % e, file=sys.stderr)
         return 3 if isinstance(e, Error) else 1

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exception of the package, and its warnings."""
+
 from __future__ import annotations
 
 import os
@@ -27,7 +28,11 @@ class Error(Exception):
     """
 
     def __init__(self, message: str, names: Iterable[str] = (), lines: Iterable[str] = ()) -> None:
-        self.message, self.names, self.lines = printable(message), list(names), [printable(v) for v in lines]
+        self.message, self.names, self.lines = (
+            printable(message),
+            list(names),
+            [printable(v) for v in lines],
+        )
         super().__init__("\n  ".join([self.message, *self.lines]))
 
 
@@ -39,8 +44,15 @@ def need(ok: object, message: str) -> None:
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:
     """Raises Error unless an argument is an integer in a range."""
-    need(isinstance(value, int) and least <= value <= (value if most is None else most), "%s must be an integer %s (got %r)" % (
-        name, "of at least %d" % least if most is None else "from %d to %d" % (least, most), value))
+    need(
+        isinstance(value, int) and least <= value <= (value if most is None else most),
+        "%s must be an integer %s (got %r)"
+        % (
+            name,
+            "of at least %d" % least if most is None else "from %d to %d" % (least, most),
+            value,
+        ),
+    )
 
 
 @contextmanager

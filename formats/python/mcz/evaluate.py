@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
+
 import inspect
 import math
 from collections.abc import Mapping
@@ -42,7 +43,9 @@ def _signature(net):
 def accepts(net, name):
     """True if a network's forward has an argument of this name, or any keyword arguments."""
     found = _signature(net)
-    return found is not None and any(k == name or p.kind is p.VAR_KEYWORD for k, p in found.parameters.items())
+    return found is not None and any(
+        k == name or p.kind is p.VAR_KEYWORD for k, p in found.parameters.items()
+    )
 
 
 def fit(net, args, kwargs):
@@ -53,10 +56,17 @@ def fit(net, args, kwargs):
     try:
         signature.bind(*args, **kwargs)
     except TypeError as e:
-        n = sum(p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) for p in signature.parameters.values())
-        raise Error("the network takes %d argument%s, but the input has %d (for a batch (inputs, labels) pass batch[0])" % (
-            n, "s" * (n != 1), len(args)) if len(args) > n else "the input does not fit the network: %s (several arguments: give "
-            "them as a dictionary, or as a tuple: ((x1, x2), y))" % e) from None
+        n = sum(
+            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in signature.parameters.values()
+        )
+        raise Error(
+            "the network takes %d argument%s, but the input has %d (for a batch (inputs, labels) pass batch[0])"
+            % (n, "s" * (n != 1), len(args))
+            if len(args) > n
+            else "the input does not fit the network: %s (several arguments: give "
+            "them as a dictionary, or as a tuple: ((x1, x2), y))" % e
+        ) from None
 
 
 def window(n):
@@ -67,14 +77,23 @@ def window(n):
 def form(x):
     """The arguments of a network's input as text: names, and shapes with N for the batch."""
     args, kwargs = arguments(x)
-    return ", ".join((k + " (%s)" % ", ".join(map(str, ["N", *v.shape[1:]])) if isinstance(v, torch.Tensor) else
-                      "%s %s" % (k, v)).strip() for k, v in [*zip([""] * len(args), args), *kwargs.items()])
+    return ", ".join(
+        (
+            k + " (%s)" % ", ".join(map(str, ["N", *v.shape[1:]]))
+            if isinstance(v, torch.Tensor)
+            else "%s %s" % (k, v)
+        ).strip()
+        for k, v in [*zip([""] * len(args), args), *kwargs.items()]
+    )
 
 
 def brief(e):
     """An exception's type and first line, shortened."""
     text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
-    return "%s: %s" % (type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200])
+    return "%s: %s" % (
+        type(e).__name__,
+        text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200],
+    )
 
 
 def call(net, x, run=None, hint=""):
@@ -87,7 +106,9 @@ def call(net, x, run=None, hint=""):
     except Error:
         raise
     except Exception as e:
-        raise Error("the network does not run on inputs %s: %s%s" % (form(x), brief(e), hint)) from e
+        raise Error(
+            "the network does not run on inputs %s: %s%s" % (form(x), brief(e), hint)
+        ) from e
 
 
 def activation(n, x, w):
@@ -101,23 +122,39 @@ EVALUATE = {
     **dict.fromkeys(ACTIVATIONS, activation),
     "relu": lambda n, x, w: F.relu(x),  # a traced network has no delta
     "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
-    "conv": lambda n, x, w: F.conv2d(x, w("weight").reshape(n["out"], -1, *n["kernel"]),
-                                     w("bias") if n["bias"] else None, groups=n["groups"], **window(n)),
-    "linear": lambda n, x, w: F.linear(x.flatten(1), w("weight"), w("bias") if n["bias"] else None)[..., None, None],
-    "batchnorm": lambda n, x, w: F.batch_norm(x, w("running_mean"), w("running_var"), w("weight"), w("bias"),
-                                              eps=n["eps"]),
-    "layernorm": lambda n, x, w: F.layer_norm(x.movedim(1, -1), x.shape[1:2], w("weight"), w("bias"),
-                                              n["eps"]).movedim(-1, 1),
+    "conv": lambda n, x, w: F.conv2d(
+        x,
+        w("weight").reshape(n["out"], -1, *n["kernel"]),
+        w("bias") if n["bias"] else None,
+        groups=n["groups"],
+        **window(n),
+    ),
+    "linear": lambda n, x, w: F.linear(x.flatten(1), w("weight"), w("bias") if n["bias"] else None)[
+        ..., None, None
+    ],
+    "batchnorm": lambda n, x, w: F.batch_norm(
+        x, w("running_mean"), w("running_var"), w("weight"), w("bias"), eps=n["eps"]
+    ),
+    "layernorm": lambda n, x, w: F.layer_norm(
+        x.movedim(1, -1), x.shape[1:2], w("weight"), w("bias"), n["eps"]
+    ).movedim(-1, 1),
     "groupnorm": lambda n, x, w: F.group_norm(x, n["groups"], w("weight"), w("bias"), n["eps"]),
-    "scale": lambda n, x, w: x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"])),
-    "add": lambda n, *x: sum(x[1:-1], x[0]), "concat": lambda n, *x: torch.cat(x[:-1], 1),
+    "scale": lambda n, x, w: (
+        x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"]))
+    ),
+    "add": lambda n, *x: sum(x[1:-1], x[0]),
+    "concat": lambda n, *x: torch.cat(x[:-1], 1),
     "mul": lambda n, x, y, w: x * y,
     "pad": lambda n, x, w: F.pad(x, [s[i] for i in (2, 1, 0) for s in (n["before"], n["after"])]),
     "maxpool": lambda n, x, w: F.max_pool2d(x, n["kernel"], ceil_mode=n["ceil"], **window(n)),
-    "avgpool": lambda n, x, w: F.avg_pool2d(x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **window(n)),
+    "avgpool": lambda n, x, w: F.avg_pool2d(
+        x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **window(n)
+    ),
     "globalpool": lambda n, x, w: x.mean((2, 3), keepdim=True),
     "adaptpool": lambda n, x, w: F.adaptive_avg_pool2d(x, n["size"]),
-    "flatten": lambda n, x, w: x.flatten(1)[..., None, None], "dropout": lambda n, x, w: x, "loss": lambda n, x, w: x,
+    "flatten": lambda n, x, w: x.flatten(1)[..., None, None],
+    "dropout": lambda n, x, w: x,
+    "loss": lambda n, x, w: x,
 }
 
 
@@ -126,18 +163,28 @@ def verify(net, m, t):
     images. Adds a difference to the problems of the trace t."""
     x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
     state, values, first = net.state_dict(), {}, m["nodes"][0]
-    a, b = (torch.tensor(np.broadcast_to(v, (len(first["mean"]),)).copy(), dtype=x.dtype).view(-1, 1, 1)
-            for v in t.normalise or (1., 0.))
+    a, b = (
+        torch.tensor(np.broadcast_to(v, (len(first["mean"]),)).copy(), dtype=x.dtype).view(-1, 1, 1)
+        for v in t.normalise or (1.0, 0.0)
+    )
     with torch.no_grad():
-        values["pixels"], expected = x * a + b, [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
+        values["pixels"], expected = (
+            x * a + b,
+            [o.as_subclass(torch.Tensor) for o in outputs(net(x))],
+        )
         for n in m["nodes"][1:]:
             values[n["name"]] = EVALUATE[n["op"]](
-                n, *(values[i] for i in n["in"]), lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]])
+                n,
+                *(values[i] for i in n["in"]),
+                lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]],
+            )
         logits = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
-        logits, expected = torch.cat(logits), torch.cat(expected[:len(logits)])
+        logits, expected = torch.cat(logits), torch.cat(expected[: len(logits)])
         if LOG_SOFTMAX in t.notes:
             logits = logits.log_softmax(1)
         error, largest = (logits - expected).abs().max().item(), expected.abs().max().item()
     if not error <= 1e-4 * max(largest, 1e-3) or not math.isfinite(error):
-        t.problems.append("(the network itself): the graph's logits differ by %g (largest logit: %g): the network branches "
-                          "on its input, or overwrites a tensor that it needs later" % (error, largest))
+        t.problems.append(
+            "(the network itself): the graph's logits differ by %g (largest logit: %g): the network branches "
+            "on its input, or overwrites a tensor that it needs later" % (error, largest)
+        )

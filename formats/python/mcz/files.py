@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Files that appear whole or not at all, by the rules of mc's programs (formats/stream/output.h)."""
+
 import errno
 import fcntl
 import os
@@ -29,7 +30,11 @@ def _resolve(path):
     """Follows symbolic links in the last component of `path`. Returns a path, or the number of a descriptor."""
     for _ in range(MAX_LINKS):
         folder, name = os.path.split(path)
-        if name.isascii() and name.isdecimal() and os.path.realpath(folder) == os.path.realpath("/proc/self/fd"):
+        if (
+            name.isascii()
+            and name.isdecimal()
+            and os.path.realpath(folder) == os.path.realpath("/proc/self/fd")
+        ):
             return int(name)
         try:
             path = os.path.join(folder, os.readlink(path))

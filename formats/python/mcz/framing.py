@@ -2,6 +2,7 @@
 """The bytes of a stream (formats/README.md): one zstd frame that holds MessagePack objects.
 
 Each object is walked before it is unpacked. A damaged length can therefore not allocate memory."""
+
 import msgpack
 import numpy as np
 import zstandard
@@ -12,10 +13,15 @@ WINDOW_MAX = 8 << 20  # bytes
 KEYS_MAX = 1024
 MAGIC = b"\x28\xb5\x2f\xfd"
 BLOCKS = b"\x81\xa3mcz\x03"  # the object {"mcz": 3}, after which the frame holds blocks
-BLOCK_MAX, BLOCK_VALUES, OBJECTS = 1 << 20, 131072, 64 << 10  # bytes; values and bytes in a written block
+BLOCK_MAX, BLOCK_VALUES, OBJECTS = (
+    1 << 20,
+    131072,
+    64 << 10,
+)  # bytes; values and bytes in a written block
 
 
 # ---- the frame -------------------------------------------------------------------------------------------------------
+
 
 class Frame:
     """Decodes an input that must be exactly one zstd frame with a checksum. `buffer` starts with the current object;
@@ -43,7 +49,7 @@ class Frame:
         need(MAGIC.startswith(data[:4]), "is not an mcz stream")
         need(len(data) == 6, "is truncated")
         need(data[4] & 0x04, "its zstd frame has no checksum")
-        need(not data[4] & 0x1b, "its zstd frame has a dictionary or reserved bits")
+        need(not data[4] & 0x1B, "its zstd frame has a dictionary or reserved bits")
         return data
 
     def _pieces(self, data):
@@ -53,10 +59,15 @@ class Frame:
                 piece = d.decompress(data)
             except zstandard.ZstdError as e:
                 reason = str(e)
-                raise Error("its zstd window is over 8 MiB" if "too much memory" in reason else
-                            "the frame's checksum is wrong" if "checksum" in reason else "damaged: " + reason) from None
+                raise Error(
+                    "its zstd window is over 8 MiB"
+                    if "too much memory" in reason
+                    else "the frame's checksum is wrong"
+                    if "checksum" in reason
+                    else "damaged: " + reason
+                ) from None
             for i in range(0, len(piece), 1 << 20):
-                yield piece[i:i + (1 << 20)]
+                yield piece[i : i + (1 << 20)]
             if d.eof:
                 need(not d.unused_data and not self._read(1), "bytes after the end of the stream")
                 return
@@ -91,8 +102,10 @@ class Frame:
         while self._fill(1):
             head = self._take(5)
             width, n = head[0], int.from_bytes(head[1:], "little")
-            need(width in (1, 2, 4, 8) and 0 < n <= BLOCK_MAX and not n % width,
-                 "a block of %d bytes of width %d is not valid" % (n, width))
+            need(
+                width in (1, 2, 4, 8) and 0 < n <= BLOCK_MAX and not n % width,
+                "a block of %d bytes of width %d is not valid" % (n, width),
+            )
             yield np.frombuffer(self._take(n), "u1").reshape(width, -1).T.tobytes()
 
     def more(self, n):
@@ -120,13 +133,13 @@ def blocks(parts):
         if width == 1:
             objects += raw
         if objects and (width > 1 or len(objects) >= OBJECTS):
-            yield from (block(1, objects[i:i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
+            yield from (block(1, objects[i : i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
             objects.clear()
         if width > 1:
             step = BLOCK_VALUES * width
-            yield from (block(width, raw[i:i + step]) for i in range(0, len(raw), step))
+            yield from (block(width, raw[i : i + step]) for i in range(0, len(raw), step))
     if objects:
-        yield from (block(1, objects[i:i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
+        yield from (block(1, objects[i : i + OBJECTS]) for i in range(0, len(objects), OBJECTS))
 
 
 class Memory:
@@ -142,10 +155,16 @@ class Memory:
 # ---- objects ---------------------------------------------------------------------------------------------------------
 
 # The objects that start with bytes c0 to df: (form, number of bytes of the value or of its length)
-FORMS = ([("value", 0), (None, 0), ("value", 0), ("value", 0)] + [("bin", n) for n in (1, 2, 4)] +
-         [("ext", n) for n in (1, 2, 4)] + [("value", n) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8)] +
-         [("fixext", n) for n in (1, 2, 4, 8, 16)] + [("str", n) for n in (1, 2, 4)] +
-         [("array", n) for n in (2, 4)] + [("map", n) for n in (2, 4)])
+FORMS = (
+    [("value", 0), (None, 0), ("value", 0), ("value", 0)]
+    + [("bin", n) for n in (1, 2, 4)]
+    + [("ext", n) for n in (1, 2, 4)]
+    + [("value", n) for n in (4, 8, 1, 2, 4, 8, 1, 2, 4, 8)]
+    + [("fixext", n) for n in (1, 2, 4, 8, 16)]
+    + [("str", n) for n in (1, 2, 4)]
+    + [("array", n) for n in (2, 4)]
+    + [("map", n) for n in (2, 4)]
+)
 
 
 class Walk:
@@ -156,14 +175,17 @@ class Walk:
         self.max_bytes, self.max_objects, self.max_depth, self.ext_allowed = limits
 
     def need(self, n):
-        need(self.at + n <= self.max_bytes, "an object is over its limit of %d bytes" % self.max_bytes)
+        need(
+            self.at + n <= self.max_bytes,
+            "an object is over its limit of %d bytes" % self.max_bytes,
+        )
         if self.at + n > len(self.source.buffer):
             self.source.more(self.at + n)
 
     def read(self, n):
         self.need(n)
         self.at += n
-        return self.source.buffer[self.at - n:self.at]
+        return self.source.buffer[self.at - n : self.at]
 
     def skip(self, n):
         self.need(n)
@@ -183,18 +205,27 @@ class Walk:
 
     def ext(self, n):
         code = self.read(1)[0]
-        need(self.ext_allowed and code == 1, "an ext object of type %d is out of place" % ((code ^ 128) - 128))
+        need(
+            self.ext_allowed and code == 1,
+            "an ext object of type %d is out of place" % ((code ^ 128) - 128),
+        )
         self.skip(n)
 
     def object(self, depth=0):
         """Walks one object. Returns a string's text, else None."""
         c = self.read(1)[0]
-        if c <= 0x7f or c >= 0xe0:
+        if c <= 0x7F or c >= 0xE0:
             return None
-        if c <= 0xbf:
-            form, n = ("map", c & 15) if c <= 0x8f else ("array", c & 15) if c <= 0x9f else ("str", c & 31)
+        if c <= 0xBF:
+            form, n = (
+                ("map", c & 15)
+                if c <= 0x8F
+                else ("array", c & 15)
+                if c <= 0x9F
+                else ("str", c & 31)
+            )
         else:
-            form, n = FORMS[c - 0xc0]
+            form, n = FORMS[c - 0xC0]
             need(form, "byte 0xc1 is not MessagePack")
             if form not in ("value", "fixext"):
                 n = int.from_bytes(self.read(n), "big")

@@ -2,6 +2,7 @@
 """A network's graph (formats/codecs/graph.md): checks, node shapes and tensor names.
 
 The checks are derived from ops.json, the programs' table of operations. `make reference` writes it; do not edit it."""
+
 import json
 import re
 from math import inf, prod
@@ -35,19 +36,20 @@ class Setting:
         if e["type"] == "flag":
             return isinstance(v, bool)
         if e["type"] == "init":
-            return v in INITS[INITS.index(e["min"]):INITS.index(e["max"]) + 1]
+            return v in INITS[INITS.index(e["min"]) : INITS.index(e["max"]) + 1]
         if not (keys.is_whole if e["type"] == "int" else keys.is_number)(v):
             return False
         v = single(v) if e["type"] == "float" else v
-        return (e.get("min", -FLOAT_MAX) <= v <= e.get("max", FLOAT_MAX) and
-                e.get("over", -inf) < v < e.get("below", inf))
+        return e.get("min", -FLOAT_MAX) <= v <= e.get("max", FLOAT_MAX) and e.get(
+            "over", -inf
+        ) < v < e.get("below", inf)
 
     def check(self, v, channels):
         n = {"channels": channels, "sides": 2, "image": 3}.get(self.entry.get("list"))
         if n is not None:
-            need(isinstance(v, list) and len(v) == n, "\"%s\" must be %s" % (self.key, self.values))
+            need(isinstance(v, list) and len(v) == n, '"%s" must be %s' % (self.key, self.values))
         for x in v if n is not None else [v]:
-            need(self.ok(x), "\"%s\" must be %s (got %s)" % (self.key, self.values, x))
+            need(self.ok(x), '"%s" must be %s (got %s)' % (self.key, self.values, x))
 
 
 TABLE = json.loads(Path(__file__).with_name("ops.json").read_text(encoding="utf-8"))
@@ -60,16 +62,19 @@ ACTIVATIONS = [op for op, o in OPS.items() if o["activation"]]
 def check_node(o, channels):
     """Raises Error if a node's map breaks a rule of the table. channels: channels of the network's images."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
-    need(op in OPS, "unknown op \"%s\"" % op)
+    need(op in OPS, 'unknown op "%s"' % op)
     need(name, "name must have 1 to 95 bytes")
-    need(all(c > " " and c != "\x7f" for c in name), "name must not contain spaces or control characters")
+    need(
+        all(c > " " and c != "\x7f" for c in name),
+        "name must not contain spaces or control characters",
+    )
     for key in o:
-        need(key in ["op", "name", "in"] + [s.key for s in SETTINGS[op]], "unknown key \"%s\"" % key)
+        need(key in ["op", "name", "in"] + [s.key for s in SETTINGS[op]], 'unknown key "%s"' % key)
     for s in SETTINGS[op]:
         if s.key in o:
             s.check(o[s.key], channels)
         else:
-            need(s.optional, "\"%s\" is missing" % s.key)
+            need(s.optional, '"%s" is missing' % s.key)
 
 
 class Node:
@@ -90,8 +95,11 @@ def windows(n, h, w):
     pool, sides = n.op != "conv", []
     for side, k, s, p in zip((h, w), n["kernel"], n["stride"], n["pad"]):
         room = side + 2 * p - k
-        need(room >= 0 and not (pool and p > k // 2), "%s %d, stride %d, pad %d do not fit an input of %dx%d" %
-             ("window" if pool else "kernel", k, s, p, h, w))
+        need(
+            room >= 0 and not (pool and p > k // 2),
+            "%s %d, stride %d, pad %d do not fit an input of %dx%d"
+            % ("window" if pool else "kernel", k, s, p, h, w),
+        )
         up = pool and n["ceil"]
         out = (room + (s - 1 if up else 0)) // s + 1
         sides.append(out - 1 if up and (out - 1) * s >= side + p else out)
@@ -105,17 +113,26 @@ def _shape(n, image):
     if OPS[n.op]["inputs"][1] > 1:
         for i in n.ins:
             factors = n.op == "mul" and i.shape[1:] == (1, 1)
-            need((i.shape[1:] == (h, w) or factors) and (n.op == "concat" or i.shape[0] == c),
-                 "inputs of %dx%dx%d and %dx%dx%d do not match" % (c, h, w, *i.shape))
+            need(
+                (i.shape[1:] == (h, w) or factors) and (n.op == "concat" or i.shape[0] == c),
+                "inputs of %dx%dx%d and %dx%dx%d do not match" % (c, h, w, *i.shape),
+            )
         return sum(i.shape[0] for i in n.ins) if n.op == "concat" else c, h, w
     if n.op == "conv":
-        need(c % n["groups"] == 0 and n["out"] % n["groups"] == 0, "invalid grouped convolution: %d input and %d "
-             "output channels, %d groups" % (c, n["out"], n["groups"]))
+        need(
+            c % n["groups"] == 0 and n["out"] % n["groups"] == 0,
+            "invalid grouped convolution: %d input and %d "
+            "output channels, %d groups" % (c, n["out"], n["groups"]),
+        )
     if n.op == "groupnorm":
         need(c % n["groups"] == 0, "%d channels do not divide into %d groups" % (c, n["groups"]))
     if n.op in ("linear", "loss"):
-        need((h, w) == (1, 1), "a linear layer's input must be flat (got %dx%dx%d)" % (c, h, w) if n.op == "linear" else
-             "logits of %dx%dx%d" % (c, h, w))
+        need(
+            (h, w) == (1, 1),
+            "a linear layer's input must be flat (got %dx%dx%d)" % (c, h, w)
+            if n.op == "linear"
+            else "logits of %dx%dx%d" % (c, h, w),
+        )
     if n.op == "dropout":
         need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values per image" % DROPOUT_MAX)
     if n.op in ("conv", "maxpool", "avgpool"):
@@ -132,8 +149,12 @@ def _shape(n, image):
 def shape(n, image):
     """The shape (C, H, W) of a node's output, from the shapes of its inputs."""
     out = _shape(n, image)
-    need(0 < out[0] <= CHANNELS_MAX and all(0 < k <= SIDE_MAX for k in out[1:]) and prod(out) <= ELEMENTS_MAX,
-         "output is empty or too large")
+    need(
+        0 < out[0] <= CHANNELS_MAX
+        and all(0 < k <= SIDE_MAX for k in out[1:])
+        and prod(out) <= ELEMENTS_MAX,
+        "output is empty or too large",
+    )
     return out
 
 
@@ -144,10 +165,16 @@ def tensors(n):
     c, c_in = n.shape[0], n.ins[0].shape[0]
     if n.op == "scale":
         return [(n.name, [c, 1, 1])], []
-    weight = {"conv": lambda: [c, c_in // n["groups"]] + n["kernel"],
-              "linear": lambda: [c, c_in]}.get(n.op, lambda: [c])()
-    parameters = [(n.name + ".weight", weight)] + [(n.name + ".bias", [c])] * bool(n.settings.get("bias", True))
-    return parameters, [(n.name + ".running_" + s, [c]) for s in ("mean", "var")] if n.op == "batchnorm" else []
+    weight = {
+        "conv": lambda: [c, c_in // n["groups"]] + n["kernel"],
+        "linear": lambda: [c, c_in],
+    }.get(n.op, lambda: [c])()
+    parameters = [(n.name + ".weight", weight)] + [(n.name + ".bias", [c])] * bool(
+        n.settings.get("bias", True)
+    )
+    return parameters, [
+        (n.name + ".running_" + s, [c]) for s in ("mean", "var")
+    ] if n.op == "batchnorm" else []
 
 
 # ---- names -----------------------------------------------------------------------------------------------------------

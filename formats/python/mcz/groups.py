@@ -27,6 +27,7 @@ after the first can be counted over parts, as in the weights of a mixture of exp
 
 If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves all heads: its module shows
 their units, one head after the other."""
+
 import fnmatch
 import os
 import re
@@ -71,10 +72,17 @@ def read(path):
         lines = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
         lines = [(i, line.removesuffix("\r")) for i, line in lines]
         lines = [(i, line.split("\t")) for i, line in lines if line and not line.startswith("#")]
-        need(lines and tuple(lines[0][1]) == FIELDS, "its first line must be %s, separated by tabs" % " ".join(FIELDS))
+        need(
+            lines and tuple(lines[0][1]) == FIELDS,
+            "its first line must be %s, separated by tabs" % " ".join(FIELDS),
+        )
         for i, words in lines[1:]:
-            need(len(words) == 6 and AXIS.fullmatch(words[1]) and all(NUMBER.fullmatch(w) for w in words[2:5]),
-                 "line %d: %s expected" % (i, ", ".join(FIELDS)))
+            need(
+                len(words) == 6
+                and AXIS.fullmatch(words[1])
+                and all(NUMBER.fullmatch(w) for w in words[2:5]),
+                "line %d: %s expected" % (i, ", ".join(FIELDS)),
+            )
     return [parse(w) for _, w in lines[1:]]
 
 
@@ -90,7 +98,10 @@ def text(rows):
         print(mcz.groups.text([("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]))
 
     rows  a list of Row, or of tuples in its order. rows() checks them."""
-    lines = [r if r[6:] in ((), (1,)) else (r[0], "%s/%s" % (r[1], r[6]), *r[2:]) for r in map(tuple, rows)]
+    lines = [
+        r if r[6:] in ((), (1,)) else (r[0], "%s/%s" % (r[1], r[6]), *r[2:])
+        for r in map(tuple, rows)
+    ]
     return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
 
 
@@ -110,22 +121,35 @@ def _declared(groups, shapes, problems):
     for group, g in groups.items():
         extra = set(g) - {"out", "in", "at", "size", "axis"}
         if extra:
-            problems.append("group \"%s\": unknown key %s (out, in, size, at, axis)" % (group, ", ".join(sorted(extra))))
+            problems.append(
+                'group "%s": unknown key %s (out, in, size, at, axis)'
+                % (group, ", ".join(sorted(extra)))
+            )
         if not isinstance(g.get("size", 2), (int, np.integer)) or g.get("size", 2) < 2:
-            problems.append("group \"%s\": \"size\" must be an integer of at least 2 (got %r)" % (group, g["size"]))
+            problems.append(
+                'group "%s": "size" must be an integer of at least 2 (got %r)' % (group, g["size"])
+            )
             continue
         for entry in list(g.get("out", [])) + list(g.get("in", [])):
             pattern, _, axis = str(entry).rpartition(":")
-            names = [n for n in shapes if fnmatch.fnmatchcase(n, pattern) and not n.endswith(".num_batches_tracked")]
+            names = [
+                n
+                for n in shapes
+                if fnmatch.fnmatchcase(n, pattern) and not n.endswith(".num_batches_tracked")
+            ]
             if not names or not NUMBER.fullmatch(axis):
-                problems.append("group \"%s\": \"%s\" is not NAME:AXIS of a tensor of this network" % (group, entry))
+                problems.append(
+                    'group "%s": "%s" is not NAME:AXIS of a tensor of this network' % (group, entry)
+                )
                 continue
             for n in names:
                 length = shapes[n][int(axis)] if int(axis) < len(shapes[n]) else 0
                 size = g.get("size", length)
                 if not length or length % size:
-                    problems.append("group \"%s\": axis %s of \"%s\", of shape %s, cannot hold %d units" %
-                                    (group, axis, n, tuple(shapes[n]), size))
+                    problems.append(
+                        'group "%s": axis %s of "%s", of shape %s, cannot hold %d units'
+                        % (group, axis, n, tuple(shapes[n]), size)
+                    )
                 else:
                     yield Row(n, int(axis), 0, size, length // size, group)
 
@@ -137,16 +161,22 @@ def _end(row):
 def _leaves_parts(row, shape, parts):
     """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries between parts."""
     part = shape[row.axis] if row.axis else shape[0] // parts
-    return row.offset // part != (_end(row) - 1) // part and bool(row.axis or row.offset % part or row.block % part)
+    return row.offset // part != (_end(row) - 1) // part and bool(
+        row.axis or row.offset % part or row.block % part
+    )
 
 
 def _row(r):
     """A Row with Python's integers. Error if a value has another type."""
     r = tuple(r)
     integers = r[1:5] + r[6:]
-    need(len(r) in (6, 7) and isinstance(r[0], str) and isinstance(r[5], str) and
-         all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
-         "row %r: (%s) expected, with integers from axis to block" % (r, ", ".join(FIELDS)))
+    need(
+        len(r) in (6, 7)
+        and isinstance(r[0], str)
+        and isinstance(r[5], str)
+        and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
+        "row %r: (%s) expected, with integers from axis to block" % (r, ", ".join(FIELDS)),
+    )
     return Row(r[0], *map(int, r[1:5]), r[5], *map(int, r[6:]))
 
 
@@ -161,42 +191,73 @@ def rows(groups, shapes):
     Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not fit.
     """
     problems, sizes, counted = [], {}, {}
-    need(not isinstance(groups, str) or "\n" not in groups, "a path expected, got the text of a group file (write it to a file)")
-    wrong = ["%s: %s expected, got %s" % (k, v, tuple(shapes[k])) for k, v in getattr(groups, "shapes", {}).items()
-             if k in shapes and tuple(shapes[k]) != v]
-    need(not wrong, "the groups are of a network with other shapes (%s)" % "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3)))
+    need(
+        not isinstance(groups, str) or "\n" not in groups,
+        "a path expected, got the text of a group file (write it to a file)",
+    )
+    wrong = [
+        "%s: %s expected, got %s" % (k, v, tuple(shapes[k]))
+        for k, v in getattr(groups, "shapes", {}).items()
+        if k in shapes and tuple(shapes[k]) != v
+    ]
+    need(
+        not wrong,
+        "the groups are of a network with other shapes (%s)"
+        % "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3)),
+    )
     if isinstance(groups, (str, os.PathLike)):
         groups = read(groups)
-    found = [_row(r) for r in (_declared(groups, shapes, problems) if isinstance(groups, dict) else groups)]
+    found = [
+        _row(r)
+        for r in (_declared(groups, shapes, problems) if isinstance(groups, dict) else groups)
+    ]
     for r in found:
         shape = tuple(shapes.get(r.tensor, ()))
         length = shape[r.axis] * r.parts if 0 <= r.axis < len(shape) and 0 not in shape else 0
         parts = counted.setdefault(r.tensor, {}).setdefault(r.axis, r.parts)
         if not NAME.fullmatch(r.group):
-            problems.append("group \"%s\": a name must be 1 to 119 printable ASCII characters without spaces" % r.group)
+            problems.append(
+                'group "%s": a name must be 1 to 119 printable ASCII characters without spaces'
+                % r.group
+            )
         elif r.tensor not in shapes:
-            problems.append("group \"%s\": unknown tensor \"%s\"" % (r.group, r.tensor))
+            problems.append('group "%s": unknown tensor "%s"' % (r.group, r.tensor))
         elif r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
-            problems.append("group \"%s\": \"%s\" is not a name that group files can hold" % (r.group, r.tensor))
+            problems.append(
+                'group "%s": "%s" is not a name that group files can hold' % (r.group, r.tensor)
+            )
         elif r.parts != 1 and (r.axis < 1 or r.parts < 2 or not length or shape[0] % r.parts):
-            problems.append("group \"%s\": axis %d of \"%s\", of shape %s, cannot be counted over %d parts" % (
-                r.group, r.axis, r.tensor, shape, r.parts))
+            problems.append(
+                'group "%s": axis %d of "%s", of shape %s, cannot be counted over %d parts'
+                % (r.group, r.axis, r.tensor, shape, r.parts)
+            )
         elif parts != r.parts:
-            problems.append("group \"%s\": axis %d of \"%s\" must be counted over the same parts in all rows" % (
-                r.group, r.axis, r.tensor))
+            problems.append(
+                'group "%s": axis %d of "%s" must be counted over the same parts in all rows'
+                % (r.group, r.axis, r.tensor)
+            )
         elif r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
-            problems.append("group \"%s\": %d units at indices %d to %d do not fit axis %d of \"%s\", of shape %s" % (
-                r.group, r.count, r.offset, _end(r) - 1, r.axis, r.tensor, shape))
+            problems.append(
+                'group "%s": %d units at indices %d to %d do not fit axis %d of "%s", of shape %s'
+                % (r.group, r.count, r.offset, _end(r) - 1, r.axis, r.tensor, shape)
+            )
         elif sizes.setdefault(r.group, r.count) != r.count:
-            problems.append("group \"%s\": %d units expected in \"%s\", got %d" %
-                            (r.group, sizes[r.group], r.tensor, r.count))
+            problems.append(
+                'group "%s": %d units expected in "%s", got %d'
+                % (r.group, sizes[r.group], r.tensor, r.count)
+            )
     if not problems:
-        problems = ["group \"%s\": moves entries of \"%s\" between its %d parts" % (r.group, r.tensor, parts)
-                    for r in found for axis, parts in counted[r.tensor].items()
-                    if parts > 1 and r.axis in (0, axis) and _leaves_parts(r, shapes[r.tensor], parts)]
+        problems = [
+            'group "%s": moves entries of "%s" between its %d parts' % (r.group, r.tensor, parts)
+            for r in found
+            for axis, parts in counted[r.tensor].items()
+            if parts > 1 and r.axis in (0, axis) and _leaves_parts(r, shapes[r.tensor], parts)
+        ]
     if not problems:
-        problems = ["group \"%s\": overlaps another row on axis %d of \"%s\"" % (r.group, r.axis, r.tensor)
-                    for r in _direct(found, shapes)[1]]
+        problems = [
+            'group "%s": overlaps another row on axis %d of "%s"' % (r.group, r.axis, r.tensor)
+            for r in _direct(found, shapes)[1]
+        ]
     if problems:
         raise Error("; ".join(dict.fromkeys(problems)))
     need(found, "no groups: nothing can be permuted")
@@ -207,7 +268,12 @@ def rows(groups, shapes):
 
 def _direct(found, shapes):
     """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps another])."""
-    direct, overlaps, outer, inner = {}, [], [], []  # the rows around the current one: on whole axes, on axes of parts
+    direct, overlaps, outer, inner = (
+        {},
+        [],
+        [],
+        [],
+    )  # the rows around the current one: on whole axes, on axes of parts
 
     def whole(r):  # the range on axis 0 of a row in a part
         size = shapes[r.tensor][0] // r.parts
@@ -215,12 +281,25 @@ def _direct(found, shapes):
         return (first, first + size) if r.parts > 1 else (r.offset, _end(r))
 
     def around(rows, r, axis, first):
-        while rows and ((rows[-1].tensor, rows[-1].axis) != (r.tensor, axis) or _end(rows[-1]) <= first):
+        while rows and (
+            (rows[-1].tensor, rows[-1].axis) != (r.tensor, axis) or _end(rows[-1]) <= first
+        ):
             rows.pop()
         return rows[-1] if rows else None
 
-    for r in sorted(found, key=lambda r: (r.tensor, r.axis if r.parts == 1 else 0, whole(r)[0], -whole(r)[1], -r.axis,
-                                          r.offset, -r.count * r.block, -r.block)):
+    for r in sorted(
+        found,
+        key=lambda r: (
+            r.tensor,
+            r.axis if r.parts == 1 else 0,
+            whole(r)[0],
+            -whole(r)[1],
+            -r.axis,
+            r.offset,
+            -r.count * r.block,
+            -r.block,
+        ),
+    ):
         rows, first, scale = (inner if r.parts > 1 else outer), r.offset, 1
         up = own = around(rows, r, r.axis, first)
         if r.parts > 1 and not up:
@@ -252,9 +331,14 @@ def places(found, shapes):
         for group, at in list(of.items()):
             units, of[group] = {}, []
             for p in at:
-                units.setdefault(p[1], {}).setdefault(p[2], []).append((p[0].axis, p[3], p[0].block))
-            tied = {up for up, v in units.items() if up and len(v) == up.count and all(
-                sorted(w) == sorted(v[0]) for w in v.values())}
+                units.setdefault(p[1], {}).setdefault(p[2], []).append(
+                    (p[0].axis, p[3], p[0].block)
+                )
+            tied = {
+                up
+                for up, v in units.items()
+                if up and len(v) == up.count and all(sorted(w) == sorted(v[0]) for w in v.values())
+            }
             if not tied:
                 result += at
                 del of[group]
@@ -286,8 +370,10 @@ def _parents(placed):
     parents = {}
     for r, up, unit, _ in placed:
         parent = (up.group, unit) if up else None
-        need(parents.setdefault(r.group, parent) == parent,
-             "group \"%s\" is not within the same unit in all its rows" % r.group)
+        need(
+            parents.setdefault(r.group, parent) == parent,
+            'group "%s" is not within the same unit in all its rows' % r.group,
+        )
     return {g: parent for g, parent in parents.items() if parent}
 
 
@@ -303,13 +389,17 @@ def _check_units(found, shapes, sizes):
         slot[g] = len(units_of[up][unit])
         units_of[up][unit].append(g)
     for g, units in units_of.items():
-        need(len(set(map(len, units))) == 1, "the units of group \"%s\" contain different groups" % g)
+        need(len(set(map(len, units))) == 1, 'the units of group "%s" contain different groups' % g)
 
     def depth(g):
         return 1 + depth(parents[g][0]) if g in parents else 0
 
     ordered = sorted(sizes, key=depth)
-    first, forms, rank = {}, {}, {}  # the equal group in the first units; what must be equal; a row's number in its group
+    first, forms, rank = (
+        {},
+        {},
+        {},
+    )  # the equal group in the first units; what must be equal; a row's number in its group
     for g in ordered:
         own[g].sort(key=lambda p: (rank[p[1]], p[0].axis, p[3]) if p[1] else p[0])
         rank.update((p[0], i) for i, p in enumerate(own[g]))
@@ -318,8 +408,10 @@ def _check_units(found, shapes, sizes):
     for g in ordered:
         up, _ = parents.get(g, (None, 0))
         first[g] = units_of[first[up]][0][slot[g]] if up else g
-        need(not up or forms[g] == forms[first[g]],
-             "group \"%s\" does not match its counterpart in the first unit of \"%s\"" % (g, up))
+        need(
+            not up or forms[g] == forms[first[g]],
+            'group "%s" does not match its counterpart in the first unit of "%s"' % (g, up),
+        )
 
 
 def gather(length, rows, permutation):
@@ -336,5 +428,7 @@ def gather(length, rows, permutation):
     index = np.arange(length)
     for r in sorted(rows, key=lambda r: r.block):
         part = slice(r.offset, r.offset + r.count * r.block)
-        index[part] = index[part].reshape(r.count, r.block)[np.asarray(permutation[r.group])].reshape(-1)
+        index[part] = (
+            index[part].reshape(r.count, r.block)[np.asarray(permutation[r.group])].reshape(-1)
+        )
     return index

@@ -2,6 +2,7 @@
 # mypy: disallow-untyped-defs
 """Align, merge and connect two PyTorch networks without a graph. PyTorch runs the networks, mc's programs align them,
 and the results are mc's streams and tables. mcz.torch has these names."""
+
 from __future__ import annotations
 
 import io
@@ -23,7 +24,18 @@ import mcz
 
 from . import groups as _groups
 from . import state as _state
-from .batches import Batches, Loss, Measured, first_tensor, input_of, labelled, loader_of, measure, read, to
+from .batches import (
+    Batches,
+    Loss,
+    Measured,
+    first_tensor,
+    input_of,
+    labelled,
+    loader_of,
+    measure,
+    read,
+    to,
+)
 from .errors import inside, need, whole
 from .evaluate import call
 from .files import Path, replacing
@@ -38,10 +50,14 @@ from .unchanged import evaluating, random_numbers_kept
 
 Tensors = dict[str, torch.Tensor]
 NO_LABELS = "no labels but -100, which do not count"
-PROGRAMS = {"activations": ("mc-corr", "mc-hungarian"), "weights": ("mc-match",)}  # that align by them
+PROGRAMS = {
+    "activations": ("mc-corr", "mc-hungarian"),
+    "weights": ("mc-match",),
+}  # that align by them
 
 
 # ---- alignment -------------------------------------------------------------------------------------------------------
+
 
 def save(net: nn.Module, path: Path, groups: Any) -> str:
     """Writes a network's weights stream, as mc-convert --groups does: for mc-match, mc-permute and mc-info.
@@ -51,8 +67,14 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
     It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as float32. Returns the
     content id, or raises mcz.Error if groups do not fit the network, or numbers are not finite."""
     meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows_of(net, groups))}
-    need(not any(v.is_complex() for v in tensors_of(net).values()), "streams hold no complex numbers")
-    wrong = [k for k, v in tensors_of(net).items() if v.is_floating_point() and not bool(v.isfinite().all())]
+    need(
+        not any(v.is_complex() for v in tensors_of(net).values()), "streams hold no complex numbers"
+    )
+    wrong = [
+        k
+        for k, v in tensors_of(net).items()
+        if v.is_floating_point() and not bool(v.isfinite().all())
+    ]
     need(not wrong, "streams hold finite numbers only (not %s)" % listed(wrong))
     tensors, dtypes = _door()._arrays(net)
     return mcz.write(path, "weights", meta, tensors, dtypes=dtypes)
@@ -68,21 +90,36 @@ def keep(found: bytes, path: Optional[Path], groups: Any) -> Stream:
     return p
 
 
-def check_arguments(loader: Optional[Batches], groups: Any, by: str, options: Sequence[str]) -> None:
+def check_arguments(
+    loader: Optional[Batches], groups: Any, by: str, options: Sequence[str]
+) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
-    need(by in PROGRAMS, "by must be \"activations\" or \"weights\" (got %r)" % (by,))
-    need(not isinstance(options, str) and all(isinstance(v, str) for v in options),
-         "options must be a list of texts, such as [\"--seed\", \"2\"] (got %r)" % (options,))
-    need(loader is not None or by == "weights" and groups is not None,
-         "a loader of batches expected, got None (groups suffice with by=\"weights\")")
+    need(by in PROGRAMS, 'by must be "activations" or "weights" (got %r)' % (by,))
+    need(
+        not isinstance(options, str) and all(isinstance(v, str) for v in options),
+        'options must be a list of texts, such as ["--seed", "2"] (got %r)' % (options,),
+    )
+    need(
+        loader is not None or by == "weights" and groups is not None,
+        'a loader of batches expected, got None (groups suffice with by="weights")',
+    )
     if loader is not None:
         loader_of(loader)
     for name in PROGRAMS[by]:
         find(name)
 
 
-def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = None, by: str = "activations",
-          path: Optional[Path] = None, options: Sequence[str] = (), progress: bool = True, **moments: Any) -> Stream:
+def align(
+    a: nn.Module,
+    b: nn.Module,
+    loader: Optional[Batches],
+    groups: Any = None,
+    by: str = "activations",
+    path: Optional[Path] = None,
+    options: Sequence[str] = (),
+    progress: bool = True,
+    **moments: Any,
+) -> Stream:
     """Aligns the units of b to those of a with mc-corr and mc-hungarian, or with mc-match.
 
         p = mcz.torch.align(a, b, loader)
@@ -101,14 +138,23 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
     if networks or groups do not fit or the loader is empty, and OSError, before it reads the loader, if a program is missing."""
     check_arguments(loader, groups, by, options)
     with random_numbers_kept():
-        images: Iterator[Any] = iter(() if loader is None else read(loader, "align" if progress else ""))
+        images: Iterator[Any] = iter(
+            () if loader is None else read(loader, "align" if progress else "")
+        )
         if groups is None:
             first = next(images)
-            groups, images = _door().groups(a, input_of(first), progress=progress), itertools.chain([first], images)
+            groups, images = (
+                _door().groups(a, input_of(first), progress=progress),
+                itertools.chain([first], images),
+            )
         if by == "activations":
             sums = io.BytesIO()
             _door().moments(a, b, images, groups, sums, **moments)
-            return keep(pipe(sums.getvalue(), ["mc-corr", "--no-progress"], ["mc-hungarian", *options]), path, groups)
+            return keep(
+                pipe(sums.getvalue(), ["mc-corr", "--no-progress"], ["mc-hungarian", *options]),
+                path,
+                groups,
+            )
     with tempfile.TemporaryDirectory() as folder:
         compare(a, b, groups)
         names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
@@ -119,6 +165,7 @@ def align(a: nn.Module, b: nn.Module, loader: Optional[Batches], groups: Any = N
 
 # ---- curves ----------------------------------------------------------------------------------------------------------
 
+
 def _modes(net: nn.Module) -> list[bool]:
     """The modes of a network's modules after train(), which may be overridden."""
     return [m.training for m in duplicate(net).train().modules()]
@@ -126,7 +173,7 @@ def _modes(net: nn.Module) -> list[bool]:
 
 def step(epoch: int) -> float:
     """mc-bezier's default schedule: the factor of the learning rate in an epoch, counted from 0."""
-    return .5 ** (epoch // 20) * .9996 ** epoch
+    return 0.5 ** (epoch // 20) * 0.9996**epoch
 
 
 class Curve:
@@ -146,9 +193,16 @@ class Curve:
     As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires PyTorch 2.2. Raises
     mcz.Error if networks or permutation do not fit."""
 
-    def __init__(self, a: nn.Module, b: nn.Module, p: Any = None, kind: str = "bezier", control_points: int = 1,
-                 groups: Any = None) -> None:
-        need(kind in ("bezier", "chain"), "kind must be \"bezier\" or \"chain\" (got %r)" % (kind,))
+    def __init__(
+        self,
+        a: nn.Module,
+        b: nn.Module,
+        p: Any = None,
+        kind: str = "bezier",
+        control_points: int = 1,
+        groups: Any = None,
+    ) -> None:
+        need(kind in ("bezier", "chain"), 'kind must be "bezier" or "chain" (got %r)' % (kind,))
         whole("control_points", control_points, 0, 62)
         p, groups = permutation_of(p, groups)
         expect_same(a, b, groups)
@@ -162,26 +216,44 @@ class Curve:
         self.net = duplicate(a)
         state = tensors_of(self.net)  # a tied tensor has one entry, under its first name
         self.owners = first_names({k: v for k, v in state.items() if v.is_floating_point()})
-        self.trained = {k: p.requires_grad for k, p in self.net.named_parameters(remove_duplicate=False)}
+        self.trained = {
+            k: p.requires_grad for k, p in self.net.named_parameters(remove_duplicate=False)
+        }
         own = dict.fromkeys(self.owners.values())
-        self.names, self.buffers = ([k for k in own if (k in self.trained) == ok] for ok in (True, False))
+        self.names, self.buffers = (
+            [k for k in own if (k in self.trained) == ok] for ok in (True, False)
+        )
         self.device = next(iter(state.values())).device
         estimated = {k + s for k in norms(self.net) for s in STATISTICS}
         self.others = [k for k in self.buffers if k not in estimated]
-        start, end, last = self._tensors(state.__getitem__, False), self._tensors(source), control_points + 1
-        self.points = [start] + [{k: torch.lerp(start[k], end[k], i / last) for k in start}
-                                 for i in range(1, last)] + [end]
+        start, end, last = (
+            self._tensors(state.__getitem__, False),
+            self._tensors(source),
+            control_points + 1,
+        )
+        self.points = (
+            [start]
+            + [{k: torch.lerp(start[k], end[k], i / last) for k in start} for i in range(1, last)]
+            + [end]
+        )
 
     def __repr__(self) -> str:
-        return "<%s curve, %d points, %d parameters>" % (self.kind, len(self.points), sum(
-            self.points[0][k].numel() for k in self.names))
+        return "<%s curve, %d points, %d parameters>" % (
+            self.kind,
+            len(self.points),
+            sum(self.points[0][k].numel() for k in self.names),
+        )
 
     def _tensors(self, source: Callable[[str], torch.Tensor], copies: bool = True) -> Tensors:
         """The tensors of a network on the curve's device, in float32 or wider. copies: those of the parameters."""
         found = {}
         for k in self.names + self.buffers:
             v = source(k).detach()
-            found[k] = v.to(self.device, torch.promote_types(v.dtype, torch.float32), copy=copies or k in self.buffers)
+            found[k] = v.to(
+                self.device,
+                torch.promote_types(v.dtype, torch.float32),
+                copy=copies or k in self.buffers,
+            )
         return found
 
     def coefficients(self, t: float) -> list[float]:
@@ -193,20 +265,26 @@ class Curve:
         need(isinstance(t, (int, float)) and 0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
         n = len(self.points) - 1
         if self.kind == "chain":
-            return [max(0., 1 - abs(t * n - i)) for i in range(n + 1)]
-        return [math.comb(n, i) * t ** i * (1 - t) ** (n - i) for i in range(n + 1)]
+            return [max(0.0, 1 - abs(t * n - i)) for i in range(n + 1)]
+        return [math.comb(n, i) * t**i * (1 - t) ** (n - i) for i in range(n + 1)]
 
     @torch.no_grad()
     def _at(self, t: float, names: Optional[Iterable[str]] = None) -> Tensors:
         c = self.coefficients(t)
-        return {k: torch.stack([w * p[k] for w, p in zip(c, self.points) if w]).sum(0)
-                for k in (self.names + self.buffers if names is None else names)}
+        return {
+            k: torch.stack([w * p[k] for w, p in zip(c, self.points) if w]).sum(0)
+            for k in (self.names + self.buffers if names is None else names)
+        }
 
     def _run(self, tensors: Tensors, x: Any) -> Any:
         """The network's output for an input with these tensors, cast to its dtypes."""
         state = {**dict(self.net.named_parameters()), **dict(self.net.named_buffers())}
         tensors = {k: v.to(state[k].dtype) for k, v in tensors.items()}
-        return call(self.net, x, lambda *args, **kwargs: torch.func.functional_call(self.net, tensors, args, kwargs))
+        return call(
+            self.net,
+            x,
+            lambda *args, **kwargs: torch.func.functional_call(self.net, tensors, args, kwargs),
+        )
 
     def _batches(self, loader: Batches, text: str, loss: Loss) -> Iterator[tuple[Any, Any]]:
         """The inputs and labels of a loader's batches, on the curve's device."""
@@ -219,13 +297,29 @@ class Curve:
         point = {k: v.requires_grad_() for k, v in self._at(t, self.names).items()}
         found = measure(self._run({**self._at(t, self.others), **point}, x), x, y, loss)
         gradient = torch.autograd.grad(found.loss, list(point.values()), allow_unused=True)
-        return found._replace(loss=found.loss.detach()), {k: v.detach() for k, v in point.items()}, {
-            k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(point.items(), gradient)}
+        return (
+            found._replace(loss=found.loss.detach()),
+            {k: v.detach() for k, v in point.items()},
+            {
+                k: torch.zeros_like(v) if g is None else g
+                for (k, v), g in zip(point.items(), gradient)
+            },
+        )
 
-    def train(self, loader: Batches, epochs: int = 250, lr: float = .01, momentum: float = .9,
-              decay: Optional[float] = None, schedule: Callable[[int], float] = step,
-              optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None, loss: Loss = F.cross_entropy, seed: int = 1,
-              log: Optional[Path] = None, progress: bool = True) -> Curve:
+    def train(
+        self,
+        loader: Batches,
+        epochs: int = 250,
+        lr: float = 0.01,
+        momentum: float = 0.9,
+        decay: Optional[float] = None,
+        schedule: Callable[[int], float] = step,
+        optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None,
+        loss: Loss = F.cross_entropy,
+        seed: int = 1,
+        log: Optional[Path] = None,
+        progress: bool = True,
+    ) -> Curve:
         """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the curve.
 
             c.train(loader, epochs=20, log="curve.log.json")
@@ -248,18 +342,24 @@ class Curve:
         whole("epochs", epochs, 1)
         once = epochs > 1 and hasattr(loader, "__next__")
         need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
-        need(optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
-             "optimizer must make an optimizer of the control points (lambda p: torch.optim.AdamW(p, 1e-3))")
+        need(
+            optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
+            "optimizer must make an optimizer of the control points (lambda p: torch.optim.AdamW(p, 1e-3))",
+        )
         need(callable(schedule), "schedule must be a function of the epoch (got %r)" % (schedule,))
         names = [k for k in self.names if self.trained[k]]
         need(names, "no parameter of a requires gradients")
-        decay = 0. if optimizer and decay is None else 5e-4 if decay is None else decay
+        decay = 0.0 if optimizer and decay is None else 5e-4 if decay is None else decay
         free = self.points[1:-1]
         before, flat = [dict(p) for p in free], []
         for p in free:
             p.update((k, p[k].clone()) for k in self.names)
             flat += [p[k] for k in names]
-        opt = optimizer(flat) if optimizer else torch.optim.SGD(flat, lr, momentum, nesterov=momentum > 0)
+        opt = (
+            optimizer(flat)
+            if optimizer
+            else torch.optim.SGD(flat, lr, momentum, nesterov=momentum > 0)
+        )
         rates, lines = [g["lr"] for g in opt.param_groups], ""
         try:
             with torch.random.fork_rng(), evaluating(self.net, training=_modes(self.net)):
@@ -272,23 +372,32 @@ class Curve:
                     batches = self._batches(loader, text if progress else "", loss)
                     means: dict[str, Any] = {"event": "epoch", "epoch": epoch, "epochs": epochs}
                     means.update(self._epoch(batches, opt, decay, loss, draws))
-                    need(math.isfinite(means["objective"]),
-                         "the loss is not finite in epoch %d (try a smaller lr)" % epoch)
+                    need(
+                        math.isfinite(means["objective"]),
+                        "the loss is not finite in epoch %d (try a smaller lr)" % epoch,
+                    )
                     lines += json.dumps(means, separators=(",", ":")) + "\n"
         except BaseException:
             for p, old in zip(free, before):
                 p.update(old)
             raise
-        self.training = {"epochs": epochs, "lr": float(rates[0]), "weight-decay": float(decay), "seed": seed}
+        self.training = {
+            "epochs": epochs,
+            "lr": float(rates[0]),
+            "weight-decay": float(decay),
+            "seed": seed,
+        }
         if log is not None:
             with replacing(log, "t") as f:
                 f.write(lines)
         return self
 
-    def _epoch(self, batches: Batches, opt: Any, decay: float, loss: Loss, draws: torch.Generator) -> dict[str, float]:
+    def _epoch(
+        self, batches: Batches, opt: Any, decay: float, loss: Loss, draws: torch.Generator
+    ) -> dict[str, float]:
         """Trains an epoch. Returns its means for the log."""
         images = labels = weight = steps = 0
-        total, norm, correct, start = 0., 0., 0., time.monotonic()
+        total, norm, correct, start = 0.0, 0.0, 0.0, time.monotonic()
         for x, y in batches:
             t = float(torch.rand((), generator=draws))
             found, point, gradient = self._gradient(t, x, y, loss)
@@ -299,22 +408,31 @@ class Curve:
             images, steps = images + len(first_tensor((y, x))), steps + 1
             weight, labels = weight + found.weight, labels + found.labels
             total, correct = total + float(found.loss) * found.weight, correct + found.correct
-            norm += .5 * decay * float(sum((v * v).sum() for k, v in point.items() if self.trained[k]))
+            norm += (
+                0.5 * decay * float(sum((v * v).sum() for k, v in point.items() if self.trained[k]))
+            )
             if not math.isfinite(total + norm):
                 break
         opt.zero_grad()
         need(weight, NO_LABELS)
         accuracy = {} if math.isnan(correct) else {"accuracy": 100 * correct / labels}
-        return {"loss": total / weight, **accuracy, "decay": norm / steps,
-                "objective": total / weight + norm / steps, "lr": opt.param_groups[0]["lr"],
-                "images_per_second": images / max(time.monotonic() - start, 1e-9)}
+        return {
+            "loss": total / weight,
+            **accuracy,
+            "decay": norm / steps,
+            "objective": total / weight + norm / steps,
+            "lr": opt.param_groups[0]["lr"],
+            "images_per_second": images / max(time.monotonic() - start, 1e-9),
+        }
 
     def _statistics(self, ts: Sequence[float], loader: Batches, progress: bool) -> list[Tensors]:
         """Batch norm's statistics at each t."""
         runs = [lambda x, t=t: self._run(self._at(t, self.names + self.others), x) for t in ts]
         return statistics(self.net, runs, loader, self.device, progress)
 
-    def point(self, t: float, loader: Optional[Batches] = None, progress: bool = False) -> nn.Module:
+    def point(
+        self, t: float, loader: Optional[Batches] = None, progress: bool = False
+    ) -> nn.Module:
         """The network at t in [0, 1], a new module in evaluation mode.
 
             middle = c.point(.5, loader)
@@ -332,8 +450,14 @@ class Curve:
                 state[k].copy_(v)
         return net.eval()  # last: it may change weights
 
-    def evaluate(self, loaders: Mapping[str, Batches] | Batches, points: int = 65, bn: Optional[Batches] = None,
-                 loss: Loss = F.cross_entropy, progress: bool = True) -> Points:
+    def evaluate(
+        self,
+        loaders: Mapping[str, Batches] | Batches,
+        points: int = 65,
+        bn: Optional[Batches] = None,
+        loss: Loss = F.cross_entropy,
+        progress: bool = True,
+    ) -> Points:
         """Measures loss and accuracy along the curve, as mc-eval does, in one pass over each loader.
 
             rows = c.evaluate({"train": loader, "test": test}, points=33)
@@ -358,23 +482,36 @@ class Curve:
         ts = [i / (points - 1) for i in range(points)]
         rows, statistics = [{"t": t} for t in ts], [{} for _ in ts]  # type: list[dict[str, float]], list[Tensors]
         if norms(self.net):
-            statistics = self._statistics(ts, next(iter(loaders.values())) if bn is None else bn, progress)
+            statistics = self._statistics(
+                ts, next(iter(loaders.values())) if bn is None else bn, progress
+            )
         for name, loader in loaders.items():
             with inside(name), evaluating(self.net), torch.no_grad():
-                sums, weight, labels = self._sums(self._batches(loader, name if progress else "", loss), ts, statistics, loss)
+                sums, weight, labels = self._sums(
+                    self._batches(loader, name if progress else "", loss), ts, statistics, loss
+                )
                 need(weight, NO_LABELS)
             for row, (total, correct) in zip(rows, sums):
-                need(math.isfinite(total), "the loss on %s is not finite at t = %.9g" % (name, row["t"]))
+                need(
+                    math.isfinite(total),
+                    "the loss on %s is not finite at t = %.9g" % (name, row["t"]),
+                )
                 row[name + ".loss"] = total / weight
                 if not math.isnan(correct):
                     row[name + ".accuracy"] = 100 * correct / labels
-        return Points(rows, [math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
-                             for u, v in itertools.pairwise(self._at(t, self.names) for t in ts)])
+        return Points(
+            rows,
+            [
+                math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
+                for u, v in itertools.pairwise(self._at(t, self.names) for t in ts)
+            ],
+        )
 
-    def _sums(self, batches: Iterable[Any], ts: Sequence[float], statistics: Sequence[Tensors], loss: Loss
-              ) -> tuple[list[list[float]], int, int]:
+    def _sums(
+        self, batches: Iterable[Any], ts: Sequence[float], statistics: Sequence[Tensors], loss: Loss
+    ) -> tuple[list[list[float]], int, int]:
         """([loss, correct labels] at each t, their weight and number of labels) over all batches."""
-        sums, weight, labels = [[0., 0.] for _ in ts], 0, 0
+        sums, weight, labels = [[0.0, 0.0] for _ in ts], 0, 0
         for x, y in batches:
             for t, own, s in zip(ts, statistics, sums):
                 found = measure(self._run({**self._at(t), **own}, x), x, y, loss)
@@ -389,14 +526,26 @@ class Curve:
 
         Numbers are float32. Integers and constants are not part of the stream. Returns its content id. Raises OSError if it
         cannot be written."""
-        meta = {"net": "groups", "dataset": "", "symmetry": self.symmetry, "curve": self.kind,
-                "points": len(self.points)}
-        tensors = {"%d/%s" % (i, k): p[self.owners[k]].cpu().float().numpy() for i, p in enumerate(self.points)
-                   for k in sorted(self.owners, key=str.encode)}
+        meta = {
+            "net": "groups",
+            "dataset": "",
+            "symmetry": self.symmetry,
+            "curve": self.kind,
+            "points": len(self.points),
+        }
+        tensors = {
+            "%d/%s" % (i, k): p[self.owners[k]].cpu().float().numpy()
+            for i, p in enumerate(self.points)
+            for k in sorted(self.owners, key=str.encode)
+        }
         if self.permutation is not None:
             groups = self.permutation.meta["groups"]
-            meta["groups"] = [{k: g[k] for k in ("name", "size", "within", "unit") if k in g} for g in groups]
-            tensors.update(("permutation/" + g["name"], self.permutation.tensors[g["name"]]) for g in groups)
+            meta["groups"] = [
+                {k: g[k] for k in ("name", "size", "within", "unit") if k in g} for g in groups
+            ]
+            tensors.update(
+                ("permutation/" + g["name"], self.permutation.tensors[g["name"]]) for g in groups
+            )
         made = mcz.history("mcz.torch.Curve", {"a": self.ids[0], "b": self.ids[1], **self.training})
         return mcz.write(path, "curve", meta, tensors, history=made, inputs=self.ids)
 
@@ -409,18 +558,40 @@ class Curve:
 
         Raises mcz.Error if the stream is damaged or the tensors do not match."""
         s = mcz.read(path, "curve")
-        nets, own = [], {k: v for k, v in tensors_of(net).items() if k not in dict(net.named_parameters(remove_duplicate=False))}
+        nets, own = (
+            [],
+            {
+                k: v
+                for k, v in tensors_of(net).items()
+                if k not in dict(net.named_parameters(remove_duplicate=False))
+            },
+        )
         for i in range(s.meta["points"]):
             prefix = "%d/" % i
             nets.append(duplicate(net))
             with inside(os.fspath(path)):
-                _state.copy(nets[-1], {**own, **{k[len(prefix):]: v for k, v in mcz.widened(s).items()
-                                                 if k.startswith(prefix)}})
+                _state.copy(
+                    nets[-1],
+                    {
+                        **own,
+                        **{
+                            k[len(prefix) :]: v
+                            for k, v in mcz.widened(s).items()
+                            if k.startswith(prefix)
+                        },
+                    },
+                )
         c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
         for point, middle in zip(c.points[1:-1], nets[1:-1]):
             point.update(c._tensors(tensors_of(middle).__getitem__))
         c.symmetry, c.ids = s.meta.get("symmetry", c.symmetry), s.inputs or c.ids
         if "groups" in s.meta:
-            c.permutation = SimpleNamespace(meta=s.meta, tensors={
-                k[len("permutation/"):]: v for k, v in s.tensors.items() if k.startswith("permutation/")})
+            c.permutation = SimpleNamespace(
+                meta=s.meta,
+                tensors={
+                    k[len("permutation/") :]: v
+                    for k, v in s.tensors.items()
+                    if k.startswith("permutation/")
+                },
+            )
         return c

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """Align more than two PyTorch networks without a graph. mcz.torch has these names."""
+
 from __future__ import annotations
 
 import io
@@ -22,9 +23,16 @@ from .structure import compare
 from .unchanged import random_numbers_kept
 
 
-def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, groups: Any = None, by: str = "activations",
-               path: Optional[Path] = None, options: Sequence[str] = (), progress: bool = True, **moments: Any
-               ) -> Stream:
+def align_many(
+    nets: Sequence[nn.Module],
+    loader: Optional[Batches] = None,
+    groups: Any = None,
+    by: str = "activations",
+    path: Optional[Path] = None,
+    options: Sequence[str] = (),
+    progress: bool = True,
+    **moments: Any,
+) -> Stream:
     """Brings the units of several networks to one order, with mc-corr and mc-hungarian --joint, or mc-match --joint.
 
         joint = mcz.torch.align_many(nets, loader)
@@ -45,8 +53,10 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
     nets = list(nets)
     check_arguments(loader, groups, by, options)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
-    need(not hasattr(loader, "__next__"),
-         "a loader that can be read again expected, got an iterator (list(loader))")
+    need(
+        not hasattr(loader, "__next__"),
+        "a loader that can be read again expected, got an iterator (list(loader))",
+    )
     with random_numbers_kept(), tempfile.TemporaryDirectory() as folder:
         if groups is None:
             groups = _door().groups(nets[0], input_of(next(read(loader))), progress=progress)  # type: ignore[arg-type]
@@ -56,8 +66,15 @@ def align_many(nets: Sequence[nn.Module], loader: Optional[Batches] = None, grou
         return keep(pipe(b"", [*program, "--joint", *options, *names]), path, groups)
 
 
-def _inputs(nets: Sequence[nn.Module], loader: Any, groups: Any, by: str, folder: str, text: str, moments: Any
-            ) -> Iterator[str]:
+def _inputs(
+    nets: Sequence[nn.Module],
+    loader: Any,
+    groups: Any,
+    by: str,
+    folder: str,
+    text: str,
+    moments: Any,
+) -> Iterator[str]:
     """Writes the networks, or the matrices of all pairs. Yields the paths."""
     for i, net in enumerate(nets[1:], 2):
         compare(nets[0], net, groups, ("network 1", "network %d" % i))
@@ -68,7 +85,9 @@ def _inputs(nets: Sequence[nn.Module], loader: Any, groups: Any, by: str, folder
         return
     for i, j in itertools.combinations(range(len(nets)), 2):
         sums, name = io.BytesIO(), os.path.join(folder, "networks-%d-%d.mcz" % (i + 1, j + 1))
-        _door().joint_moments(nets[i], nets[j], read(loader, text and text % (i + 1, j + 1)), groups, sums, **moments)
+        _door().joint_moments(
+            nets[i], nets[j], read(loader, text and text % (i + 1, j + 1)), groups, sums, **moments
+        )
         with open(name, "wb") as f:
             f.write(pipe(sums.getvalue(), ["mc-corr", "--no-progress"]))
         yield name

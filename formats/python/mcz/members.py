@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint sets of permutations, which mc-hungarian --joint writes."""
+
 import os
 
 import numpy as np
@@ -27,9 +28,22 @@ def member(source, which):
         need(which in ids, "none of the %d networks has the id %s" % (len(ids), which))
         which = ids.index(which) + 1
     whole("the member", which, 1, len(ids))
-    first, tensors = ({g["name"]: s.tensors["%d/%s" % (i, g["name"])] for g in s.meta["groups"]} for i in (1, which))
+    first, tensors = (
+        {g["name"]: s.tensors["%d/%s" % (i, g["name"])] for g in s.meta["groups"]}
+        for i in (1, which)
+    )
     meta = {"groups": s.meta["groups"]}
     own = {"groups": s.groups} if hasattr(s, "groups") else {}  # those of align_many
-    return Stream(kind=s.kind, meta=meta, tensors=tensors, dtypes=dict.fromkeys(tensors, "int32"), history=s.history,
-                  inputs=[s.id], id=content_id(s.kind, meta, tensors), records=len(tensors), network=ids[which - 1],
-                  reference=ids[0] if all(np.array_equal(v, range(len(v))) for v in first.values()) else None, **own)
+    return Stream(
+        kind=s.kind,
+        meta=meta,
+        tensors=tensors,
+        dtypes=dict.fromkeys(tensors, "int32"),
+        history=s.history,
+        inputs=[s.id],
+        id=content_id(s.kind, meta, tensors),
+        records=len(tensors),
+        network=ids[which - 1],
+        reference=ids[0] if all(np.array_equal(v, range(len(v))) for v in first.values()) else None,
+        **own,
+    )

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """Means of PyTorch networks, computed tensor by tensor. mcz.torch has the public names."""
+
 from __future__ import annotations
 
 import copy
@@ -28,41 +29,88 @@ CHUNK = 1 << 18  # numbers that are summed at once
 def _door() -> Any:
     """mcz.torch, which imports this module."""
     import mcz.torch
+
     return mcz.torch
 
 
-def expect_same(a: nn.Module, b: nn.Module, groups: Any = None, calls: tuple[str, str] = ("a", "b")) -> None:
+def expect_same(
+    a: nn.Module, b: nn.Module, groups: Any = None, calls: tuple[str, str] = ("a", "b")
+) -> None:
     """Raises Error unless the networks have the same structure and dtypes. calls: their names in messages."""
     compare(a, b, groups, calls, dtypes=True)
     x, y = ({k: v for k, v in tensors_of(n).items() if not v.is_floating_point()} for n in (a, b))
-    need(not any(v.is_complex() for v in x.values()), "tensors of complex numbers are not supported")
+    need(
+        not any(v.is_complex() for v in x.values()), "tensors of complex numbers are not supported"
+    )
     other = unequal(x, y)
-    need(all(x[k].numel() == 1 for k in other), "integers of %s and %s differ, and have no mean (%s)" % (*calls, listed(other)))
+    need(
+        all(x[k].numel() == 1 for k in other),
+        "integers of %s and %s differ, and have no mean (%s)" % (*calls, listed(other)),
+    )
     if other:  # such as counters
-        warn("integers of %s and %s differ; the result has those of %s (%s)" % (*calls, calls[0], listed(other)))
-    masks = unequal(*({k: v for k, v in tensors_of(n).items() if k.endswith("_mask") and k[:-5] + "_orig" in tensors_of(n)}
-                      for n in (a, b)))
-    need(not masks, "networks with different masks of torch.nn.utils.prune have no mean (%s)" % listed(masks))
-    scaled = [k for k, m in a.named_modules() if type(m).__name__ == "_SpectralNorm" or any(
-        type(f).__name__ == "SpectralNorm" for f in m._forward_pre_hooks.values())]
+        warn(
+            "integers of %s and %s differ; the result has those of %s (%s)"
+            % (*calls, calls[0], listed(other))
+        )
+    masks = unequal(
+        *(
+            {
+                k: v
+                for k, v in tensors_of(n).items()
+                if k.endswith("_mask") and k[:-5] + "_orig" in tensors_of(n)
+            }
+            for n in (a, b)
+        )
+    )
+    need(
+        not masks,
+        "networks with different masks of torch.nn.utils.prune have no mean (%s)" % listed(masks),
+    )
+    scaled = [
+        k
+        for k, m in a.named_modules()
+        if type(m).__name__ == "_SpectralNorm"
+        or any(type(f).__name__ == "SpectralNorm" for f in m._forward_pre_hooks.values())
+    ]
     if scaled:
-        warn("the mean of weights with spectral norm has another norm; remove_spectral_norm first (%s)" % listed(scaled))
+        warn(
+            "the mean of weights with spectral norm has another norm; remove_spectral_norm first (%s)"
+            % listed(scaled)
+        )
 
 
 def duplicate(net: nn.Module) -> nn.Module:
     """A copy of a network. Results that its modules keep, which PyTorch does not copy, lose their history. Raises Error if the
     copy would run modules of the network itself."""
-    need(not torch.is_inference_mode_enabled(), "torch.inference_mode() makes tensors that cannot be trained (leave it first)")
+    need(
+        not torch.is_inference_mode_enabled(),
+        "torch.inference_mode() makes tensors that cannot be trained (leave it first)",
+    )
     parts = {id(v) for v in [*net.modules(), *net.parameters(), *net.buffers()]}
     for path, m in net.named_modules():
         for name, value in vars(m).items():
-            found = [f for f in torch.utils._pytree.tree_leaves(value) if not parts.isdisjoint(map(id, _captured(f)))]
-            need(not found, "cannot copy the network: a function in %s refers to a part of it (a method can be copied)" % (
-                ".".join(filter(None, (path, name)))))
+            found = [
+                f
+                for f in torch.utils._pytree.tree_leaves(value)
+                if not parts.isdisjoint(map(id, _captured(f)))
+            ]
+            need(
+                not found,
+                "cannot copy the network: a function in %s refers to a part of it (a method can be copied)"
+                % (".".join(filter(None, (path, name)))),
+            )
     kept = torch.utils._pytree.tree_leaves([list(vars(m).values()) for m in net.modules()])
-    result = copy.deepcopy(net, {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf})
-    own = {**dict(result.named_parameters(remove_duplicate=False)), **dict(result.named_buffers(remove_duplicate=False))}
-    for k, first in first_names(tensors_of(net)).items():  # two parameters of one memory are two after deepcopy
+    result = copy.deepcopy(
+        net,
+        {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf},
+    )
+    own = {
+        **dict(result.named_parameters(remove_duplicate=False)),
+        **dict(result.named_buffers(remove_duplicate=False)),
+    }
+    for k, first in first_names(
+        tensors_of(net)
+    ).items():  # two parameters of one memory are two after deepcopy
         if k != first and k in own and first in own:
             own[k].data = own[first].data
     return result
@@ -82,29 +130,48 @@ def _captured(f: Any) -> list[Any]:
 
 
 def rows_of(net: nn.Module, groups: Any) -> list[Any]:
-    return [] if groups is None else _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})[0]
+    return (
+        []
+        if groups is None
+        else _groups.rows(groups, {k: v.shape for k, v in tensors_of(net).items()})[0]
+    )
 
 
 def permutation_of(p: Any, groups: Any) -> tuple[Any, Any]:
     """(stream or None, groups) of a permutation stream or the path of one."""
     p = mcz.read(p, "permutation") if isinstance(p, (str, os.PathLike)) else p
-    need(p is None or hasattr(p, "meta"), "p must be a permutation stream (got %s)" % type(p).__name__)
+    need(
+        p is None or hasattr(p, "meta"),
+        "p must be a permutation stream (got %s)" % type(p).__name__,
+    )
     groups = getattr(p, "groups", None) if groups is None else groups
     need(p is None or groups is not None, "the groups of the permutation are missing (groups=)")
     return p, groups
 
 
-def warn_other(p: Any, groups: Any, nets: dict[str, nn.Module], ids: Optional[Sequence[str]] = None) -> None:
+def warn_other(
+    p: Any, groups: Any, nets: dict[str, nn.Module], ids: Optional[Sequence[str]] = None
+) -> None:
     """Warns if a permutation was computed for other networks than these, {"a": network, "b": network}."""
     expected = _door()._expected(p, groups)
     if expected:
-        own = dict(zip(nets, ids or _door()._ids(nets.values(), rows_of(next(iter(nets.values())), groups), None)))
+        own = dict(
+            zip(
+                nets,
+                ids
+                or _door()._ids(nets.values(), rows_of(next(iter(nets.values())), groups), None),
+            )
+        )
         other = [n for n, x in zip("ab", expected) if n in own and x not in (None, own[n])]
         if other:
-            warn("the permutation was computed for other networks (not this %s)" % " and ".join(other))
+            warn(
+                "the permutation was computed for other networks (not this %s)"
+                % " and ".join(other)
+            )
 
 
 # ---- sums ------------------------------------------------------------------------------------------------------------
+
 
 def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """Float64 numbers in another dtype, rounded once. PyTorch rounds to float32 first: that step must not reach the middle of
@@ -127,8 +194,14 @@ def _pieces(tensors: Sequence[torch.Tensor]) -> Any:
 
 
 @torch.no_grad()
-def combine(nets: Sequence[nn.Module], permutations: Sequence[Any], groups: Any, weights: Sequence[float], divisor: float,
-            calls: Sequence[str]) -> nn.Module:
+def combine(
+    nets: Sequence[nn.Module],
+    permutations: Sequence[Any],
+    groups: Any,
+    weights: Sequence[float],
+    divisor: float,
+    calls: Sequence[str],
+) -> nn.Module:
     """Σ weight_i · permuted network_i / divisor, a copy of the first network, as mc-merge computes it: sums in float64, in the
     order of the networks, without those of weight 0, rounded once. Warns of numbers that are not finite.
 
@@ -140,16 +213,26 @@ def combine(nets: Sequence[nn.Module], permutations: Sequence[Any], groups: Any,
     for name, own in first_names(out).items():
         if own != name or not out[name].is_floating_point():
             continue
-        device = torch.device("cpu") if out[name].device.type == "mps" else out[name].device  # mps has no float64
+        device = (
+            torch.device("cpu") if out[name].device.type == "mps" else out[name].device
+        )  # mps has no float64
         terms = [(s(name).detach(), w, c) for s, w, c in zip(sources, weights, calls) if w > 0]
         for target, *parts in _pieces([out[name], *(v for v, _, _ in terms)]):
             total: Any = None
             for part, (_, w, call) in zip(parts, terms):
-                bad = part.isnan() if name in buffers else part.isfinite().logical_not_()  # a mask may hold infinities
+                bad = (
+                    part.isnan() if name in buffers else part.isfinite().logical_not_()
+                )  # a mask may hold infinities
                 wrong += ["%s of %s" % (name, call)] * bool(bad.any())
-                part = part.to(device).double().mul_(w) if part.dtype != torch.float64 else part.to(device) * w
+                part = (
+                    part.to(device).double().mul_(w)
+                    if part.dtype != torch.float64
+                    else part.to(device) * w
+                )
                 total = part if total is None else total.add_(part)
-            total /= torch.tensor(divisor, dtype=torch.float64, device=device)  # a number would become its reciprocal on CUDA
+            total /= torch.tensor(
+                divisor, dtype=torch.float64, device=device
+            )  # a number would become its reciprocal on CUDA
             target.copy_(_rounded(total, target.dtype))
     if wrong:
         warn("the mean has numbers that are not finite (%s)" % listed(list(dict.fromkeys(wrong))))
@@ -162,13 +245,21 @@ def finished(net: nn.Module, loader: Optional[Batches], groups: Any) -> nn.Modul
     if loader is not None and norms(net):
         state, example = tensors_of(net), getattr(groups, "example", None)
         runs = [lambda x: call(net, x)]
-        for k, v in statistics(net, runs, loader, next(iter(state.values())).device, example=example)[0].items():
+        for k, v in statistics(
+            net, runs, loader, next(iter(state.values())).device, example=example
+        )[0].items():
             state[k].copy_(v)
     return net.eval()
 
 
-def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Optional[Batches] = None,
-          groups: Any = None) -> nn.Module:
+def merge(
+    a: nn.Module,
+    b: nn.Module,
+    p: Any = None,
+    t: float = 0.5,
+    loader: Optional[Batches] = None,
+    groups: Any = None,
+) -> nn.Module:
     """The network at t on the straight line from a (t = 0) to b, a new module in evaluation mode.
 
         merged = mcz.torch.merge(a, b, mcz.torch.align(a, b, loader), loader=loader)
@@ -189,8 +280,13 @@ def merge(a: nn.Module, b: nn.Module, p: Any = None, t: float = .5, loader: Opti
     return finished(result, loader, groups)
 
 
-def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Batches] = None, groups: Any = None,
-               weights: Optional[Sequence[float]] = None) -> nn.Module:
+def merge_many(
+    nets: Sequence[nn.Module],
+    joint: Any = None,
+    loader: Optional[Batches] = None,
+    groups: Any = None,
+    weights: Optional[Sequence[float]] = None,
+) -> nn.Module:
     """The mean of several networks as mc-merge computes it, a new module in evaluation mode.
 
         merged = mcz.torch.merge_many(nets, mcz.torch.align_many(nets, loader), loader=loader)
@@ -205,11 +301,13 @@ def merge_many(nets: Sequence[nn.Module], joint: Any = None, loader: Optional[Ba
     finite. Raises mcz.Error if the networks, the joint set or the weights do not fit."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
-    weights = [1.] * len(nets) if weights is None else list(weights)
+    weights = [1.0] * len(nets) if weights is None else list(weights)
     need(len(nets) > 1, "two or more networks expected (got %d)" % len(nets))
     numbers = all(isinstance(w, (int, float)) for w in weights)
-    need(len(weights) == len(nets) and numbers and min(weights) >= 0 < sum(weights) < float("inf"),
-         "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights)
+    need(
+        len(weights) == len(nets) and numbers and min(weights) >= 0 < sum(weights) < float("inf"),
+        "one weight of at least 0 per network expected, finite and not all 0 (got %s)" % weights,
+    )
     weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
     joint = mcz.read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
     groups = getattr(joint, "groups", None) if groups is None else groups
@@ -226,5 +324,8 @@ def _members(nets: Sequence[nn.Module], joint: Any, groups: Any) -> list[Any]:
     need(groups is not None, "the groups of the joint set are missing (groups=)")
     ids = _door()._ids(nets, rows_of(nets[0], groups), None)
     other = [str(i + 1) for i, own in enumerate(ids) if own not in joint.meta["members"]]
-    need(not other, "the joint set was computed for other networks (not network %s)" % ", ".join(other))
+    need(
+        not other,
+        "the joint set was computed for other networks (not network %s)" % ", ".join(other),
+    )
     return [mcz.member(joint, own) for own in ids]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """Batch norm's running statistics, re-estimated on a loader by mc-eval's definition."""
+
 from __future__ import annotations
 
 from typing import Any, Callable, Sequence
@@ -16,22 +17,34 @@ STATISTICS = "running_mean", "running_var"
 
 def norms(net: nn.Module) -> dict[str, nn.Module]:
     """The batch norms with running statistics, by the prefix of their tensors."""
-    return {k + "." * bool(k): m for k, m in net.named_modules() if isinstance(m, nn.modules.batchnorm._BatchNorm)
-            and m.running_mean is not None}
+    return {
+        k + "." * bool(k): m
+        for k, m in net.named_modules()
+        if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.running_mean is not None
+    }
 
 
 def _moments(x: torch.Tensor) -> Any:
     """(count, sum, sum of squares) per channel of x (N, C, ...)."""
-    variance, mean = torch.var_mean(x.float() if torch.finfo(x.dtype).bits < 32 else x, [
-        d for d in range(x.dim()) if d != 1], unbiased=False)
+    variance, mean = torch.var_mean(
+        x.float() if torch.finfo(x.dtype).bits < 32 else x,
+        [d for d in range(x.dim()) if d != 1],
+        unbiased=False,
+    )
     wide = torch.float32 if x.device.type == "mps" else torch.float64  # mps has no float64
     n, mean = x.numel() // x.shape[1], mean.to(wide)
     return n, n * mean, n * (variance.to(wide) + mean * mean)
 
 
 @torch.no_grad()
-def statistics(net: nn.Module, runs: Sequence[Callable[[Any], Any]], loader: Batches, device: torch.device,
-               progress: bool = False, example: Any = None) -> list[dict[str, torch.Tensor]]:
+def statistics(
+    net: nn.Module,
+    runs: Sequence[Callable[[Any], Any]],
+    loader: Batches,
+    device: torch.device,
+    progress: bool = False,
+    example: Any = None,
+) -> list[dict[str, torch.Tensor]]:
     """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input: mean and unbiased variance,
     pooled over all images, while each batch is normalised by its own. The network is unchanged."""
     found, sums, i = norms(net), [{} for _ in runs], 0  # type: Any, list[dict[str, Any]], int
@@ -42,10 +55,20 @@ def statistics(net: nn.Module, runs: Sequence[Callable[[Any], Any]], loader: Bat
     with evaluating(net):
         for k, m in found.items():
             m.training = True
-            m.register_forward_pre_hook(lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True)
+            m.register_forward_pre_hook(
+                lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True
+            )
         for batch in read(loader, "batch norm" if progress else ""):
             x = to(input_of(batch, example), device)
             for i, run in enumerate(runs):
                 run(x)
-    return [{k + s: v for k, (n, u, q) in own.items() for s, v in zip(STATISTICS, (
-        u / n, (q / n - (u / n) ** 2).clamp(min=0) * (n / max(n - 1, 1))))} for own in sums]
+    return [
+        {
+            k + s: v
+            for k, (n, u, q) in own.items()
+            for s, v in zip(
+                STATISTICS, (u / n, (q / n - (u / n) ** 2).clamp(min=0) * (n / max(n - 1, 1)))
+            )
+        }
+        for own in sums
+    ]

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Run mc's programs, found on PATH or installed in the same environment."""
+
 import os
 import shutil
 import subprocess
@@ -13,7 +14,10 @@ def find(name):
     Raises FileNotFoundError if it is in neither place."""
     path = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
     if not path:
-        raise FileNotFoundError("%s is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its programs)" % name)
+        raise FileNotFoundError(
+            "%s is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its programs)"
+            % name
+        )
     return path
 
 
@@ -27,8 +31,14 @@ def check(path, stdin=subprocess.DEVNULL):
     Returns None. Raises mcz.Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or
     fails otherwise.
     """
-    _finish("mc-info", subprocess.run([find("mc-info"), "--check", "--quiet", "--", os.fspath(path)], stdin=stdin,
-                                      stderr=subprocess.PIPE))
+    _finish(
+        "mc-info",
+        subprocess.run(
+            [find("mc-info"), "--check", "--quiet", "--", os.fspath(path)],
+            stdin=stdin,
+            stderr=subprocess.PIPE,
+        ),
+    )
 
 
 def _finish(name, result, verbose=False):
@@ -36,7 +46,9 @@ def _finish(name, result, verbose=False):
     lines, marked = result.stderr.decode(errors="replace").splitlines(), "%s: warning: " % name
     if result.returncode:
         errors = [line for line in lines if not line.startswith(marked)]
-        raise (Error if result.returncode == 3 else OSError)("\n".join(errors) or "%s: status %d" % (name, result.returncode))
+        raise (Error if result.returncode == 3 else OSError)(
+            "\n".join(errors) or "%s: status %d" % (name, result.returncode)
+        )
     for line in lines:
         if verbose and not line.startswith(marked):
             print(line, file=sys.stderr)
@@ -48,7 +60,9 @@ def pipe(data, *commands):
     """The standard output of the last of some commands, each of which reads that of the one before; the first reads `data`.
     Their warnings become Python's. Raises Error or OSError, with the program's message, if one fails."""
     for name, *arguments in commands:
-        result = subprocess.run([find(name), *arguments], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        result = subprocess.run(
+            [find(name), *arguments], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         data = result.stdout
         _finish(name, result, not {"-v", "--verbose"}.isdisjoint(arguments))
     return data

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read and write safetensors files, without the safetensors package (formats/exchange/convert.md)."""
+
 import json
 import os
 import struct
@@ -14,10 +15,20 @@ from .keys import is_whole
 __all__ = ["read", "write"]
 
 WRITTEN = {"float64": "F64", "float32": "F32", "float16": "F16", "bfloat16": "BF16"}
-TYPES = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
-         "U8": "u1", "BOOL": "?"}
+TYPES = {
+    "F64": "<f8",
+    "F32": "<f4",
+    "F16": "<f2",
+    "BF16": "<u2",
+    "I64": "<i8",
+    "I32": "<i4",
+    "I16": "<i2",
+    "I8": "i1",
+    "U8": "u1",
+    "BOOL": "?",
+}
 INDEX = ".safetensors.index.json"
-HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10 ** 6, 8, 1 << 48
+HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10**6, 8, 1 << 48
 
 
 def write(path, tensors, dtypes={}):
@@ -36,10 +47,17 @@ def write(path, tensors, dtypes={}):
     for name, a in tensors.items():
         a = np.asarray(a)
         marked = dtypes.get(name) == "bfloat16" and a.dtype.name == "uint16"
-        need(marked or a.dtype.name in WRITTEN, "\"%s\" is %s, not floating point (%s): leave it out, or convert it" %
-             (name, a.dtype, ", ".join(WRITTEN)))
+        need(
+            marked or a.dtype.name in WRITTEN,
+            '"%s" is %s, not floating point (%s): leave it out, or convert it'
+            % (name, a.dtype, ", ".join(WRITTEN)),
+        )
         dtype = WRITTEN["bfloat16" if marked else a.dtype.name]
-        header[name] = {"dtype": dtype, "shape": list(a.shape), "data_offsets": [end, end + a.nbytes]}
+        header[name] = {
+            "dtype": dtype,
+            "shape": list(a.shape),
+            "data_offsets": [end, end + a.nbytes],
+        }
         end += a.nbytes
         arrays.append(a.astype(TYPES[dtype], order="C", copy=False))
     text = json.dumps(header, separators=(",", ":")).encode()
@@ -64,7 +82,7 @@ def _header(raw):
     size = int.from_bytes(raw[:8], "little")
     need(8 + size <= len(raw) and size <= HEADER_MAX, "not a safetensors file, or truncated")
     try:
-        head = json.loads(raw[8:8 + size].decode(), object_pairs_hook=_once)
+        head = json.loads(raw[8 : 8 + size].decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as e:
         raise Error("its header is not JSON: %s" % e) from None
     need(isinstance(head, dict), "its header is not a JSON object")
@@ -73,16 +91,25 @@ def _header(raw):
 
 def _check(t):
     """Raises Error if an entry of the header is not a tensor that NumPy can hold."""
-    need(isinstance(t, dict) and set(t) == {"dtype", "shape", "data_offsets"}, "dtype, shape and data_offsets expected")
-    need(isinstance(t["dtype"], str) and t["dtype"] in TYPES, "unsupported dtype %s (one of: %s)" %
-         (t["dtype"], ", ".join(TYPES)))
+    need(
+        isinstance(t, dict) and set(t) == {"dtype", "shape", "data_offsets"},
+        "dtype, shape and data_offsets expected",
+    )
+    need(
+        isinstance(t["dtype"], str) and t["dtype"] in TYPES,
+        "unsupported dtype %s (one of: %s)" % (t["dtype"], ", ".join(TYPES)),
+    )
     for key, limit in ("shape", DIMS_MAX), ("data_offsets", 2):
-        need(isinstance(t[key], list) and len(t[key]) <= limit and all(is_whole(k) for k in t[key]),
-             "its %s is not a list of at most %d integers" % (key, limit))
+        need(
+            isinstance(t[key], list) and len(t[key]) <= limit and all(is_whole(k) for k in t[key]),
+            "its %s is not a list of at most %d integers" % (key, limit),
+        )
     need(prod(k or 1 for k in t["shape"]) <= SIZE_MAX, "its shape is too large")
     size = prod(t["shape"]) * np.dtype(TYPES[t["dtype"]]).itemsize
-    need(len(t["data_offsets"]) == 2 and t["data_offsets"][1] - t["data_offsets"][0] == size,
-         "its data_offsets must be %d bytes apart, for its shape" % size)
+    need(
+        len(t["data_offsets"]) == 2 and t["data_offsets"][1] - t["data_offsets"][0] == size,
+        "its data_offsets must be %d bytes apart, for its shape" % size,
+    )
 
 
 def _array(t, data):
@@ -97,13 +124,16 @@ def _read_file(path):
     with inside(path):
         head, size = _header(raw)
         head.pop("__metadata__", None)
-        data, at = raw[8 + size:], 0
+        data, at = raw[8 + size :], 0
         for name, t in head.items():
             with inside(json.dumps(name)):
                 _check(t)
         for name, t in sorted(head.items(), key=lambda e: e[1]["data_offsets"]):
-            need(t["data_offsets"][0] == at, "%s starts at byte %d of the data, not at %d" %
-                 (json.dumps(name), t["data_offsets"][0], at))
+            need(
+                t["data_offsets"][0] == at,
+                "%s starts at byte %d of the data, not at %d"
+                % (json.dumps(name), t["data_offsets"][0], at),
+            )
             at = t["data_offsets"][1]
         need(at == len(data), "its header describes %d bytes of data, got %d" % (at, len(data)))
         return {name: _array(t, data) for name, t in head.items()}
@@ -116,8 +146,11 @@ def _in_folder(folder):
     kind = "indexes" if found else "safetensors files and no index"
     found = found or [n for n in names if n.endswith(".safetensors")]
     need(found, "%s: a folder without safetensors files" % folder)
-    need(len(found) == 1, "%s: a folder with %d %s (name one: %s%s)" %
-         (folder, len(found), kind, ", ".join(found[:2]), ", ..." if len(found) > 2 else ""))
+    need(
+        len(found) == 1,
+        "%s: a folder with %d %s (name one: %s%s)"
+        % (folder, len(found), kind, ", ".join(found[:2]), ", ..." if len(found) > 2 else ""),
+    )
     return os.path.join(folder, found[0])
 
 
@@ -129,12 +162,20 @@ def _weight_map(path):
         except (ValueError, RecursionError) as e:
             raise Error("not JSON: %s" % e) from None
     found = index.get("weight_map") if isinstance(index, dict) else None
-    need(found and isinstance(found, dict), "a \"weight_map\" that names each tensor's shard is required")
+    need(
+        found and isinstance(found, dict),
+        'a "weight_map" that names each tensor\'s shard is required',
+    )
     for name, shard in found.items():
-        need(isinstance(shard, str) and len(shard) > len(".safetensors") and shard.endswith(".safetensors") and
-             "/" not in shard and "\0" not in shard,
-             "tensor \"%s\": its shard must be a *.safetensors file in the index's folder%s" %
-             (name, " (got \"%s\")" % shard if isinstance(shard, str) else ""))
+        need(
+            isinstance(shard, str)
+            and len(shard) > len(".safetensors")
+            and shard.endswith(".safetensors")
+            and "/" not in shard
+            and "\0" not in shard,
+            'tensor "%s": its shard must be a *.safetensors file in the index\'s folder%s'
+            % (name, ' (got "%s")' % shard if isinstance(shard, str) else ""),
+        )
     return found
 
 
@@ -149,13 +190,16 @@ def _read_shards(path):
         tensors = _read_file(file)
         with inside(path):
             for name in tensors:
-                need(name not in found, "holds \"%s\" more than once" % name)
-                need(name in places, "\"%s\" of %s is not in the index" % (name, shard))
+                need(name not in found, 'holds "%s" more than once' % name)
+                need(name in places, '"%s" of %s is not in the index' % (name, shard))
         found.update((name, (shard, a)) for name, a in tensors.items())
     with inside(path):
         for name, shard in places.items():
-            need(name in found, "\"%s\" is missing in %s" % (name, shard))
-            need(found[name][0] == shard, "\"%s\" must be in %s (found in %s)" % (name, shard, found[name][0]))
+            need(name in found, '"%s" is missing in %s' % (name, shard))
+            need(
+                found[name][0] == shard,
+                '"%s" must be in %s (found in %s)' % (name, shard, found[name][0]),
+            )
     return {name: a for name, (_, a) in found.items()}
 
 

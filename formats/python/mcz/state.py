@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy tensors from files and dictionaries into a PyTorch network."""
+
 import itertools
 import os
 import warnings
@@ -14,7 +15,11 @@ from . import safetensors
 from .errors import Error, inside, need
 from .graph import constant
 
-WRAPPERS = "_orig_mod", "module", "model"  # from torch.compile; DataParallel and AveragedModel; Lightning
+WRAPPERS = (
+    "_orig_mod",
+    "module",
+    "model",
+)  # from torch.compile; DataParallel and AveragedModel; Lightning
 SHOWN = 3  # names per kind of mismatch in a message
 
 
@@ -25,10 +30,15 @@ def _is_ignored(name):
 
 def _check(name, v):
     """Raises Error if a value is not a tensor of plain numbers in memory."""
-    need(isinstance(v, torch.Tensor), "\"%s\" is not a tensor (got %s)" % (name, type(v).__name__))
-    need(not is_lazy(v), "\"%s\" has no shape yet (run the network once)" % name)
-    need(v.layout == torch.strided and not v.is_quantized and not v.is_nested and not hasattr(v, "__tensor_flatten__"),
-         "\"%s\" is not a plain tensor (got %s of %s)" % (name, type(v).__name__, _name(v.dtype)))
+    need(isinstance(v, torch.Tensor), '"%s" is not a tensor (got %s)' % (name, type(v).__name__))
+    need(not is_lazy(v), '"%s" has no shape yet (run the network once)' % name)
+    need(
+        v.layout == torch.strided
+        and not v.is_quantized
+        and not v.is_nested
+        and not hasattr(v, "__tensor_flatten__"),
+        '"%s" is not a plain tensor (got %s of %s)' % (name, type(v).__name__, _name(v.dtype)),
+    )
 
 
 def listed(names):
@@ -40,18 +50,39 @@ def tensors_of(net):
     """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. The tensors are the network's own,
     also if state_dict() is overridden and returns copies. Raises Error if that cannot be, or if there are other values, such as
     quantised tensors."""
-    need(isinstance(net, torch.nn.Module), "a module expected, not its class (%s)" % net.__name__ if isinstance(net, type) else
-         "a module expected, got %s" % type(net).__name__)
+    need(
+        isinstance(net, torch.nn.Module),
+        "a module expected, not its class (%s)" % net.__name__
+        if isinstance(net, type)
+        else "a module expected, got %s" % type(net).__name__,
+    )
     found = {k: v for k, v in net.state_dict().items() if not _is_ignored(k)}
     for k, v in found.items():
         _check(k, v)
-    own = {k: v.detach() for k, v in [*net.named_parameters(remove_duplicate=False), *net.named_buffers(remove_duplicate=False)]}
+    own = {
+        k: v.detach()
+        for k, v in [
+            *net.named_parameters(remove_duplicate=False),
+            *net.named_buffers(remove_duplicate=False),
+        ]
+    }
     missing = [k for k, _ in net.named_parameters(remove_duplicate=False) if k not in found]
     found = {k: own.get(k, v) for k, v in found.items()}
-    memory = [{(v.device, v.untyped_storage().data_ptr()) for v in tensors.values()} for tensors in (own, found)]
-    copied = [k for k, v in found.items() if k not in own and (v.device, v.untyped_storage().data_ptr()) not in memory[0]]
-    missing = [k for k in missing if (own[k].device, own[k].untyped_storage().data_ptr()) not in memory[1]]
-    need(not copied, "state_dict() returns copies of tensors under other names (%s)" % listed(copied))
+    memory = [
+        {(v.device, v.untyped_storage().data_ptr()) for v in tensors.values()}
+        for tensors in (own, found)
+    ]
+    copied = [
+        k
+        for k, v in found.items()
+        if k not in own and (v.device, v.untyped_storage().data_ptr()) not in memory[0]
+    ]
+    missing = [
+        k for k in missing if (own[k].device, own[k].untyped_storage().data_ptr()) not in memory[1]
+    ]
+    need(
+        not copied, "state_dict() returns copies of tensors under other names (%s)" % listed(copied)
+    )
     need(not missing, "state_dict() lacks parameters (%s)" % listed(missing))
     return found
 
@@ -59,8 +90,10 @@ def tensors_of(net):
 def first_names(tensors):
     """{name: first name of the same tensor}"""
     first = {}
-    return {k: first.setdefault((v.device, v.data_ptr(), v.shape, v.stride()) if v.data_ptr() else k, k)
-            for k, v in tensors.items()}
+    return {
+        k: first.setdefault((v.device, v.data_ptr(), v.shape, v.stride()) if v.data_ptr() else k, k)
+        for k, v in tensors.items()
+    }
 
 
 def owners(tensors):
@@ -71,10 +104,17 @@ def owners(tensors):
         if found[k] == k and v.data_ptr():
             length = sum((n - 1) * s for n, s in zip(v.shape, v.stride())) + 1
             start = v.data_ptr()
-            spans.append((str(v.device), start, start + length * v.element_size(), v.numel() >= length, k))
-    for (device, _, end, dense, k), (other, start, _, also, name) in itertools.pairwise(sorted(spans)):
-        need(device != other or start >= end or not (dense or also),
-             "tensors \"%s\" and \"%s\" share memory in different shapes (clone one of them)" % (k, name))
+            spans.append(
+                (str(v.device), start, start + length * v.element_size(), v.numel() >= length, k)
+            )
+    for (device, _, end, dense, k), (other, start, _, also, name) in itertools.pairwise(
+        sorted(spans)
+    ):
+        need(
+            device != other or start >= end or not (dense or also),
+            'tensors "%s" and "%s" share memory in different shapes (clone one of them)'
+            % (k, name),
+        )
     return found
 
 
@@ -93,8 +133,11 @@ def _own_name(net, name):
     """A tensor's name without the parts that wrappers add. A part stays if the network has a submodule of that name."""
     module, parts = net, []
     for part in name.split("."):
-        if module is None or part not in WRAPPERS or any(part in d for d in (
-                module._modules, module._parameters, module._buffers)):
+        if (
+            module is None
+            or part not in WRAPPERS
+            or any(part in d for d in (module._modules, module._parameters, module._buffers))
+        ):
             parts.append(part)
             module = None if module is None else module._modules.get(part)
     return ".".join(parts)
@@ -107,12 +150,17 @@ def _own_names(net, tensors):
         own = _own_name(net, name)
         if _is_ignored(own) or own == "n_averaged" and own not in state:
             continue
-        need(own not in found, "\"%s\" and \"%s\" are both %s of the network" % (original.get(own), name, own))
+        need(
+            own not in found,
+            '"%s" and "%s" are both %s of the network' % (original.get(own), name, own),
+        )
         if not isinstance(v, torch.Tensor):
             try:
                 v = torch.from_numpy(np.array(v))
             except (TypeError, ValueError):
-                raise Error("\"%s\" is not a tensor or array of numbers (got %s)" % (name, type(v).__name__)) from None
+                raise Error(
+                    '"%s" is not a tensor or array of numbers (got %s)' % (name, type(v).__name__)
+                ) from None
         _check(name, v)
         found[own], original[own] = v, name
     return found
@@ -121,23 +169,30 @@ def _own_names(net, tensors):
 def _tensors(s):
     """{name: tensor} of a weights stream, each in its own dtype."""
     wrong = [k for k, v in s.dtypes.items() if v not in ("float32", "float16", "bfloat16")]
-    need(not wrong, "tensor \"%s\" must be float32, float16 or bfloat16" % "".join(wrong[:1]))
-    found = {k: torch.from_numpy(np.array(v.view("<i2") if s.dtypes[k] == "bfloat16" else v)) for k, v in s.tensors.items()}
+    need(not wrong, 'tensor "%s" must be float32, float16 or bfloat16' % "".join(wrong[:1]))
+    found = {
+        k: torch.from_numpy(np.array(v.view("<i2") if s.dtypes[k] == "bfloat16" else v))
+        for k, v in s.tensors.items()
+    }
     return {k: v.view(torch.bfloat16) if s.dtypes[k] == "bfloat16" else v for k, v in found.items()}
 
 
 def _name(dtype):
-    return str(dtype)[len("torch."):]
+    return str(dtype)[len("torch.") :]
 
 
 def _cast(k, v, dtype):
     """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change otherwise."""
-    need((v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex) and
-         (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
-         "%s: %s expected, got %s" % (k, _name(dtype), _name(v.dtype)))
+    need(
+        (v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex)
+        and (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
+        "%s: %s expected, got %s" % (k, _name(dtype), _name(v.dtype)),
+    )
     cast = v.to(dtype)
-    need(not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
-         "%s: values are too large for %s" % (k, _name(dtype)))
+    need(
+        not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
+        "%s: values are too large for %s" % (k, _name(dtype)),
+    )
     return cast
 
 
@@ -153,13 +208,21 @@ def _match(mismatches):
     """Raises Error if there are mismatches: {kind: {name: detail, or None}}."""
     texts = []
     for kind, tensors in mismatches.items():
-        shown = [k if detail is None else "%s: %s" % (k, detail) for k, detail in list(tensors.items())[:SHOWN]]
+        shown = [
+            k if detail is None else "%s: %s" % (k, detail)
+            for k, detail in list(tensors.items())[:SHOWN]
+        ]
         shown += ["..."] * (len(tensors) > SHOWN)
         if tensors:
-            texts.append("%d %s (%s)" % (len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown)))
+            texts.append(
+                "%d %s (%s)"
+                % (len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown))
+            )
     if texts:
-        raise Error("tensors do not match the network: %s" % ", ".join(texts),
-                    [k for tensors in mismatches.values() for k in tensors])
+        raise Error(
+            "tensors do not match the network: %s" % ", ".join(texts),
+            [k for tensors in mismatches.values() for k in tensors],
+        )
 
 
 def copy(net, tensors, strict=True):
@@ -167,28 +230,58 @@ def copy(net, tensors, strict=True):
     state = tensors_of(net)
     tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
-    wrong = {k: "the network's constant is %g, got %g" % (v, tensors[k].flatten()[0]) for k, v in fixed.items()
-             if (tensors[k] != float(np.float32(v))).any()}
+    wrong = {
+        k: "the network's constant is %g, got %g" % (v, tensors[k].flatten()[0])
+        for k, v in fixed.items()
+        if (tensors[k] != float(np.float32(v))).any()
+    }
     tensors = {k: v for k, v in tensors.items() if k not in fixed}
     needed = {n for n, _ in net.named_parameters()}
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
     first = first_names(state)
     present = {first[k] for k in tensors if k in state}
-    _match({"missing": {k: None for k in state if strict and k in needed and first[k] not in present},
+    _match(
+        {
+            "missing": {
+                k: None for k in state if strict and k in needed and first[k] not in present
+            },
             "unknown": {k: None for k in tensors if strict and k not in state},
-            "of another shape": {k: "%s expected, got %s" % (tuple(state[k].shape), tuple(v.shape))
-                                 for k, v in tensors.items() if k in state and not _fits(state[k].shape, v.shape)},
-            "of another value": wrong})
-    new = {k: _cast(k, v, state[k].dtype).reshape(state[k].shape) for k, v in tensors.items() if k in state}
+            "of another shape": {
+                k: "%s expected, got %s" % (tuple(state[k].shape), tuple(v.shape))
+                for k, v in tensors.items()
+                if k in state and not _fits(state[k].shape, v.shape)
+            },
+            "of another value": wrong,
+        }
+    )
+    new = {
+        k: _cast(k, v, state[k].dtype).reshape(state[k].shape)
+        for k, v in tensors.items()
+        if k in state
+    }
     given = {first[k]: k for k in reversed(new)}  # the first given name of each tensor
-    _match({"tied in the network": {k: "of other values than %s" % given[first[k]] for k, v in new.items()
-                                    if strict and not _same(v, new[given[first[k]]])}})
-    rounded = [k for k, v in new.items() if v.is_floating_point() and not _same(tensors[k].reshape(v.shape), v)]
+    _match(
+        {
+            "tied in the network": {
+                k: "of other values than %s" % given[first[k]]
+                for k, v in new.items()
+                if strict and not _same(v, new[given[first[k]]])
+            }
+        }
+    )
+    rounded = [
+        k
+        for k, v in new.items()
+        if v.is_floating_point() and not _same(tensors[k].reshape(v.shape), v)
+    ]
     with torch.no_grad():
         for k, v in new.items():
             state[k].copy_(v)
-    return ["%d of %d tensors are rounded: %s from %s to %s" % (
-        len(rounded), len(new), k, _name(tensors[k].dtype), _name(new[k].dtype)) for k in rounded[:1]]
+    return [
+        "%d of %d tensors are rounded: %s from %s to %s"
+        % (len(rounded), len(new), k, _name(tensors[k].dtype), _name(new[k].dtype))
+        for k in rounded[:1]
+    ]
 
 
 def read(weights):
@@ -196,8 +289,10 @@ def read(weights):
     if not isinstance(weights, (str, os.PathLike)):
         return _tensors(weights) if hasattr(weights, "dtypes") else weights
     path = os.fspath(weights)
-    need(not path.endswith((".pt", ".pth")), "%s: a file of torch.save: load it with "
-         "net.load_state_dict(torch.load(PATH))" % path)
+    need(
+        not path.endswith((".pt", ".pth")),
+        "%s: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))" % path,
+    )
     if safetensors.is_safetensors(path):
         return safetensors.read(path)
     s = mcz.read(path, "weights")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read and write streams (formats/README.md): headers, histories and records. framing.py reads the bytes."""
+
 import os
 import sys
 from collections.abc import Mapping
@@ -18,14 +19,28 @@ from .files import replacing
 from .framing import Frame, Memory, blocks, next_object, unpack, walk
 from .groups import MAX_TEXT
 
-DTYPES = {"float32": "<f4", "float64": "<f8", "float16": "<f2", "bfloat16": "<u2",
-          "int64": "<i8", "int32": "<i4", "uint8": "u1"}
+DTYPES = {
+    "float32": "<f4",
+    "float64": "<f8",
+    "float16": "<f2",
+    "bfloat16": "<u2",
+    "int64": "<i8",
+    "int32": "<i4",
+    "uint8": "u1",
+}
 NARROW = "float16", "bfloat16"
 NETWORKS = "weights", "curve"  # kinds whose streams are written in blocks
 RECORD_MAX = 64 << 20  # bytes of a packed record
-CUT, BLOCK, BLOCK_IMAGES = 32 << 20, 4 << 20, 4096  # largest record: bytes; for a data set's images: bytes and images
+CUT, BLOCK, BLOCK_IMAGES = (
+    32 << 20,
+    4 << 20,
+    4096,
+)  # largest record: bytes; for a data set's images: bytes and images
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
-DECLARED_NAME_MAX, PARAMETERS_MAX = 95, 1 << 31  # bytes and entries, of a network with rows of groups
+DECLARED_NAME_MAX, PARAMETERS_MAX = (
+    95,
+    1 << 31,
+)  # bytes and entries, of a network with rows of groups
 # limits of an object: bytes, objects in it, depth, ext type 1 allowed
 HEADER = 5 << 19, 262144, 24, False
 HISTORY = 1 << 20, 32768, 8, False
@@ -34,6 +49,7 @@ TENSOR = RECORD_MAX, 64, 2, False
 
 
 # ---- objects ---------------------------------------------------------------------------------------------------------
+
 
 class Stream(SimpleNamespace):
     """A stream that read() has read and verified.
@@ -72,17 +88,28 @@ class Tensor(SimpleNamespace):
 
 def parse_tensor(o):
     """The Tensor of a header's [name, dtype, shape]."""
-    need(isinstance(o, list) and len(o) == 3 and isinstance(o[0], str) and isinstance(o[1], str) and
-         isinstance(o[2], list), "a tensor is not announced as [name, dtype, shape]")
+    need(
+        isinstance(o, list)
+        and len(o) == 3
+        and isinstance(o[0], str)
+        and isinstance(o[1], str)
+        and isinstance(o[2], list),
+        "a tensor is not announced as [name, dtype, shape]",
+    )
     name, dtype, shape = o
     need(len(name.encode()) <= NAME_MAX, "a tensor's name is longer than %d bytes" % NAME_MAX)
-    need(dtype in DTYPES, "tensor \"%s\": unknown dtype" % name)
-    need(len(shape) <= DIMS_MAX, "tensor \"%s\": more than %d dimensions" % (name, DIMS_MAX))
-    need(all(keys.is_whole(k) for k in shape), "tensor \"%s\": a dimension is not a number" % name)
+    need(dtype in DTYPES, 'tensor "%s": unknown dtype' % name)
+    need(len(shape) <= DIMS_MAX, 'tensor "%s": more than %d dimensions' % (name, DIMS_MAX))
+    need(all(keys.is_whole(k) for k in shape), 'tensor "%s": a dimension is not a number' % name)
     t = Tensor(name=name, dtype=dtype, shape=shape)
     size = prod(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
-    need(name and all(c >= " " and c != "\x7f" for c in name) and size <= 1 << 48 and t.row_bytes <= CUT,
-         "tensor \"%s\": impossible name or size" % "".join(c if c >= " " else "?" for c in name))
+    need(
+        name
+        and all(c >= " " and c != "\x7f" for c in name)
+        and size <= 1 << 48
+        and t.row_bytes <= CUT,
+        'tensor "%s": impossible name or size' % "".join(c if c >= " " else "?" for c in name),
+    )
     return t
 
 
@@ -94,18 +121,27 @@ def _version(kind, tensors):
 def parse_header(o):
     """(kind, meta, tensors) of a header."""
     need(isinstance(o, dict), "is not a map")
-    need(keys.count(o, "mcz") in (1, 2, 3), "format version %r (this program reads 1 to 3)" % o["mcz"])
+    need(
+        keys.count(o, "mcz") in (1, 2, 3),
+        "format version %r (this program reads 1 to 3)" % o["mcz"],
+    )
     need(len(o) == 4, "unknown keys")
     kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
     tensors = keys.array(o, "tensors")
-    need(kind and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-_" for c in kind), "\"kind\" is not a name")
+    need(
+        kind and all(c in "abcdefghijklmnopqrstuvwxyz0123456789-_" for c in kind),
+        '"kind" is not a name',
+    )
     tensors = [parse_tensor(t) for t in tensors]
     names = set()
     for t in tensors:
-        need(t.name not in names, "tensor \"%s\" is announced twice" % t.name)
+        need(t.name not in names, 'tensor "%s" is announced twice' % t.name)
         names.add(t.name)
     version = _version(kind, tensors)
-    need(o["mcz"] == version, "format version must be %d for these tensors (got %d)" % (version, o["mcz"]))
+    need(
+        o["mcz"] == version,
+        "format version must be %d for these tensors (got %d)" % (version, o["mcz"]),
+    )
     return kind, meta, tensors
 
 
@@ -115,22 +151,38 @@ def check_history(o):
         need(isinstance(e, dict) and len(e) == 4, "an entry is not a map of 4")
         keys.text(e, "tool", 127), keys.text(e, "version", 127)
         for a in keys.array(e, "args"):
-            need(isinstance(a, list) and len(a) == 2 and isinstance(a[0], str) and
-                 isinstance(a[1], (str, int, float)), "\"args\" is not a list of [name, value]")
-        need(all(keys.is_whole(p) and p < i for p in keys.array(e, "parents")),
-             "\"parents\" is not a list of earlier entries")
+            need(
+                isinstance(a, list)
+                and len(a) == 2
+                and isinstance(a[0], str)
+                and isinstance(a[1], (str, int, float)),
+                '"args" is not a list of [name, value]',
+            )
+        need(
+            all(keys.is_whole(p) and p < i for p in keys.array(e, "parents")),
+            '"parents" is not a list of earlier entries',
+        )
 
 
 def parse_part(t, row, ext):
     """The rows of tensor t in a record that starts at row `row`: (flat array, its bytes, number of rows)."""
     need(walk(Memory(ext), TENSOR) == len(ext), "trailing bytes after the data")
     a = unpack(ext)
-    need(isinstance(a, list) and len(a) == 3 and isinstance(a[0], list) and isinstance(a[1], str) and
-         isinstance(a[2], bytes), "its data are not [shape, dtype, bytes]")
+    need(
+        isinstance(a, list)
+        and len(a) == 3
+        and isinstance(a[0], list)
+        and isinstance(a[1], str)
+        and isinstance(a[2], bytes),
+        "its data are not [shape, dtype, bytes]",
+    )
     shape, dtype, body = a
     need(dtype == t.dtype, "its dtype is not the declared %s" % t.dtype)
     need(len(shape) == len(t.shape), "it does not have the declared %d dimensions" % len(t.shape))
-    need(all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:], "its shape is not the declared one")
+    need(
+        all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:],
+        "its shape is not the declared one",
+    )
     rows = shape[0] if shape else 1
     need(0 < rows <= t.rows - row, "it has %d rows (from 1 to %d expected)" % (rows, t.rows - row))
     need(len(body) == rows * t.row_bytes, "its %d bytes do not match its shape" % len(body))
@@ -142,6 +194,7 @@ def is_id(o):
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
+
 
 def objects(f):
     """Yields the packed bytes of each object of a stream, including its end record."""
@@ -174,11 +227,16 @@ class Reader:
         index, row, sum_ = (keys.count(o, k) for k in ("t", "row", "xxh"))
         data = o.get("data")
         need(len(o) == 4 and isinstance(data, msgpack.ExtType), "is not {t, row, data, xxh}")
-        need(index < len(self.tensors), "\"t\" must be below %d (got %d)" % (len(self.tensors), index))
+        need(
+            index < len(self.tensors), '"t" must be below %d (got %d)' % (len(self.tensors), index)
+        )
         t = self.tensors[index]
-        with inside("tensor \"%s\"" % t.name):
+        with inside('tensor "%s"' % t.name):
             need(t.bytes, "an empty tensor must not have records")
-            need(row == self.rows_read[index], "row %d expected, got row %d" % (self.rows_read[index], row))
+            need(
+                row == self.rows_read[index],
+                "row %d expected, got row %d" % (self.rows_read[index], row),
+            )
             a, body, rows = parse_part(t, row, data.data)
             need(xxhash.xxh3_64_intdigest(body) == sum_, "checksum mismatch")
         self.rows_read[index] += rows
@@ -189,10 +247,10 @@ class Reader:
         need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
         need(n == self.n, "announces %d records, got %d" % (n, self.n))
         for t, n in zip(self.tensors, self.rows_read):
-            need(not t.bytes or n == t.rows, "tensor \"%s\" has %d of %d rows" % (t.name, n, t.rows))
+            need(not t.bytes or n == t.rows, 'tensor "%s" has %d of %d rows' % (t.name, n, t.rows))
         self.id = self.hash.hexdigest()
         need(id_ == self.id, "the content id is %s, not the declared %s" % (self.id, id_))
-        need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
+        need(all(is_id(i) for i in inputs), '"inputs" is not a list of content ids')
         self.inputs = inputs
         self.frame.finish()
 
@@ -208,7 +266,11 @@ class Reader:
                     return self._end(o)
                 found = self._record(o)
             except Error as e:
-                where = place if place == "end record" else "%s, byte %d" % (place, self.frame.bytes_read)
+                where = (
+                    place
+                    if place == "end record"
+                    else "%s, byte %d" % (place, self.frame.bytes_read)
+                )
                 raise Error("%s: %s" % (where, e)) from None
             self.hash.update(raw)
             self.n += 1
@@ -221,11 +283,24 @@ def read_file(f):
     pieces = [[] for _ in r.tensors]
     for index, _, a in r.records():
         pieces[index].append(a)
-    s = Stream(kind=r.kind, meta=r.meta, history=r.history, tensors={}, inputs=r.inputs, id=r.id, records=r.n,
-               dtypes={t.name: t.dtype for t in r.tensors})
+    s = Stream(
+        kind=r.kind,
+        meta=r.meta,
+        history=r.history,
+        tensors={},
+        inputs=r.inputs,
+        id=r.id,
+        records=r.n,
+        dtypes={t.name: t.dtype for t in r.tensors},
+    )
     for t, parts in zip(r.tensors, pieces):
-        s.tensors[t.name] = (np.zeros(t.shape, DTYPES[t.dtype]) if not parts else
-                             np.concatenate(parts) if t.shape else parts[0].copy())
+        s.tensors[t.name] = (
+            np.zeros(t.shape, DTYPES[t.dtype])
+            if not parts
+            else np.concatenate(parts)
+            if t.shape
+            else parts[0].copy()
+        )
     return s
 
 
@@ -241,8 +316,13 @@ def read(source, kind=None):
     Returns a Stream. Raises mcz.Error if the stream is damaged or of another kind, OSError if it cannot be read.
     mcz.check() tests the rules of the kind.
     """
-    name = source if isinstance(source, str) else os.fspath(source) if isinstance(source, os.PathLike) else \
-        getattr(source, "name", "stream")
+    name = (
+        source
+        if isinstance(source, str)
+        else os.fspath(source)
+        if isinstance(source, os.PathLike)
+        else getattr(source, "name", "stream")
+    )
     with inside("stdin" if name == "-" else name):
         f = source if hasattr(source, "read") else sys.stdin.buffer if name == "-" else None
         with nullcontext(f) if f is not None else open(source, "rb") as f:
@@ -257,11 +337,18 @@ def widened(s):
         mcz.widened(mcz.read("a.mcz"))["fc.weight"].mean()
 
     The other arrays are the stream's own. Never raises for a stream of read()."""
-    return {name: (a.astype("<u4") << 16).view("<f4") if s.dtypes[name] == "bfloat16" else
-            a.astype("<f4") if s.dtypes[name] == "float16" else a for name, a in s.tensors.items()}
+    return {
+        name: (a.astype("<u4") << 16).view("<f4")
+        if s.dtypes[name] == "bfloat16"
+        else a.astype("<f4")
+        if s.dtypes[name] == "float16"
+        else a
+        for name, a in s.tensors.items()
+    }
 
 
 # ---- writing ---------------------------------------------------------------------------------------------------------
+
 
 def _plain(v):
     """A value of a header or a history, with NumPy's numbers, booleans and strings as Python's. Error names the key of a value
@@ -270,7 +357,7 @@ def _plain(v):
         found = {}
         for key, value in v.items():
             need(isinstance(key, str), "a key must be a string (got %r)" % (key,))
-            with inside("\"%s\"" % key):
+            with inside('"%s"' % key):
                 found[_plain(key)] = _plain(value)
         return found
     if isinstance(v, (list, tuple)):
@@ -285,7 +372,10 @@ def _plain(v):
         return int(v)
     if isinstance(v, (float, np.floating)):
         return float(v)
-    need(v is None or isinstance(v, bytes), "a string, number, boolean, list or map expected, got %s" % type(v).__name__)
+    need(
+        v is None or isinstance(v, bytes),
+        "a string, number, boolean, list or map expected, got %s" % type(v).__name__,
+    )
     return v
 
 
@@ -305,18 +395,25 @@ def history(tool, args, parents=(), version="1"):
     for p in parents:
         places = []
         for e in p.history:
-            e = {"tool": e["tool"], "version": e["version"], "args": e["args"],
-                 "parents": [places[i] for i in e["parents"]]}
+            e = {
+                "tool": e["tool"],
+                "version": e["version"],
+                "args": e["args"],
+                "parents": [places[i] for i in e["parents"]],
+            }
             if e not in entries:
                 entries.append(e)
             places.append(entries.index(e))
         own += places[-1:]
     args = _plain(args)
     for name, value in args.items():
-        need(isinstance(value, (str, int, float)), "\"%s\": a string, number or boolean expected, got %s" %
-             (name, type(value).__name__))
-    return entries + [{"tool": tool, "version": version, "args": [list(a) for a in args.items()],
-                       "parents": own}]
+        need(
+            isinstance(value, (str, int, float)),
+            '"%s": a string, number or boolean expected, got %s' % (name, type(value).__name__),
+        )
+    return entries + [
+        {"tool": tool, "version": version, "args": [list(a) for a in args.items()], "parents": own}
+    ]
 
 
 def _record(i, row, a, dtype):
@@ -326,7 +423,7 @@ def _record(i, row, a, dtype):
     inner = msgpack.packb([list(a.shape), dtype, body])
     raw = msgpack.packb({"t": i, "row": row, "data": msgpack.ExtType(1, inner), "xxh": sum_})
     end = len(raw) - len(msgpack.packb("xxh") + msgpack.packb(sum_))
-    return raw[:end - len(body)], body, raw[end:]
+    return raw[: end - len(body)], body, raw[end:]
 
 
 def _announce(tensors, dtypes):
@@ -335,51 +432,75 @@ def _announce(tensors, dtypes):
     for name, a in tensors.items():
         a = np.asarray(a)
         dtype = dtypes.get(name, a.dtype.name)
-        need(dtype in DTYPES, "tensor \"%s\": %s is none of %s" % (name, dtype, ", ".join(DTYPES)))
-        need(a.dtype.newbyteorder("<") == np.dtype(DTYPES[dtype]), "tensor \"%s\": an array of %s, not of %s (%s)" %
-             (name, a.dtype, np.dtype(DTYPES[dtype]).name, dtype))
+        need(dtype in DTYPES, 'tensor "%s": %s is none of %s' % (name, dtype, ", ".join(DTYPES)))
+        need(
+            a.dtype.newbyteorder("<") == np.dtype(DTYPES[dtype]),
+            'tensor "%s": an array of %s, not of %s (%s)'
+            % (name, a.dtype, np.dtype(DTYPES[dtype]).name, dtype),
+        )
         arrays.append(a.astype(DTYPES[dtype], order="C", copy=False))
         announced.append(Tensor(name=name, dtype=dtype, shape=list(a.shape)))
     return announced, arrays
 
 
 def _head(kind, meta, announced):
-    return msgpack.packb(_plain({"mcz": _version(kind, announced), "kind": kind, "meta": meta,
-                                 "tensors": [[t.name, t.dtype, t.shape] for t in announced]}))
+    return msgpack.packb(
+        _plain(
+            {
+                "mcz": _version(kind, announced),
+                "kind": kind,
+                "meta": meta,
+                "tensors": [[t.name, t.dtype, t.shape] for t in announced],
+            }
+        )
+    )
 
 
 def _order(kind, meta, announced):
     """[(tensor's index, first row, rows)] of the records, in the order of the kind: tensor by tensor, except that a data
     set alternates blocks of images and their labels, and activations come batch by batch."""
+
     def cut(i, t, first, end):
         step = max(1, CUT // max(1, t.row_bytes))
-        return [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
+        return (
+            [(i, row, min(step, end - row)) for row in range(first, end, step)] if t.bytes else []
+        )
 
     names = {t.name: i for i, t in enumerate(announced)}
     if kind == "dataset" and set(names) == {"images", "labels"}:
         t = announced[names["images"]]
         step = max(1, min(BLOCK // max(1, t.row_bytes), BLOCK_IMAGES))
-        return [(names[k], row, min(step, t.rows - row)) for row in range(0, t.rows, step) for k in ("images", "labels")]
+        return [
+            (names[k], row, min(step, t.rows - row))
+            for row in range(0, t.rows, step)
+            for k in ("images", "labels")
+        ]
     rows = max((t.rows for t in announced), default=0)
     batch = meta.get("batch") if kind == "activations" else rows
     batch = batch if keys.is_whole(batch) and batch else max(1, rows)
-    return [r for first in range(0, rows, batch) for i, t in enumerate(announced)
-            for r in cut(i, t, first, min(first + batch, t.rows))]
+    return [
+        r
+        for first in range(0, rows, batch)
+        for i, t in enumerate(announced)
+        for r in cut(i, t, first, min(first + batch, t.rows))
+    ]
 
 
 def _records(order, announced, arrays):
     """Yields the packed records in this order, each as _record()."""
     for i, row, rows in order:
         a, t = arrays[i], announced[i]
-        yield _record(i, row, a[row:row + rows] if t.shape else a, t.dtype)
+        yield _record(i, row, a[row : row + rows] if t.shape else a, t.dtype)
 
 
 def _check_declared(rows, shapes):
     """Checks the limits of a network with rows of groups (formats/exchange/groups.md). shapes: {tensor: shape}."""
-    need(len(str(rows).encode()) <= MAX_TEXT, "\"symmetry\" is longer than %d bytes" % MAX_TEXT)
+    need(len(str(rows).encode()) <= MAX_TEXT, '"symmetry" is longer than %d bytes' % MAX_TEXT)
     for name in shapes:
-        need(len(name.encode()) <= DECLARED_NAME_MAX,
-             "tensor \"%s\": a name must have at most %d bytes" % (name, DECLARED_NAME_MAX))
+        need(
+            len(name.encode()) <= DECLARED_NAME_MAX,
+            'tensor "%s": a name must have at most %d bytes' % (name, DECLARED_NAME_MAX),
+        )
     entries = sum((prod(shape) + 15) // 16 * 16 for shape in shapes.values())
     need(entries <= PARAMETERS_MAX, "more than %d parameters" % PARAMETERS_MAX)
 
@@ -401,14 +522,19 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
         kind, meta, announced = parse_header(unpack(head))
         if kind in NETWORKS and "symmetry" in meta:
             point = "0/" if kind == "curve" else ""
-            _check_declared(meta["symmetry"], {t.name[len(point):]: t.shape for t in announced if t.name.startswith(point)})
+            _check_declared(
+                meta["symmetry"],
+                {t.name[len(point) :]: t.shape for t in announced if t.name.startswith(point)},
+            )
     with inside("history"):
         past = msgpack.packb(_plain(hist))
         walk(Memory(past), HISTORY)
         check_history(unpack(past))
-    need(all(is_id(i) for i in inputs), "\"inputs\" is not a list of content ids")
+    need(all(is_id(i) for i in inputs), '"inputs" is not a list of content ids')
     order = _order(kind, meta, announced)
-    z = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=False).compressobj()
+    z = zstandard.ZstdCompressor(
+        level=1, write_checksum=True, write_content_size=False
+    ).compressobj()
     hash_ = xxhash.xxh3_128(head)
 
     def parts():

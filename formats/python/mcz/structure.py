@@ -3,6 +3,7 @@
 
 A permutation of b's units, a mean or a curve is right only if a and b are one architecture: the same tensors, tied alike, equal
 constants outside the state_dict, and the same operations. Equal names and shapes do not show that."""
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
@@ -27,9 +28,21 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
     for path, m in net.named_modules():
         yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
         for name, value in vars(m).items():
-            for i, v in enumerate(torch.utils._pytree.tree_leaves(value)) if name not in OWN or name.endswith("_hooks") else ():
-                kept = isinstance(v, KEPT) or not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
-                at = "%s%s%s" % (path + "." * bool(path), name, "[%d]" % i if v is not value else "")
+            for i, v in (
+                enumerate(torch.utils._pytree.tree_leaves(value))
+                if name not in OWN or name.endswith("_hooks")
+                else ()
+            ):
+                kept = (
+                    isinstance(v, KEPT)
+                    or not name.startswith("_")
+                    and isinstance(v, (bool, int, float, str, nn.Module))
+                )
+                at = "%s%s%s" % (
+                    path + "." * bool(path),
+                    name,
+                    "[%d]" % i if v is not value else "",
+                )
                 if kept and id(v) not in own:
                     yield at, v
                     if isinstance(v, nn.Module):  # not registered
@@ -60,7 +73,13 @@ def _equal(x: Any, y: Any) -> bool:
     return bool(((x == y) | (x != x) & (y != y)).all())
 
 
-def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, str] = ("a", "b"), dtypes: bool = False) -> None:
+def compare(
+    a: nn.Module,
+    b: nn.Module,
+    groups: Any = None,
+    names: tuple[str, str] = ("a", "b"),
+    dtypes: bool = False,
+) -> None:
     """Raises Error with the first difference in structure between two networks. names: theirs, for the message.
 
     groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on its examples are compared,
@@ -68,18 +87,35 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
             that forward keeps, and settings may concern training only, so a difference is a warning.
     dtypes  whether tensors must have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
-    other = [k for k in {**x, **y} if k not in x or k not in y or x[k].shape != y[k].shape or dtypes and x[k].dtype != y[k].dtype]
+    other = [
+        k
+        for k in {**x, **y}
+        if k not in x
+        or k not in y
+        or x[k].shape != y[k].shape
+        or dtypes
+        and x[k].dtype != y[k].dtype
+    ]
     different = "%s and %s are different networks: " % names
-    need(not other, different + "%d tensors of another name%s (%s)" % (
-        len(other), ", shape or dtype" if dtypes else " or shape", listed(other)))
+    need(
+        not other,
+        different
+        + "%d tensors of another name%s (%s)"
+        % (len(other), ", shape or dtype" if dtypes else " or shape", listed(other)),
+    )
     ties, tied = owners(x), owners(y)
     other = [k for k in ties if ties[k] != tied[k]]
     for k in other[:1]:
-        (one, two), found = names if ties[k] != k else names[::-1], ties[k] if ties[k] != k else tied[k]
-        raise Error(different + "%s ties \"%s\" to \"%s\", %s does not" % (one, k, found, two))
+        (one, two), found = (
+            names if ties[k] != k else names[::-1],
+            ties[k] if ties[k] != k else tied[k],
+        )
+        raise Error(different + '%s ties "%s" to "%s", %s does not' % (one, k, found, two))
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
-    need(not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other)))
+    need(
+        not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other))
+    )
     if hasattr(groups, "_differences"):
         for net, name in ((a, names[0]), (b, names[1])):
             if net is not groups.net or unequal(groups.made, dict(attributes(net))):
@@ -87,9 +123,16 @@ def compare(a: nn.Module, b: nn.Module, groups: Any = None, names: tuple[str, st
                     found = groups._differences(net)
                 need(not found, different + found)
         return
-    other = unequal(*({k: v for k, v in n.named_buffers() if k not in s} for n, s in ((a, a.state_dict()), (b, b.state_dict()))))
+    other = unequal(
+        *(
+            {k: v for k, v in n.named_buffers() if k not in s}
+            for n, s in ((a, a.state_dict()), (b, b.state_dict()))
+        )
+    )
     need(not other, different + "buffers outside the state_dict differ (%s)" % listed(other))
     other = unequal(dict(attributes(a)), dict(attributes(b)))
     if other:
-        warn("modules or attributes of %s and %s differ (%s). If they change results, the networks are different" % (
-            *names, listed([k or "the network itself" for k in other])))
+        warn(
+            "modules or attributes of %s and %s differ (%s). If they change results, the networks are different"
+            % (*names, listed([k or "the network itself" for k in other]))
+        )

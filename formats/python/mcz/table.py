@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """The tables of mc-eval."""
+
 from __future__ import annotations
 
 from typing import Any, Iterable, Optional, Sequence
@@ -26,12 +27,21 @@ class Points(list[dict[str, float]]):
         self.chords = chords  # lengths between neighbours, in parameter space
 
     def __str__(self) -> str:
-        forms = {c: "%.9g" if c == "t" else "%.4f" if c.endswith(".accuracy") else "%.7g" for c in self[0]}
-        return "\n".join(["\t".join(forms)] + ["\t".join(f % r[c] for c, f in forms.items()) for r in self])
+        forms = {
+            c: "%.9g" if c == "t" else "%.4f" if c.endswith(".accuracy") else "%.7g"
+            for c in self[0]
+        }
+        return "\n".join(
+            ["\t".join(forms)] + ["\t".join(f % r[c] for c, f in forms.items()) for r in self]
+        )
 
     def __repr__(self) -> str:
-        return "<%d points%s>" % (len(self), "".join(", %s barrier %.4g" % (c, self.barrier(c)) for c in self[0]
-                                                     if c.endswith(".loss")))
+        return "<%d points%s>" % (
+            len(self),
+            "".join(
+                ", %s barrier %.4g" % (c, self.barrier(c)) for c in self[0] if c.endswith(".loss")
+            ),
+        )
 
     def summary(self) -> list[dict[str, Any]]:
         """The rows of mc-eval --summary: ends, means, extremes and barrier of each data set's loss and accuracy.
@@ -46,11 +56,26 @@ class Points(list[dict[str, float]]):
             v, sign = [r[column] for r in self], -1 if quantity == "accuracy" else 1
             rise = [sign * (x - (1 - u) * v[0] - u * v[-1]) for u, x in zip(t, v)]
             low, high, top = v.index(min(v)), v.index(max(v)), rise.index(max(rise))
-            area, mean = sum(c * (x + y) / 2 for c, x, y in zip(self.chords, v, v[1:])), sum(v) / len(v)
-            found.append({"data": name, "quantity": quantity, "first": v[0], "last": v[-1], "mean": mean,
-                          "arc_mean": area / sum(self.chords) if any(self.chords) else mean, "min": v[low],
-                          "min_t": t[low], "max": v[high], "max_t": t[high], "barrier": max(0., rise[top]),
-                          "barrier_t": t[top]})
+            area, mean = (
+                sum(c * (x + y) / 2 for c, x, y in zip(self.chords, v, v[1:])),
+                sum(v) / len(v),
+            )
+            found.append(
+                {
+                    "data": name,
+                    "quantity": quantity,
+                    "first": v[0],
+                    "last": v[-1],
+                    "mean": mean,
+                    "arc_mean": area / sum(self.chords) if any(self.chords) else mean,
+                    "min": v[low],
+                    "min_t": t[low],
+                    "max": v[high],
+                    "max_t": t[high],
+                    "barrier": max(0.0, rise[top]),
+                    "barrier_t": t[top],
+                }
+            )
         return found
 
     def barrier(self, column: str) -> float:
@@ -60,7 +85,10 @@ class Points(list[dict[str, float]]):
 
         Raises mcz.Error unless column is "NAME.loss" or "NAME.accuracy" of a data set."""
         found = {"%s.%s" % (s["data"], s["quantity"]): s["barrier"] for s in self.summary()}
-        need(column in found, "the table has no column \"%s\" (one of: %s)" % (column, ", ".join(found)))
+        need(
+            column in found,
+            'the table has no column "%s" (one of: %s)' % (column, ", ".join(found)),
+        )
         return found[column]
 
     def write(self, path: Path, summary: Optional[Path] = None) -> None:
@@ -69,9 +97,13 @@ class Points(list[dict[str, float]]):
             rows.write("line.tsv", summary="line.summary.tsv")
 
         If this raises OSError, the path is unchanged."""
-        forms = {c: "%s" if c in ("data", "quantity") else "%.4g" if c.endswith("_t") else "%.6g"
-                 for c in self.summary()[0]}
-        lines = ["\t".join(forms)] + ["\t".join(f % s[c] for c, f in forms.items()) for s in self.summary()]
+        forms = {
+            c: "%s" if c in ("data", "quantity") else "%.4g" if c.endswith("_t") else "%.6g"
+            for c in self.summary()[0]
+        }
+        lines = ["\t".join(forms)] + [
+            "\t".join(f % s[c] for c, f in forms.items()) for s in self.summary()
+        ]
         for name, text in ((path, str(self)), (summary, "\n".join(lines))):
             if name is not None:
                 with replacing(name, "t") as f:

@@ -17,6 +17,7 @@ Any other nn.Module, such as a transformer, with groups that are derived from it
     print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
     mcz.torch.permute(b, p, g)                            # in place
 """
+
 from __future__ import annotations
 
 import argparse
@@ -60,21 +61,52 @@ from mcz.stream import content_id
 from mcz.structure import compare
 from mcz.unchanged import LOCK, evaluating
 
-__all__ = ["Curve", "align", "align_many", "export", "groups", "load", "merge", "merge_many", "moments", "permute", "save"]
+__all__ = [
+    "Curve",
+    "align",
+    "align_many",
+    "export",
+    "groups",
+    "load",
+    "merge",
+    "merge_many",
+    "moments",
+    "permute",
+    "save",
+]
 
 if TYPE_CHECKING:
     from mcz.symmetry import Groups
 
-LIKE_PARAMETER = {"grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum", "square_avg",
-                  "grad_avg", "acc_delta", "prev", "step_size", "ax"}  # state of optimizers with the parameter's shape
+LIKE_PARAMETER = {
+    "grad",
+    "momentum_buffer",
+    "exp_avg",
+    "exp_avg_sq",
+    "max_exp_avg_sq",
+    "exp_inf",
+    "sum",
+    "square_avg",
+    "grad_avg",
+    "acc_delta",
+    "prev",
+    "step_size",
+    "ax",
+}  # state of optimizers with the parameter's shape
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 
 # ---- networks with a graph -------------------------------------------------------------------------------------------
 
-def export(net: nn.Module, input: Sequence[int], classes: int, mean: Optional[Sequence[float]] = None,
-           std: Optional[Sequence[float]] = None, name: Optional[str] = None
-           ) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
+
+def export(
+    net: nn.Module,
+    input: Sequence[int],
+    classes: int,
+    mean: Optional[Sequence[float]] = None,
+    std: Optional[Sequence[float]] = None,
+    name: Optional[str] = None,
+) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
     """Traces the graph of a network and its weights.
 
         graph, tensors, notes = mcz.torch.export(net, (3, 16, 16), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
@@ -92,10 +124,12 @@ def export(net: nn.Module, input: Sequence[int], classes: int, mean: Optional[Se
     the path of its module: "norm: InstanceNorm2d is not supported in graphs".
     """
     from mcz import trace
+
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
 # ---- networks with derived or declared groups ------------------------------------------------------------------------
+
 
 def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: bool = True) -> Groups:
     """Derives the permutation groups of any module from the graph that torch.export records.
@@ -125,35 +159,56 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     share memory in different shapes; or with the tensors that no example uses. What only a later call shows, and random
     numbers that are not PyTorch's, are not noticed."""
     from mcz.symmetry import Groups, check
-    need([int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
-         "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand" % torch.__version__)
+
+    need(
+        [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
+        "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand"
+        % torch.__version__,
+    )
     need(examples, "an example of the network's input expected")
-    need(unused in ("refuse", "keep"), "unused must be \"refuse\" or \"keep\" (got %r)" % (unused,))
+    need(unused in ("refuse", "keep"), 'unused must be "refuse" or "keep" (got %r)' % (unused,))
     need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
-    need(not any(map(nn.parameter.is_lazy, itertools.chain(net.parameters(), net.buffers()))),
-         "the network has lazy modules, without parameters: run the network once first")
-    need(not any(v.is_meta for v in tensors_of(net).values()), "the network is on the meta device, without numbers")
+    need(
+        not any(map(nn.parameter.is_lazy, itertools.chain(net.parameters(), net.buffers()))),
+        "the network has lazy modules, without parameters: run the network once first",
+    )
+    need(
+        not any(v.is_meta for v in tensors_of(net).values()),
+        "the network is on the meta device, without numbers",
+    )
 
     def permuted(name, tensor, permutation, rows):
         return _moved(tensor, _axes({name: tensor}, rows)[name], permutation)
+
     with LOCK:
         found = Groups(net, examples, unused, "groups: record" if progress else "")
-        found.difference = check.difference(found, permuted, "groups: check" if progress else "") if found.sizes else 0.
+        found.difference = (
+            check.difference(found, permuted, "groups: check" if progress else "")
+            if found.sizes
+            else 0.0
+        )
     return found
 
 
 def _floats(net):
     """{name: tensor} of the floating-point tensors, on the CPU, in the order of mc-convert --groups."""
-    return {k: v.detach().cpu() for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
-            if v.is_floating_point()}
+    return {
+        k: v.detach().cpu()
+        for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
+        if v.is_floating_point()
+    }
 
 
 def _arrays(net):
     """(tensors, dtypes) of a network's stream, for mcz.write(): float16 and bfloat16 unchanged, others as float32."""
     own = _floats(net)
     narrow = {k: "bfloat16" for k, v in own.items() if v.dtype == torch.bfloat16}
-    return {k: v.contiguous().view(torch.int16).numpy().view("<u2") if k in narrow else
-            (v if v.dtype == torch.float16 else v.float()).numpy() for k, v in own.items()}, narrow
+    return {
+        k: v.contiguous().view(torch.int16).numpy().view("<u2")
+        if k in narrow
+        else (v if v.dtype == torch.float16 else v.float()).numpy()
+        for k, v in own.items()
+    }, narrow
 
 
 def _ids(nets, rows, streams):
@@ -163,12 +218,23 @@ def _ids(nets, rows, streams):
         meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
         return [content_id("weights", meta, *_arrays(n)) for n in nets]
     found = [mcz.read(path, "weights") for path in streams]
-    need(len(found) == len(nets), "%d weights streams expected, one per network, got %d" % (len(nets), len(found)))
+    need(
+        len(found) == len(nets),
+        "%d weights streams expected, one per network, got %d" % (len(nets), len(found)),
+    )
     for path, s, net in zip(streams, found, nets):
         own = {k: v.float().numpy() for k, v in _floats(net).items()}
-        other = [k for k, v in mcz.widened(s).items() if (k in own or constant(k) is None) and not np.array_equal(
-            v.reshape(-1), own.get(k, np.zeros(0)).reshape(-1))]
-        need(not other, "%s: weights of another network (%s)" % (path, "%d tensors differ: %s" % (len(other), listed(other))))
+        other = [
+            k
+            for k, v in mcz.widened(s).items()
+            if (k in own or constant(k) is None)
+            and not np.array_equal(v.reshape(-1), own.get(k, np.zeros(0)).reshape(-1))
+        ]
+        need(
+            not other,
+            "%s: weights of another network (%s)"
+            % (path, "%d tensors differ: %s" % (len(other), listed(other))),
+        )
     return [s.id for s in found]
 
 
@@ -184,19 +250,30 @@ class _Taps:
     def __init__(self, net, paths):
         self.modules, self.hooks, self.outputs = dict(net.named_modules()), [], {}
         wrong = [p for p in paths if _path(p)[0] not in self.modules]
-        need(not wrong, "the network has no module %s" % ", ".join("\"%s\"" % p for p in wrong))
+        need(not wrong, "the network has no module %s" % ", ".join('"%s"' % p for p in wrong))
         for p in paths:
             m = self.modules[_path(p)[0]]
-            keep = (lambda m, x, p=p: self._keep(p, x[0])) if p.endswith(":in") else (
-                lambda m, x, y, p=p: self._keep(p, y))
-            self.hooks.append(m.register_forward_pre_hook(keep) if p.endswith(":in") else
-                              m.register_forward_hook(keep))
+            keep = (
+                (lambda m, x, p=p: self._keep(p, x[0]))
+                if p.endswith(":in")
+                else (lambda m, x, y, p=p: self._keep(p, y))
+            )
+            self.hooks.append(
+                m.register_forward_pre_hook(keep)
+                if p.endswith(":in")
+                else m.register_forward_hook(keep)
+            )
 
     def _keep(self, path, x):
-        need(path not in self.outputs, "module \"%s\" runs more than once per batch: name the input of another (PATH:in)" %
-             path)
-        need(isinstance(x, torch.Tensor), "module \"%s\" must return a tensor (got %s)" % (path, type(x).__name__))
-        need(not x.is_complex(), "module \"%s\" must return real numbers" % path)
+        need(
+            path not in self.outputs,
+            'module "%s" runs more than once per batch: name the input of another (PATH:in)' % path,
+        )
+        need(
+            isinstance(x, torch.Tensor),
+            'module "%s" must return a tensor (got %s)' % (path, type(x).__name__),
+        )
+        need(not x.is_complex(), 'module "%s" must return real numbers' % path)
         self.outputs[path] = x.detach().clone()  # a later module may change it in place
 
     def remove(self):
@@ -209,24 +286,35 @@ def _units(x, size, axis, path, module):
     selection = _path(path)[1]
     if selection:
         axis = -1 if axis is None else axis
-        need(selection[0] < selection[1] <= x.shape[axis], "at \"%s\", of shape %s: indices out of range" % (
-            path, tuple(x.shape[1:])))
+        need(
+            selection[0] < selection[1] <= x.shape[axis],
+            'at "%s", of shape %s: indices out of range' % (path, tuple(x.shape[1:])),
+        )
         x = x.narrow(axis, selection[0], selection[1] - selection[0])
     if axis is None:
         axes = range(1, x.dim())
-        fits = [d for d in axes if x.shape[d] == size] or [d for d in axes if x.shape[d] % size == 0]
+        fits = [d for d in axes if x.shape[d] == size] or [
+            d for d in axes if x.shape[d] % size == 0
+        ]
         fits = fits[-1:] if isinstance(module, (nn.Linear, nn.LayerNorm, nn.Embedding)) else fits
-        need(len(fits) == 1 or fits and x.dim() == 4 and 1 in fits, "at \"%s\", of shape %s: %s axis may hold %d units "
-             "(set \"axis\")" % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size))
+        need(
+            len(fits) == 1 or fits and x.dim() == 4 and 1 in fits,
+            'at "%s", of shape %s: %s axis may hold %d units '
+            '(set "axis")' % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size),
+        )
         axis = fits[0]
     length = x.shape[axis]
-    need(length % size == 0, "at \"%s\": axis %d of length %d cannot hold %d units" % (path, axis, length, size))
+    need(
+        length % size == 0,
+        'at "%s": axis %d of length %d cannot hold %d units' % (path, axis, length, size),
+    )
     x = x.movedim(axis, -1)
     return x.reshape(-1, size, length // size).transpose(1, 2).reshape(-1, size).double()
 
 
 class _ModuleRecorder:
     """The activations of declared groups, from hooks on modules. taps: {group: [path]}."""
+
     copies = 1  # of each input in a batch
 
     def __init__(self, net, taps, sizes, axes):
@@ -238,9 +326,11 @@ class _ModuleRecorder:
         call(self.net, batch)
 
     def units(self, group, path):
-        need(path in self.hooks.outputs, "module \"%s\" does not run" % path)
+        need(path in self.hooks.outputs, 'module "%s" does not run' % path)
         module = self.hooks.modules[_path(path)[0]]
-        return _units(self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path, module)
+        return _units(
+            self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path, module
+        )
 
     def close(self):
         self.hooks.remove()
@@ -250,10 +340,16 @@ def _declared_taps(groups, at, sizes, inner, outers):
     """{group: [path]} of declared groups. inner: the groups that are observed; outers: those that enclose others."""
     options = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
-    need(not any(at[g] for g in outers), "unexpected \"at\" of %s: the groups within its units have it" % ", ".join(
-        "\"%s\"" % g for g in sizes if g in outers and at[g]))
-    need(all(at[g] for g in inner), "\"at\", the module that shows the units, is missing for %s" % ", ".join(
-        "\"%s\"" % g for g in inner if not at[g]))
+    need(
+        not any(at[g] for g in outers),
+        'unexpected "at" of %s: the groups within its units have it'
+        % ", ".join('"%s"' % g for g in sizes if g in outers and at[g]),
+    )
+    need(
+        all(at[g] for g in inner),
+        '"at", the module that shows the units, is missing for %s'
+        % ", ".join('"%s"' % g for g in inner if not at[g]),
+    )
     return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
 
 
@@ -287,19 +383,36 @@ def _sums(nets, loader, example, recorder, taps, units):
             first = first_tensor(batch)
             for n, r in zip(nets, recorders):
                 r.run(to(batch, next(n.parameters()).device))
-            data.update(first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes())
+            data.update(
+                first.detach().cpu().contiguous().flatten().view(torch.uint8).numpy().tobytes()
+            )
             images += len(first)
             for i, (g, p) in enumerate(taps):
-                x, y = (torch.zeros(len(first), units[g], dtype=torch.float64) if p is None else r.units(g, p).cpu()
-                        for r in recorders)
+                x, y = (
+                    torch.zeros(len(first), units[g], dtype=torch.float64)
+                    if p is None
+                    else r.units(g, p).cpu()
+                    for r in recorders
+                )
                 for name, v in ("a", x), ("b", y):
-                    need(bool(torch.isfinite(v).all()), "%s: activations of group \"%s\" are not finite" % (name, g))
+                    need(
+                        bool(torch.isfinite(v).all()),
+                        '%s: activations of group "%s" are not finite' % (name, g),
+                    )
                 sums[i].add(x, y, len(first), 1 if p is None else recorders[0].copies)
     return sums, images, data
 
 
-def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path: Union[Path, BinaryIO] = "-",
-            at: Optional[Mapping[str, Any]] = None, stage: str = "post", weights: Optional[Sequence[Path]] = None) -> str:
+def moments(
+    a: nn.Module,
+    b: nn.Module,
+    loader: Iterable[Any],
+    groups: Any,
+    path: Union[Path, BinaryIO] = "-",
+    at: Optional[Mapping[str, Any]] = None,
+    stage: str = "post",
+    weights: Optional[Sequence[Path]] = None,
+) -> str:
     """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
 
         mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")     # mc-corr m.mcz | mc-hungarian -o p.mcz
@@ -326,23 +439,30 @@ def moments(a: nn.Module, b: nn.Module, loader: Iterable[Any], groups: Any, path
 
 def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=None):
     """moments() of networks of one structure."""
-    need(stage in ("post", "pre"), "stage must be \"post\" or \"pre\" (got %r)" % (stage,))
-    need(at is None or not hasattr(groups, "taps"), "at is for declared groups (derived groups have their own places)")
+    need(stage in ("post", "pre"), 'stage must be "post" or "pre" (got %r)' % (stage,))
+    need(
+        at is None or not hasattr(groups, "taps"),
+        "at is for declared groups (derived groups have their own places)",
+    )
     loader = loader_of(loader)
     shapes = {k: v.shape for k, v in tensors_of(a).items()}
     rows, sizes = _groups.rows(groups, shapes)
     parents, names = _groups.nesting(rows, shapes), list(sizes)
     for g, (outer, _) in parents.items():
-        need(outer not in parents, "group \"%s\": groups can be nested one level deep only" % g)
+        need(outer not in parents, 'group "%s": groups can be nested one level deep only' % g)
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
     outers = {outer for outer, _ in parents.values()}
     inner = [g for g in sizes if g not in outers and not parents.get(g, (0, 0))[1]]
-    seen: dict[str, list] = groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner, outers)
+    seen: dict[str, list] = (
+        groups.taps if hasattr(groups, "taps") else _declared_taps(groups, at, sizes, inner, outers)
+    )
     seen = {g: seen.get(g, []) for g in inner}
     hidden = [g for g, own in seen.items() if any(getattr(t, "around", None) for t in own)]
     if hidden:
-        warn("no activation shows the groups within the units of %s (by=\"weights\" aligns them)" % listed(
-            list(dict.fromkeys("\"%s\"" % parents[g][0] for g in hidden))))
+        warn(
+            'no activation shows the groups within the units of %s (by="weights" aligns them)'
+            % listed(list(dict.fromkeys('"%s"' % parents[g][0] for g in hidden)))
+        )
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
 
@@ -353,19 +473,52 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
 
         def recorder(net):
             return _ModuleRecorder(net, seen, units, axes)
+
     taps = [(g, p) for g in seen for p in seen[g] or [None]]  # None: no activation shows the group
     ids = _ids((a, b), rows, weights)
-    sums, images, data = _sums((a, b), loader, getattr(groups, "example", None), recorder, taps, units)
+    sums, images, data = _sums(
+        (a, b), loader, getattr(groups, "example", None), recorder, taps, units
+    )
     need(images, "the loader yields no batches")
     taps = [(g, "unobserved" if p is None else str(p)) for g, p in taps]
-    nested = {g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()}
-    meta = {"version": 2, "at": stage, "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
-            "taps": [{"name": p, "group": names.index(g), "start": 0, "count": units[g], "samples": own.samples}
-                     for (g, p), own in zip(taps, sums)], "images": images, "shards": 1, "counted": [0], "total": images}
-    tensors = {"%d/%s/%s" % (i, p, part): sums[i].parts[part] for i, (_, p) in enumerate(taps) for part in PARTS}
-    return mcz.write(path, "moments", meta, tensors, inputs=ids + [data.hexdigest()],
-                     history=mcz.history("mcz.torch.moments", {
-                         "a": ids[0], "b": ids[1], **({} if weights is None else {"streams": True})}))
+    nested = {
+        g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in parents.items()
+    }
+    meta = {
+        "version": 2,
+        "at": stage,
+        "groups": [{"name": g, "size": sizes[g], **nested.get(g, {})} for g in names],
+        "taps": [
+            {
+                "name": p,
+                "group": names.index(g),
+                "start": 0,
+                "count": units[g],
+                "samples": own.samples,
+            }
+            for (g, p), own in zip(taps, sums)
+        ],
+        "images": images,
+        "shards": 1,
+        "counted": [0],
+        "total": images,
+    }
+    tensors = {
+        "%d/%s/%s" % (i, p, part): sums[i].parts[part]
+        for i, (_, p) in enumerate(taps)
+        for part in PARTS
+    }
+    return mcz.write(
+        path,
+        "moments",
+        meta,
+        tensors,
+        inputs=ids + [data.hexdigest()],
+        history=mcz.history(
+            "mcz.torch.moments",
+            {"a": ids[0], "b": ids[1], **({} if weights is None else {"streams": True})},
+        ),
+    )
 
 
 def _expected(p, groups):
@@ -373,7 +526,11 @@ def _expected(p, groups):
     or if they may be ids with other groups than these."""
     made = getattr(p, "history", None) or []
     sources = [e for e in made if e["tool"] in ("mcz.torch.moments", "mc-match")]
-    same = p.groups is groups if hasattr(p, "groups") else all(e["tool"] == "mcz.torch.moments" for e in sources)
+    same = (
+        p.groups is groups
+        if hasattr(p, "groups")
+        else all(e["tool"] == "mcz.torch.moments" for e in sources)
+    )
     if not sources or not same or any(dict(e["args"]).get("streams") for e in sources):
         return None
     if hasattr(p, "network"):  # a member of a joint set
@@ -386,7 +543,7 @@ def _expected(p, groups):
 
 def _split(shape, axis, parts):
     """The shape of a part of a tensor, with its other axes joined: (before, axis, after)."""
-    return math.prod(shape[:axis]) // parts, shape[axis], math.prod(shape[axis + 1:])
+    return math.prod(shape[:axis]) // parts, shape[axis], math.prod(shape[axis + 1 :])
 
 
 def _axes(tensors, rows):
@@ -395,9 +552,13 @@ def _axes(tensors, rows):
     for r in rows:
         found.setdefault(r.tensor, {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
     for name, axes in found.items():
-        need(axes == found.get(first[name], axes), "tensor \"%s\" is tied to \"%s\", which has other rows in the groups" % (
-            name, first[name]))
-    return {first[name]: sorted(axes.items(), reverse=True) for name, axes in found.items()}  # parts of axis 0 move last
+        need(
+            axes == found.get(first[name], axes),
+            'tensor "%s" is tied to "%s", which has other rows in the groups' % (name, first[name]),
+        )
+    return {
+        first[name]: sorted(axes.items(), reverse=True) for name, axes in found.items()
+    }  # parts of axis 0 move last
 
 
 def _moved(tensor, axes, permutation):
@@ -407,12 +568,16 @@ def _moved(tensor, axes, permutation):
         parts = next(iter(own)).parts
         x = tensor.reshape(parts, *_split(shape, axis, parts))
         order = _groups.gather(parts * x.shape[2], own, permutation).reshape(parts, -1) % x.shape[2]
-        moved = [part.index_select(1, torch.from_numpy(i).to(x.device)) for part, i in zip(x, order)]
+        moved = [
+            part.index_select(1, torch.from_numpy(i).to(x.device)) for part, i in zip(x, order)
+        ]
         tensor = (moved[0] if parts == 1 else torch.stack(moved)).reshape(shape)
     return tensor
 
 
-def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[torch.optim.Optimizer] = None) -> nn.Module:
+def permute(
+    net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[torch.optim.Optimizer] = None
+) -> nn.Module:
     """Permutes the units of a network in place. The network computes the same function. Returns the network.
 
         mcz.torch.permute(b, "p.mcz", groups)
@@ -428,7 +593,11 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
 
     Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state do not fit. Warns if align
     computed the permutation for another network, such as one that is permuted already."""
-    p = mcz.read(permutation, "permutation") if isinstance(permutation, (str, os.PathLike)) else permutation
+    p = (
+        mcz.read(permutation, "permutation")
+        if isinstance(permutation, (str, os.PathLike))
+        else permutation
+    )
     if hasattr(groups, "net"):
         compare(groups.net, net, groups, ("the network of the groups", "this network"))
     orders, rows = _orders(net, p, groups)
@@ -436,8 +605,10 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
     moving = [] if optimizer is None else _training_state(net, optimizer, axes)
     warn_other(p, groups, {"b": net})
     moving += [(v, axes[k]) for k, v in tensors_of(net).items() if k in axes]
-    need(not any(0 in v.stride() and v.numel() > 1 or v.is_inference() for v, _ in moving),
-         "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone it)")
+    need(
+        not any(0 in v.stride() and v.numel() > 1 or v.is_inference() for v, _ in moving),
+        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone it)",
+    )
     with torch.no_grad():
         for tensor, own in moving:
             tensor.copy_(_moved(tensor, own, orders))
@@ -446,29 +617,52 @@ def permute(net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[t
 
 def _orders(net, permutation, groups):
     """({group: array}, rows) of a permutation that fits the groups and the network."""
-    need("members" not in getattr(permutation, "meta", {}),
-         "one permutation expected, got a joint set (mcz.member selects one)")
+    need(
+        "members" not in getattr(permutation, "meta", {}),
+        "one permutation expected, got a joint set (mcz.member selects one)",
+    )
     permutation = getattr(permutation, "tensors", permutation)
-    need(isinstance(permutation, Mapping), "a permutation expected: a stream, or {group: integers} (got %s)" %
-         type(permutation).__name__)
+    need(
+        isinstance(permutation, Mapping),
+        "a permutation expected: a stream, or {group: integers} (got %s)"
+        % type(permutation).__name__,
+    )
     permutation = {k: np.asarray(v) for k, v in permutation.items()}
     need(groups is not None, "the groups of the permutation are missing (groups=)")
     shapes = {k: v.shape for k, v in tensors_of(net).items()}
     rows, sizes = _groups.rows(groups, shapes)
     moved = {(r.tensor, r.axis) for r in rows}
-    left = [k for k, shape in shapes.items() if len(shape) == 1 and k.endswith(".bias") and (k, 0) not in moved and (
-        k[:-4] + "weight", 0) in moved and shapes[k[:-4] + "weight"][0] == shape[0]]
+    left = [
+        k
+        for k, shape in shapes.items()
+        if len(shape) == 1
+        and k.endswith(".bias")
+        and (k, 0) not in moved
+        and (k[:-4] + "weight", 0) in moved
+        and shapes[k[:-4] + "weight"][0] == shape[0]
+    ]
     if left:
         warn("the groups move the outputs of layers without their biases (%s)" % listed(left))
-    wrong = ["\"%s\" is only in the %s" % (g, "groups" if g in sizes else "permutation")
-             for g in sorted(set(sizes) ^ set(permutation))]
-    wrong += ["\"%s\": %d units expected, got %d" % (g, sizes[g], permutation[g].size)
-              for g in sizes if g in permutation and permutation[g].size != sizes[g]]
-    wrong += ["\"%s\": integers expected, got %s" % (g, p.dtype) for g, p in permutation.items()
-              if p.dtype.kind not in "iu"]
+    wrong = [
+        '"%s" is only in the %s' % (g, "groups" if g in sizes else "permutation")
+        for g in sorted(set(sizes) ^ set(permutation))
+    ]
+    wrong += [
+        '"%s": %d units expected, got %d' % (g, sizes[g], permutation[g].size)
+        for g in sizes
+        if g in permutation and permutation[g].size != sizes[g]
+    ]
+    wrong += [
+        '"%s": integers expected, got %s' % (g, p.dtype)
+        for g, p in permutation.items()
+        if p.dtype.kind not in "iu"
+    ]
     need(not wrong, "the permutation does not match the groups: %s" % "; ".join(wrong))
     for g, p in permutation.items():
-        need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": each unit must occur once" % g)
+        need(
+            np.array_equal(np.sort(p), np.arange(len(p))),
+            'group "%s": each unit must occur once' % g,
+        )
     return permutation, rows
 
 
@@ -486,20 +680,29 @@ def _training_state(net, optimizer, axes):
     """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the parameters."""
     own = {id(p) for g in optimizer.param_groups for p in g["params"]}
     found, known, first = [], False, owners(tensors_of(net))
-    wrong = ["its attribute \"%s\"" % k for k, v in vars(optimizer).items() if isinstance(v, torch.optim.Optimizer)]
+    wrong = [
+        'its attribute "%s"' % k
+        for k, v in vars(optimizer).items()
+        if isinstance(v, torch.optim.Optimizer)
+    ]
     for name, p in net.named_parameters():
         known = known or id(p) in own
         for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items():
-            number = isinstance(v, (int, float, type(None))) or isinstance(v, torch.Tensor) and v.numel() == 1
+            number = (
+                isinstance(v, (int, float, type(None)))
+                or isinstance(v, torch.Tensor)
+                and v.numel() == 1
+            )
             fits = k in LIKE_PARAMETER and isinstance(v, torch.Tensor) and v.shape == p.shape
             found += [(v, axes.get(first[name], ()))] * fits
-            wrong += ["\"%s\" of %s" % (k, name)] * (not fits and not number)
+            wrong += ['"%s" of %s' % (k, name)] * (not fits and not number)
     need(known, "the optimizer has none of the network's parameters")
     need(not wrong, "the optimizer's state cannot be permuted: %s" % listed(wrong))
     return found
 
 
 # ---- the program -----------------------------------------------------------------------------------------------------
+
 
 @contextmanager
 def _user_code(problem):
@@ -510,8 +713,16 @@ def _user_code(problem):
         raise
     except Exception as e:
         at = traceback.extract_tb(e.__traceback__)[-1]
-        raise Error("%s: %s: %s (%s:%d)" % (problem, type(e).__name__, " ".join(str(e).split()),
-                                            os.path.basename(at.filename), at.lineno)) from None
+        raise Error(
+            "%s: %s: %s (%s:%d)"
+            % (
+                problem,
+                type(e).__name__,
+                " ".join(str(e).split()),
+                os.path.basename(at.filename),
+                at.lineno,
+            )
+        ) from None
 
 
 def _saved(path):
@@ -519,15 +730,22 @@ def _saved(path):
     with open(path, "rb") as f, _user_code("cannot load %s" % path):
         saved = torch.load(f, map_location="cpu")
     for key in ("state_dict", "model_state_dict", "model", "net"):
-        saved = saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
+        saved = (
+            saved[key] if isinstance(saved, dict) and isinstance(saved.get(key), dict) else saved
+        )
     saved = saved.state_dict() if isinstance(saved, nn.Module) else saved
-    need(isinstance(saved, dict), "cannot load %s: state_dict expected, got %s" % (path, type(saved).__name__))
+    need(
+        isinstance(saved, dict),
+        "cannot load %s: state_dict expected, got %s" % (path, type(saved).__name__),
+    )
     return {k: v for k, v in saved.items() if isinstance(v, torch.Tensor)}
 
 
 def _load_file(net, path):
     """Loads the file of --state into the network. Returns notes for the user."""
-    tensors = (_state.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved)(path)
+    tensors = (
+        _state.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved
+    )(path)
     with inside("cannot load %s" % path):
         return _state.copy(net, tensors)
 
@@ -546,7 +764,10 @@ def _network(text):
     if not isinstance(net, nn.Module):
         try:
             call = ast.parse("f(" + (arguments if paren else ")"), mode="eval").body
-            values = [ast.literal_eval(v) for v in call.args], {k.arg: ast.literal_eval(k.value) for k in call.keywords}
+            values = (
+                [ast.literal_eval(v) for v in call.args],
+                {k.arg: ast.literal_eval(k.value) for k in call.keywords},
+            )
         except (SyntaxError, ValueError):
             raise Error("MODULE:NET(NAME=VALUE, ...) expected, with literal values") from None
         with _user_code("cannot create the network"):
@@ -562,24 +783,46 @@ def _numbers(text, kind=float):
 def main():
     p = argparse.ArgumentParser(prog="python -m mcz.torch", description="Export PyTorch networks.")
     e = p.add_subparsers(dest="command", required=True).add_parser(
-        "export", help="write a network's graph and weights",
-        description="Write the graph of an nn.Module, for --net, and its weights, for mc-convert.")
-    e.add_argument("net", metavar="MODULE:NET", help="an nn.Module, or a class or function that returns one; may have "
-                   "arguments: 'torchvision.models:resnet18(num_classes=10)'")
-    e.add_argument("--state", metavar="FILE", help="load this first: a state_dict or checkpoint of torch.save, "
-                   "safetensors (a file, an index of shards or a folder) or a .mcz file")
-    e.add_argument("--data", metavar="FILE", help="a dataset stream, for --input, --classes, --mean and --std")
+        "export",
+        help="write a network's graph and weights",
+        description="Write the graph of an nn.Module, for --net, and its weights, for mc-convert.",
+    )
+    e.add_argument(
+        "net",
+        metavar="MODULE:NET",
+        help="an nn.Module, or a class or function that returns one; may have "
+        "arguments: 'torchvision.models:resnet18(num_classes=10)'",
+    )
+    e.add_argument(
+        "--state",
+        metavar="FILE",
+        help="load this first: a state_dict or checkpoint of torch.save, "
+        "safetensors (a file, an index of shards or a folder) or a .mcz file",
+    )
+    e.add_argument(
+        "--data", metavar="FILE", help="a dataset stream, for --input, --classes, --mean and --std"
+    )
     e.add_argument("--input", metavar="C,H,W", help="channels, height and width of an image")
     e.add_argument("--classes", metavar="K", type=int, help="number of classes")
-    e.add_argument("--mean", metavar="M,...", help="mean per channel, if training normalised the images (default: 0)")
-    e.add_argument("--std", metavar="S,...", help="standard deviation per channel (default: 1; pixels are in [0, 1])")
+    e.add_argument(
+        "--mean",
+        metavar="M,...",
+        help="mean per channel, if training normalised the images (default: 0)",
+    )
+    e.add_argument(
+        "--std",
+        metavar="S,...",
+        help="standard deviation per channel (default: 1; pixels are in [0, 1])",
+    )
     e.add_argument("-o", dest="graph", metavar="NET.json", help="write the graph")
     e.add_argument("--weights", metavar="FILE", help="write the weights, as safetensors")
     o = p.parse_args()
     if not (o.graph or o.weights):
         e.error("-o NET.json or --weights FILE is required")
     if o.weights and o.weights.endswith((".pt", ".pth", ".ckpt", ".pkl", ".mcz")):
-        e.error("--weights %s: writes a .safetensors file (use --state to read weights)" % o.weights)
+        e.error(
+            "--weights %s: writes a .safetensors file (use --state to read weights)" % o.weights
+        )
     try:
         meta = {}
         if o.data:
@@ -588,7 +831,9 @@ def main():
             meta["input"] = keys.get(s.tensors, "images").shape[1:]
         try:
             image = _numbers(o.input, int) if o.input else list(meta.get("input", []))
-            mean, std = (_numbers(v) if v else meta.get(k) for k, v in (("mean", o.mean), ("std", o.std)))
+            mean, std = (
+                _numbers(v) if v else meta.get(k) for k, v in (("mean", o.mean), ("std", o.std))
+            )
         except ValueError:
             e.error("--input, --mean and --std must be numbers separated by commas")
         if len(image) != 3 or not (o.classes or meta):
@@ -606,7 +851,7 @@ def main():
             nodes = ",\n".join("  " + json.dumps(n) for n in graph["nodes"])
             head = json.dumps({k: v for k, v in graph.items() if k != "nodes"})
             with replacing(o.graph, "t") as f:
-                f.write("%s, \"nodes\": [\n%s]}\n" % (head[:-1], nodes))
+                f.write('%s, "nodes": [\n%s]}\n' % (head[:-1], nodes))
     except (Error, OSError, RuntimeError) as why:
         print("mcz.torch: %s" % why, file=sys.stderr)
         return 3 if isinstance(why, Error) else 1

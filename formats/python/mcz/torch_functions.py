@@ -3,9 +3,12 @@
 
 A handler receives the trace, the result and the function's arguments. It adds a node (t.node), declares that the result is
 its input (t.same) or an affine function of it (t.affine), or raises Unsupported."""
+
 from .traced_tensor import BATCH, Result, require, whole_value
 
-LOG_SOFTMAX = "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
+LOG_SOFTMAX = (
+    "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
+)
 EPS_MIN = 1.1754943508222875e-38  # smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
 
 
@@ -28,10 +31,20 @@ def conv2d(t, out, x, weight, bias=None, stride=1, padding=0, dilation=1, groups
     no_dilation(dilation)
     kernel = list(weight.shape[2:])
     if padding == "same":
-        require(all(k % 2 for k in kernel), "padding=\"same\" requires an odd kernel")
+        require(all(k % 2 for k in kernel), 'padding="same" requires an odd kernel')
         padding = [k // 2 for k in kernel]
-    t.node(out, "conv", [x], named=t.layer(weight, bias), out=weight.shape[0], kernel=kernel, stride=two(stride),
-           pad=[0, 0] if padding == "valid" else two(padding), groups=groups, bias=bias is not None)
+    t.node(
+        out,
+        "conv",
+        [x],
+        named=t.layer(weight, bias),
+        out=weight.shape[0],
+        kernel=kernel,
+        stride=two(stride),
+        pad=[0, 0] if padding == "valid" else two(padding),
+        groups=groups,
+        bias=bias is not None,
+    )
 
 
 def linear(t, out, x, weight, bias=None):
@@ -39,8 +52,18 @@ def linear(t, out, x, weight, bias=None):
     settings = {"out": weight.shape[0], "bias": bias is not None}
     if len(x._mc.axes) == 1:
         return t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
-    t.node(out, "conv", [x], named=t.layer(weight, bias), axes=x._mc.axes, kernel=[1, 1], stride=[1, 1], pad=[0, 0],
-           groups=1, **settings)
+    t.node(
+        out,
+        "conv",
+        [x],
+        named=t.layer(weight, bias),
+        axes=x._mc.axes,
+        kernel=[1, 1],
+        stride=[1, 1],
+        pad=[0, 0],
+        groups=1,
+        **settings,
+    )
 
 
 def above_zero(t, eps):
@@ -51,42 +74,91 @@ def above_zero(t, eps):
     return EPS_MIN
 
 
-def batch_norm(t, out, x, running_mean, running_var, weight=None, bias=None, training=False, momentum=.1, eps=1e-5):
+def batch_norm(
+    t,
+    out,
+    x,
+    running_mean,
+    running_var,
+    weight=None,
+    bias=None,
+    training=False,
+    momentum=0.1,
+    eps=1e-5,
+):
     require(running_mean is not None, "running statistics are required (track_running_stats=True)")
     require(weight is not None, "weight and bias are required (affine=True)")
     require(not training, "it must use running statistics in evaluation")
     require(x._mc.axes[0] == "c", "axis 1 of its input must be the channels")
     name = t.layer(weight, bias)
-    require(getattr(t.net.get_submodule(name), "momentum", 0) is not None,
-            "momentum=None, the mean of all batches, is not supported (set a number)")
-    t.node(out, "batchnorm", [x], named=name, axes=x._mc.axes, eps=above_zero(t, eps), momentum=momentum)
+    require(
+        getattr(t.net.get_submodule(name), "momentum", 0) is not None,
+        "momentum=None, the mean of all batches, is not supported (set a number)",
+    )
+    t.node(
+        out,
+        "batchnorm",
+        [x],
+        named=name,
+        axes=x._mc.axes,
+        eps=above_zero(t, eps),
+        momentum=momentum,
+    )
 
 
 def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
-    require(x._mc.axes[-1] == "c" and len(normalized_shape) == 1, "it must normalise over the channels alone")
-    require(weight is not None and bias is not None, "weight and bias are required (elementwise_affine=True)")
-    t.node(out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps))
+    require(
+        x._mc.axes[-1] == "c" and len(normalized_shape) == 1,
+        "it must normalise over the channels alone",
+    )
+    require(
+        weight is not None and bias is not None,
+        "weight and bias are required (elementwise_affine=True)",
+    )
+    t.node(
+        out, "layernorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, eps=above_zero(t, eps)
+    )
 
 
 def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
     require(x._mc.axes[0] == "c", "channels must be its first axis")
     require(weight is not None and bias is not None, "weight and bias are required (affine=True)")
-    t.node(out, "groupnorm", [x], named=t.layer(weight, bias), axes=x._mc.axes, groups=num_groups, eps=above_zero(t, eps))
+    t.node(
+        out,
+        "groupnorm",
+        [x],
+        named=t.layer(weight, bias),
+        axes=x._mc.axes,
+        groups=num_groups,
+        eps=above_zero(t, eps),
+    )
 
 
 def pointwise(op, **arguments):
     """The handler of an elementwise function, with the node op. arguments: argument=(setting, default) for each argument
     of the function that is a setting of the node, in their order."""
+
     def handler(t, out, x, *args, **kwargs):
-        require(kwargs.get("approximate", "none") == "none", "approximate=%r is not supported" % kwargs.get("approximate"))
+        require(
+            kwargs.get("approximate", "none") == "none",
+            "approximate=%r is not supported" % kwargs.get("approximate"),
+        )
         given = {**dict(zip(arguments, args)), **kwargs}
-        t.node(out, op, [x], axes=x._mc.axes, **{key: float(given.get(name, default))
-                                                 for name, (key, default) in arguments.items()})
+        t.node(
+            out,
+            op,
+            [x],
+            axes=x._mc.axes,
+            **{key: float(given.get(name, default)) for name, (key, default) in arguments.items()},
+        )
+
     return handler
 
 
-def hardtanh(t, out, x, min_val=-1., max_val=1., inplace=False):
-    require((min_val, max_val) == (0, 6), "its range must be 0 to 6 (got %g to %g)" % (min_val, max_val))
+def hardtanh(t, out, x, min_val=-1.0, max_val=1.0, inplace=False):
+    require(
+        (min_val, max_val) == (0, 6), "its range must be 0 to 6 (got %g to %g)" % (min_val, max_val)
+    )
     t.node(out, "relu6", [x], axes=x._mc.axes)
 
 
@@ -106,15 +178,20 @@ def pad(t, out, x, pad, mode="constant", value=None):
 def getitem(t, out, x, index):
     """Slices that keep every s-th row and column: an avgpool whose windows are single pixels."""
     index = list(index) if isinstance(index, (list, tuple)) else [index]
-    require(all(i is Ellipsis or isinstance(i, slice) for i in index), "an index that is not a slice is not supported")
+    require(
+        all(i is Ellipsis or isinstance(i, slice) for i in index),
+        "an index that is not a slice is not supported",
+    )
     if Ellipsis in index:
         at = index.index(Ellipsis)
-        index[at:at + 1] = [slice(None)] * (x.dim() - len(index) + 1)
+        index[at : at + 1] = [slice(None)] * (x.dim() - len(index) + 1)
     strides = {}
     for axis, size, i in zip(["n", *x._mc.axes], x.shape, index):
         start, stop, step = i.indices(size)
-        require((start, stop) == (0, size) and (step == 1 or axis in ("h", "w")),
-                "only whole rows and columns can be sliced, with a stride, as x[:, :, ::2, ::2]")
+        require(
+            (start, stop) == (0, size) and (step == 1 or axis in ("h", "w")),
+            "only whole rows and columns can be sliced, with a stride, as x[:, :, ::2, ::2]",
+        )
         strides[axis] = step
     stride = [strides.get(a, 1) for a in "hw"]
     if stride == [1, 1]:
@@ -122,16 +199,39 @@ def getitem(t, out, x, index):
     t.node(out, "avgpool", [x], kernel=[1, 1], stride=stride, pad=[0, 0], ceil=False)
 
 
-def max_pool2d(t, out, x, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False, return_indices=False):
+def max_pool2d(
+    t,
+    out,
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    dilation=1,
+    ceil_mode=False,
+    return_indices=False,
+):
     no_dilation(dilation)
     pool(t, out, "maxpool", x, kernel_size, stride, padding, ceil_mode)
 
 
-def avg_pool2d(t, out, x, kernel_size, stride=None, padding=0, ceil_mode=False, count_include_pad=True,
-               divisor_override=None):
+def avg_pool2d(
+    t,
+    out,
+    x,
+    kernel_size,
+    stride=None,
+    padding=0,
+    ceil_mode=False,
+    count_include_pad=True,
+    divisor_override=None,
+):
     require(divisor_override is None, "divisor_override=%s is not supported" % divisor_override)
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
-        c, (h, w), zeros = x._mc.shape[0], (s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))), [0, *two(padding)]
+        c, (h, w), zeros = (
+            x._mc.shape[0],
+            (s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))),
+            [0, *two(padding)],
+        )
         padded = Result(out.new_empty((BATCH, c, h, w)))
         t.node(padded, "pad", [x], named=t.functional("avgpool", ".pad"), before=zeros, after=zeros)
         x, padding, stride = padded, 0, kernel_size if stride is None or stride == [] else stride
@@ -143,8 +243,15 @@ def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
     c, h, w = x._mc.shape
     if op == "avgpool" and two(kernel) == [h, w] and not any(two(pad)):
         return t.node(out, "globalpool", [x])
-    t.node(out, op, [x], kernel=two(kernel), stride=two(kernel if stride is None or stride == [] else stride),
-           pad=two(pad), ceil=bool(ceil_mode))
+    t.node(
+        out,
+        op,
+        [x],
+        kernel=two(kernel),
+        stride=two(kernel if stride is None or stride == [] else stride),
+        pad=two(pad),
+        ceil=bool(ceil_mode),
+    )
 
 
 def adaptive_avg_pool2d(t, out, x, output_size):
@@ -158,14 +265,20 @@ def adaptive_avg_pool2d(t, out, x, output_size):
 
 def adaptive_max_pool2d(t, out, x, output_size, return_indices=False):
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
-    require(all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])), "its input's size must be a multiple of its output's")
+    require(
+        all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])),
+        "its input's size must be a multiple of its output's",
+    )
     kernel = [s // k for k, s in zip(size, x._mc.shape[1:])]
     pool(t, out, "maxpool", x, kernel, kernel, 0, False)
 
 
 def mean(t, out, x, dim=None, keepdim=False, **rest):
     dims = [dim] if isinstance(dim, int) else list(dim or [])
-    over = {x._mc.axes[d % (len(x._mc.axes) + 1) - 1] if d % (len(x._mc.axes) + 1) else "n" for d in dims}
+    over = {
+        x._mc.axes[d % (len(x._mc.axes) + 1) - 1] if d % (len(x._mc.axes) + 1) else "n"
+        for d in dims
+    }
     spatial = set(x._mc.axes) - {"c"}
     require(over == spatial and spatial, "it must average over all pixels of each channel")
     t.node(out, "globalpool", [x], axes=x._mc.axes if keepdim else "c", any_axes=True)
@@ -180,12 +293,17 @@ def reshape(t, out, x, *shape, **rest):
     for axes, form in forms.items():
         if new == form and (h * w == 1 or axes != "c" and (axes[0] == "c") == (v.axes[0] == "c")):
             return t.same(out, x, axes.split())
-    require(new == [c * h * w] and channels_first, "%s to %s is not supported" % (tuple(x.shape[1:]), tuple(new)))
+    require(
+        new == [c * h * w] and channels_first,
+        "%s to %s is not supported" % (tuple(x.shape[1:]), tuple(new)),
+    )
     t.node(out, "flatten", [x], any_axes=True, axes="c")
 
 
 def permute(t, out, x, *dims, **rest):
-    dims = list(dims[0]) if dims and isinstance(dims[0], (list, tuple)) else list(dims or rest["dims"])
+    dims = (
+        list(dims[0]) if dims and isinstance(dims[0], (list, tuple)) else list(dims or rest["dims"])
+    )
     reorder(t, out, x, dims)
 
 
@@ -206,8 +324,11 @@ def cat(t, out, tensors, dim=0, **rest):
     dim = rest.get("axis", dim)
     require(all(whole_value(x) for x in tensors), "all its inputs must be computed from the image")
     first = tensors[0]._mc
-    require(all(x._mc.axes == first.axes for x in tensors) and dim % (len(first.axes) + 1) == first.axes.index("c") + 1,
-            "it must concatenate along the channels")
+    require(
+        all(x._mc.axes == first.axes for x in tensors)
+        and dim % (len(first.axes) + 1) == first.axes.index("c") + 1,
+        "it must concatenate along the channels",
+    )
     if len(tensors) == 1:
         return t.same(out, tensors[0])
     t.node(out, "concat", list(tensors), axes=first.axes)
@@ -219,8 +340,10 @@ ADDED_CONSTANT = "a constant can be added only to the image"
 def add(t, out, x, y, alpha=1, **rest):
     if whole_value(x) and whole_value(y):
         require(alpha == 1, "alpha=%g is not supported" % alpha)
-        require(x._mc.shape == y._mc.shape and x._mc.axes == y._mc.axes, "shapes %s and %s are not supported" %
-                (tuple(x.shape[1:]), tuple(y.shape[1:])))
+        require(
+            x._mc.shape == y._mc.shape and x._mc.axes == y._mc.axes,
+            "shapes %s and %s are not supported" % (tuple(x.shape[1:]), tuple(y.shape[1:])),
+        )
         return t.node(out, "add", [x, y], axes=x._mc.axes)
     x, y = (x, y) if whole_value(x) else (y, x)
     t.affine(out, x, 1, y if alpha == 1 else y * alpha, ADDED_CONSTANT)
@@ -234,14 +357,20 @@ def sub(t, out, x, y, alpha=1, **rest):
 def mul(t, out, x, y):
     if whole_value(x) and whole_value(y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
-        require(y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)), "shapes %s and %s are not supported" %
-                (tuple(x.shape[1:]), tuple(y.shape[1:])))
+        require(
+            y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)),
+            "shapes %s and %s are not supported" % (tuple(x.shape[1:]), tuple(y.shape[1:])),
+        )
         return t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
     x, y = (x, y) if whole_value(x) else (y, x)
     name, axes = t.names.get(id(y)), x._mc.axes
-    if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get("c"):
+    if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get(
+        "c"
+    ):
         return t.node(out, "scale", [x], named=name, axes=axes)
-    t.affine(out, x, y, 0, "its factor must be one constant, or a parameter with one value per channel")
+    t.affine(
+        out, x, y, 0, "its factor must be one constant, or a parameter with one value per channel"
+    )
 
 
 def div(t, out, x, y, rounding_mode=None, **rest):
@@ -250,12 +379,12 @@ def div(t, out, x, y, rounding_mode=None, **rest):
     t.affine(out, x, 1 / y, 0, "its divisor must be one constant")
 
 
-def dropout(t, out, x, p=.5, training=True, inplace=False):
+def dropout(t, out, x, p=0.5, training=True, inplace=False):
     require(not training, "it must be inactive in evaluation")
     return t.node(out, "dropout", [x], axes=x._mc.axes, p=p) if p else t.same(out, x)
 
 
-def dropout2d(t, out, x, p=.5, training=True, inplace=False):
+def dropout2d(t, out, x, p=0.5, training=True, inplace=False):
     require(not training, "it must be inactive in evaluation")
     t.note("dropout of whole channels is omitted: mc-train does not apply it")
     t.same(out, x)
@@ -270,28 +399,73 @@ def detach(t, out, x):
 
 
 def log_softmax(t, out, x, dim=None, **rest):
-    require(x._mc.axes == ("c",) and dim in (None, 1, -1), "its input must be the logits, and its axis the classes")
+    require(
+        x._mc.axes == ("c",) and dim in (None, 1, -1),
+        "its input must be the logits, and its axis the classes",
+    )
     t.note(LOG_SOFTMAX)
     t.same(out, x, ["logits"])
 
 
 TABLE = {
-    "conv2d": conv2d, "linear": linear, "batch_norm": batch_norm, "layer_norm": layer_norm,
+    "conv2d": conv2d,
+    "linear": linear,
+    "batch_norm": batch_norm,
+    "layer_norm": layer_norm,
     "group_norm": group_norm,
-    "relu": pointwise("relu"), "relu6": pointwise("relu6"), "hardtanh": hardtanh, "gelu": pointwise("gelu"),
-    "silu": pointwise("silu"), "hardswish": pointwise("hardswish"), "hardsigmoid": pointwise("hardsigmoid"),
-    "sigmoid": pointwise("sigmoid"), "tanh": pointwise("tanh"),
-    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", .01)), "elu": pointwise("elu", alpha=("alpha", 1.)),
-    "pad": pad, "getitem": getitem,
-    "max_pool2d": max_pool2d, "avg_pool2d": avg_pool2d, "adaptive_avg_pool2d": adaptive_avg_pool2d,
-    "adaptive_max_pool2d": adaptive_max_pool2d, "mean": mean,
-    "flatten": reshape, "view": reshape, "reshape": reshape, "squeeze": reshape, "unsqueeze": reshape,
-    "permute": permute, "transpose": transpose, "cat": cat, "concat": cat, "concatenate": cat,
-    "add": add, "sub": sub, "mul": mul, "div": div,
-    "dropout": dropout, "dropout2d": dropout2d, "log_softmax": log_softmax,
-    "contiguous": identity, "clone": identity, "detach": detach, "to": identity, "float": identity, "alias": identity,
+    "relu": pointwise("relu"),
+    "relu6": pointwise("relu6"),
+    "hardtanh": hardtanh,
+    "gelu": pointwise("gelu"),
+    "silu": pointwise("silu"),
+    "hardswish": pointwise("hardswish"),
+    "hardsigmoid": pointwise("hardsigmoid"),
+    "sigmoid": pointwise("sigmoid"),
+    "tanh": pointwise("tanh"),
+    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", 0.01)),
+    "elu": pointwise("elu", alpha=("alpha", 1.0)),
+    "pad": pad,
+    "getitem": getitem,
+    "max_pool2d": max_pool2d,
+    "avg_pool2d": avg_pool2d,
+    "adaptive_avg_pool2d": adaptive_avg_pool2d,
+    "adaptive_max_pool2d": adaptive_max_pool2d,
+    "mean": mean,
+    "flatten": reshape,
+    "view": reshape,
+    "reshape": reshape,
+    "squeeze": reshape,
+    "unsqueeze": reshape,
+    "permute": permute,
+    "transpose": transpose,
+    "cat": cat,
+    "concat": cat,
+    "concatenate": cat,
+    "add": add,
+    "sub": sub,
+    "mul": mul,
+    "div": div,
+    "dropout": dropout,
+    "dropout2d": dropout2d,
+    "log_softmax": log_softmax,
+    "contiguous": identity,
+    "clone": identity,
+    "detach": detach,
+    "to": identity,
+    "float": identity,
+    "alias": identity,
 }
 ALIASES = {
-    "iadd": "add", "radd": "add", "isub": "sub", "imul": "mul", "rmul": "mul", "itruediv": "div", "truediv": "div",
-    "multiply": "mul", "divide": "div", "subtract": "sub", "max_pool2d_with_indices": "max_pool2d",
-    "adaptive_max_pool2d_with_indices": "adaptive_max_pool2d"}
+    "iadd": "add",
+    "radd": "add",
+    "isub": "sub",
+    "imul": "mul",
+    "rmul": "mul",
+    "itruediv": "div",
+    "truediv": "div",
+    "multiply": "mul",
+    "divide": "div",
+    "subtract": "sub",
+    "max_pool2d_with_indices": "max_pool2d",
+    "adaptive_max_pool2d_with_indices": "adaptive_max_pool2d",
+}

@@ -4,6 +4,7 @@
 The network runs once on a batch of random images, and torch_functions.py maps each PyTorch function that it calls to a
 node. Tracing functions rather than modules makes nn.ReLU and F.relu one case. Concrete rather than symbolic tensors make
 branches on a shape and in-place operations work. An Error lists every unsupported call of the network."""
+
 import numpy as np
 import torch
 
@@ -12,11 +13,21 @@ from .errors import Error, need
 from .evaluate import outputs, verify
 from .graph import TIMES, constant
 from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
-from .traced_tensor import BATCH, Result, Traced, Unsupported, Value, flat, require, stand_in, whole_value
+from .traced_tensor import (
+    BATCH,
+    Result,
+    Traced,
+    Unsupported,
+    Value,
+    flat,
+    require,
+    stand_in,
+    whole_value,
+)
 from .unchanged import evaluating
 
 HELP = "see docs/reference/modules.md, or use mcz.torch.groups"
-AUXILIARY_WEIGHT = .3  # of an auxiliary loss, as in GoogLeNet
+AUXILIARY_WEIGHT = 0.3  # of an auxiliary loss, as in GoogLeNet
 
 
 class Trace:
@@ -26,7 +37,13 @@ class Trace:
     def __init__(self, net, image):
         self.net, self.image = net, list(image)
         self.names = {id(p): n for n, p in list(net.named_parameters()) + list(net.named_buffers())}
-        self.path, self.nodes, self.used, self.problems, self.notes = [], [], {"pixels", "loss"}, [], []
+        self.path, self.nodes, self.used, self.problems, self.notes = (
+            [],
+            [],
+            {"pixels", "loss"},
+            [],
+            [],
+        )
         self.constants = 0
         self.normalise = None  # (factor, summand) per channel of the network's own normalisation
 
@@ -41,7 +58,11 @@ class Trace:
     def operation(self, name):
         """The name to report: the running module's type if it is one of torch.nn, else the function."""
         _, module, _ = self.path[-1]
-        return type(module).__name__ if type(module).__module__.startswith("torch.nn.") else name + "()"
+        return (
+            type(module).__name__
+            if type(module).__module__.startswith("torch.nn.")
+            else name + "()"
+        )
 
     def enter(self, path, module, args):
         self.path.append((path, module, whole_value(args[0]) if args else None))
@@ -50,8 +71,13 @@ class Trace:
         """Notes a module that returns its input unchanged, because it may act in training."""
         _, _, before = self.path.pop()
         kind = type(module).__name__
-        if before and whole_value(out) is before and kind not in ("Identity", "Sequential") and not list(
-                module.children()) and getattr(module, "p", getattr(module, "drop_prob", 1)):
+        if (
+            before
+            and whole_value(out) is before
+            and kind not in ("Identity", "Sequential")
+            and not list(module.children())
+            and getattr(module, "p", getattr(module, "drop_prob", 1))
+        ):
             self.note("%s is omitted: mc-train does not apply it" % kind)
 
     def layer(self, weight, bias):
@@ -59,15 +85,20 @@ class Trace:
         name = self.names.get(id(weight))
         require(name, "its weight must be a parameter, not a computed tensor")
         path, _, last = name.rpartition(".")
-        require(last == "weight" and path, "its weight must be named PATH.weight (got \"%s\")" % name)
-        require(bias is None or self.names.get(id(bias)) == path + ".bias", "its bias must be %s.bias" % path)
+        require(last == "weight" and path, 'its weight must be named PATH.weight (got "%s")' % name)
+        require(
+            bias is None or self.names.get(id(bias)) == path + ".bias",
+            "its bias must be %s.bias" % path,
+        )
         require(path not in self.used, "%s is used twice: shared weights are not supported" % path)
         return path
 
     def functional(self, op, part=""):
         """An unused node name below the running module, which ends with `part`."""
         path, module, _ = self.path[-1]
-        own = type(module).__module__.startswith("torch.nn.") and path and not list(module.children())
+        own = (
+            type(module).__module__.startswith("torch.nn.") and path and not list(module.children())
+        )
         base = path if own else ".".join(filter(None, (path, op)))
         name, k = base + part, 2
         while name in self.used or name + ".weight" in self.names.values():
@@ -80,8 +111,10 @@ class Trace:
         if v.affine is not None:
             if self.normalise is None:
                 self.normalise = v.affine
-            require(all(np.allclose(a, b) for a, b in zip(v.affine, self.normalise)),
-                    "the image is normalised in more than one way")
+            require(
+                all(np.allclose(a, b) for a, b in zip(v.affine, self.normalise)),
+                "the image is normalised in more than one way",
+            )
         return v.node
 
     def node(self, out, op, ins, /, named=None, axes="chw", any_axes=False, **settings):
@@ -89,7 +122,10 @@ class Trace:
         Raises Unsupported if the node is invalid, or if its output's shape differs from out's."""
         for x in ins:
             require("logits" not in x._mc.axes, "log_softmax must be the last operation")
-            require(any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"), "its input must have axes (C, H, W)")
+            require(
+                any_axes or axes != "chw" or x._mc.axes == ("c", "h", "w"),
+                "its input must have axes (C, H, W)",
+            )
         sources = [self.source(x) for x in ins]
         name = named or self.functional(op)
         n = graph.Node(op, name, [graph.Node("", s, [], {}) for s in sources], settings)
@@ -102,8 +138,14 @@ class Trace:
             raise Unsupported(str(e)) from None
         self.used.add(name)
         self.nodes.append(n)
-        expected = [{"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a] for a in axes]
-        require(list(out.shape[1:]) == expected, "shape %s expected, got %s" % (tuple(expected), tuple(out.shape[1:])))
+        expected = [
+            {"c": n.shape[0], "h": n.shape[1], "w": n.shape[2], "l": n.shape[1] * n.shape[2]}[a]
+            for a in axes
+        ]
+        require(
+            list(out.shape[1:]) == expected,
+            "shape %s expected, got %s" % (tuple(expected), tuple(out.shape[1:])),
+        )
         out._mc = Value(name, n.shape, axes)
 
     def same(self, out, x, axes=None):
@@ -113,19 +155,24 @@ class Trace:
     def affine(self, out, x, factor, summand, reason):
         """Handles out = x * factor + summand with constants, each one number or one per channel. On pixels they are the
         image's normalisation. Elsewhere a single factor becomes a scale node; else Unsupported, for this reason."""
+
         def per_channel(v):
             if isinstance(v, torch.Tensor):
                 require(id(v) not in self.names or not v.requires_grad, reason)
                 v = v.detach().as_subclass(torch.Tensor).double().numpy().reshape(-1)
                 require(len(v) in (1, x._mc.shape[0]), reason)
             return np.broadcast_to(np.asarray(v, float), (x._mc.shape[0],))
+
         factor, summand = per_channel(factor), per_channel(summand)
         if (factor == 1).all() and (summand == 0).all():
             return self.same(out, x)
         if x._mc.affine is None:  # the node's name holds the constant, for load()
             require((summand == 0).all() and (factor == factor[0]).all(), reason)
             self.constants += 1
-            name = "%s_%d" % (".".join(filter(None, (self.path[-1][0], TIMES + "%.9g" % factor[0]))), self.constants)
+            name = "%s_%d" % (
+                ".".join(filter(None, (self.path[-1][0], TIMES + "%.9g" % factor[0]))),
+                self.constants,
+            )
             self.note("%s is a constant, but mc-train trains it" % name)
             return self.node(out, "scale", [x], named=name, axes=x._mc.axes)
         a, b = x._mc.affine
@@ -150,12 +197,18 @@ class Trace:
         try:
             require(handler and isinstance(out, Traced), None)
             if any(out is a for a in inputs):
-                result = Result(out)  # in place: the input keeps its Value until the handler has read it
+                result = Result(
+                    out
+                )  # in place: the input keeps its Value until the handler has read it
             require(out.dtype == inputs[0].dtype, "conversion to %s is not supported" % out.dtype)
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
         except Unsupported as e:
-            reason = "%s: %s" % (name, e) if e.args[0] else self.operation(name) + " is not supported in graphs"
+            reason = (
+                "%s: %s" % (name, e)
+                if e.args[0]
+                else self.operation(name) + " is not supported in graphs"
+            )
             self.problems.append("%s: %s" % (self.place(), reason))
             for o in flat([out]):  # continue, to find later problems
                 if isinstance(o, Traced):
@@ -169,7 +222,11 @@ def graph_of(net, image, classes, mean=None, std=None, name=None):
     net.cpu()
     hooks = []
     for path, m in net.named_modules():
-        hooks.append(m.register_forward_pre_hook(lambda m, args, path=path: Traced.trace.enter(path, m, args)))
+        hooks.append(
+            m.register_forward_pre_hook(
+                lambda m, args, path=path: Traced.trace.enter(path, m, args)
+            )
+        )
         hooks.append(m.register_forward_hook(lambda m, args, out: Traced.trace.leave(m, out)))
     try:
         with evaluating(net), torch.no_grad():
@@ -191,13 +248,18 @@ def trace(net, image, classes, mean, std, name):
     x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
     result = net(x)
     out = outputs(result) or [result]
-    need(isinstance(out[0], torch.Tensor), "the network must return a tensor (got %s)" % type(out[0]).__name__)
+    need(
+        isinstance(out[0], torch.Tensor),
+        "the network must return a tensor (got %s)" % type(out[0]).__name__,
+    )
     if not t.problems:
         heads = out if net.training else out[:1]
         values = [whole_value(o) for o in heads]
         for o, v in zip(heads, values):
-            need(v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
-                 "the network must return %d logits (got shape %s)" % (classes, tuple(o.shape[1:])))
+            need(
+                v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
+                "the network must return %d logits (got shape %s)" % (classes, tuple(o.shape[1:])),
+            )
         m, nodes = finish(t, [v.node for v in values], classes, mean, std, name)
         tensors = weights(t, nodes)
         verify(net, m, t)
@@ -220,8 +282,10 @@ def auxiliary_heads(t, m, tensors, classes, mean, std, name):
     heads = [n["in"][0] for n in with_heads[1]["nodes"] if n.get("train_only")]
     if not heads or [n for n in with_heads[1]["nodes"] if n in m["nodes"]] != m["nodes"]:
         return t, m, tensors
-    with_heads[0].note("auxiliary outputs become losses of weight %g, for training: %s" % (
-        AUXILIARY_WEIGHT, ", ".join(heads)))
+    with_heads[0].note(
+        "auxiliary outputs become losses of weight %g, for training: %s"
+        % (AUXILIARY_WEIGHT, ", ".join(heads))
+    )
     return with_heads
 
 
@@ -230,20 +294,39 @@ def weights(t, nodes):
     frozen."""
     state, parameters = t.net.state_dict(), dict(t.net.named_parameters())
     learned, statistics = (sum(lists, []) for lists in zip(*map(graph.tensors, nodes)))
-    tensors = {n: np.full(s, constant(n), "f4") if n not in state else
-               state[n].detach().cpu().float().numpy().reshape(s) for n, s in learned + statistics}
+    tensors = {
+        n: np.full(s, constant(n), "f4")
+        if n not in state
+        else state[n].detach().cpu().float().numpy().reshape(s)
+        for n, s in learned + statistics
+    }
     for n, a in tensors.items():
-        need(np.isfinite(a).all(), "\"%s\" holds a value that is not finite" % n)
+        need(np.isfinite(a).all(), '"%s" holds a value that is not finite' % n)
     if any(state[n].dtype == torch.float64 for n in tensors if n in state):
         t.note("float64 weights are rounded to float32")
     learned = [n for n, _ in learned if n in state]
     for text, names, candidates in (
-            ("omitted, because evaluation does not use them", [n for n in parameters if n not in tensors], parameters),
-            ("frozen (requires_grad=False), but mc-train trains them", [
-                n for n in learned if n not in parameters or not parameters[n].requires_grad], learned)):
+        (
+            "omitted, because evaluation does not use them",
+            [n for n in parameters if n not in tensors],
+            parameters,
+        ),
+        (
+            "frozen (requires_grad=False), but mc-train trains them",
+            [n for n in learned if n not in parameters or not parameters[n].requires_grad],
+            learned,
+        ),
+    ):
         if names:
-            t.note("%s: %s" % (text, "all parameters" if len(names) == len(candidates) else ", ".join(sorted(
-                {n.rpartition(".")[0] or n for n in names}))))
+            t.note(
+                "%s: %s"
+                % (
+                    text,
+                    "all parameters"
+                    if len(names) == len(candidates)
+                    else ", ".join(sorted({n.rpartition(".")[0] or n for n in names})),
+                )
+            )
     return tensors
 
 
@@ -252,11 +335,15 @@ def finish(t, heads, classes, mean, std, name):
     losses: the first head's, and auxiliary ones."""
     c = t.image[0]
     need(1 <= c <= 4, "an image must have 1 to 4 channels (got %d)" % c)
-    mean, std = (np.broadcast_to(np.asarray(v, float), (c,))
-                 for v in (0 if mean is None else mean, 1 if std is None else std))
+    mean, std = (
+        np.broadcast_to(np.asarray(v, float), (c,))
+        for v in (0 if mean is None else mean, 1 if std is None else std)
+    )
     a, b = t.normalise or (1, 0)
     # a ((x - mean) / std) + b
-    mean, std = ([float(str(np.float32(v))) for v in values] for values in (mean - b * std / a, std / a))
+    mean, std = (
+        [float(str(np.float32(v))) for v in values] for values in (mean - b * std / a, std / a)
+    )
     needed, nodes = set(heads), []
     for n in reversed(t.nodes):
         if n.name in needed:
@@ -264,7 +351,20 @@ def finish(t, heads, classes, mean, std, name):
             nodes.insert(0, n)
     first = {"op": "normalise", "name": "pixels", "in": [], "mean": mean, "std": std}
     graph.check_node(first, c)
-    return {"net": (name or type(t.net).__name__)[:63], "input": t.image, "classes": classes, "nodes":
-            [first] + [n.map for n in nodes] +
-            [{"op": "loss", "name": h + ".loss" if i else "loss", "in": [h], "weight": AUXILIARY_WEIGHT if i else 1,
-              "train_only": i > 0} for i, h in enumerate(heads)]}, nodes
+    return {
+        "net": (name or type(t.net).__name__)[:63],
+        "input": t.image,
+        "classes": classes,
+        "nodes": [first]
+        + [n.map for n in nodes]
+        + [
+            {
+                "op": "loss",
+                "name": h + ".loss" if i else "loss",
+                "in": [h],
+                "weight": AUXILIARY_WEIGHT if i else 1,
+                "train_only": i > 0,
+            }
+            for i, h in enumerate(heads)
+        ],
+    }, nodes

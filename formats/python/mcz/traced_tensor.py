@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tensor type that traces a network. torch_functions.py maps the functions called with it to nodes."""
+
 import torch
 
 BATCH = 2  # images in the traced batch
@@ -32,7 +33,9 @@ class Traced(torch.Tensor):
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        values = [getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)]  # before in-place changes
+        values = [
+            getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)
+        ]  # before in-place changes
         out = super().__torch_function__(func, types, args, kwargs)
         if not any(isinstance(o, torch.Tensor) for o in flat([out])):
             return out

@@ -4,6 +4,7 @@
 
 A network's own code may change it: forward may write attributes and buffers, and train(False) may merge weights (loralib).
 So mcz sets the flags of the modules instead of calling eval() or train(), and restores everything that it saw before."""
+
 from __future__ import annotations
 
 import copy
@@ -47,7 +48,10 @@ class Snapshot:
     objects in them, and the numbers of buffers and other tensors that are not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:
-        self.modules = [(m, m.training, dict(vars(m))) for m in {id(m): m for n in nets for m in n.modules()}.values()]
+        self.modules = [
+            (m, m.training, dict(vars(m)))
+            for m in {id(m): m for n in nets for m in n.modules()}.values()
+        ]
         self.containers: dict[int, tuple[Any, Any]] = {}
         tensors = {id(b): b for n in nets for b in n.buffers()}
         for m, _, own in self.modules:
@@ -72,13 +76,19 @@ class Snapshot:
         if isinstance(own, set):
             return own == kept
         if isinstance(own, dict):
-            return own.keys() == kept.keys() and all(self._same(v, kept[k], depth - 1) for k, v in own.items())
+            return own.keys() == kept.keys() and all(
+                self._same(v, kept[k], depth - 1) for k, v in own.items()
+            )
         return len(own) == len(kept) and all(self._same(x, y, depth - 1) for x, y in zip(own, kept))
 
     def changed(self) -> list[tuple[nn.Module, str]]:
         """The attributes that are other objects than before, or whose entries are."""
-        return [(m, k) for m, _, own in self.modules for k in {**own, **vars(m)}
-                if k not in own or k not in vars(m) or not self._same(vars(m)[k], own[k])]
+        return [
+            (m, k)
+            for m, _, own in self.modules
+            for k in {**own, **vars(m)}
+            if k not in own or k not in vars(m) or not self._same(vars(m)[k], own[k])
+        ]
 
     def restore(self) -> None:
         for m, mode, own in self.modules:
@@ -96,12 +106,16 @@ class Snapshot:
 @contextmanager
 def random_numbers_kept() -> Iterator[None]:
     """Afterwards restores PyTorch's generators of random numbers."""
-    with torch.random.fork_rng(range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()):
+    with torch.random.fork_rng(
+        range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    ):
         yield
 
 
 @contextmanager
-def evaluating(*nets: nn.Module, training: Union[bool, Sequence[bool]] = False) -> Iterator[Snapshot]:
+def evaluating(
+    *nets: nn.Module, training: Union[bool, Sequence[bool]] = False
+) -> Iterator[Snapshot]:
     """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards restores what running them
     may change (Snapshot), and PyTorch's random numbers."""
     with LOCK, random_numbers_kept():

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """The program mc-plot: its options and messages. tables.py reads its input, pictures.py draws."""
+
 from __future__ import annotations
 
 import getopt
@@ -17,7 +18,18 @@ from typing import NoReturn
 from .. import __version__
 from ..errors import Error, need, printable
 from ..files import replacing
-from .tables import NUMBER, Picture, Series, Usage, near, read_columns, read_grid, read_marks, read_series, split_operand
+from .tables import (
+    NUMBER,
+    Picture,
+    Series,
+    Usage,
+    near,
+    read_columns,
+    read_grid,
+    read_marks,
+    read_series,
+    split_operand,
+)
 
 HELP = """\
 Draw curves, planes, correlation signatures, logs and columns of tables.
@@ -104,10 +116,23 @@ wrong kind.
 """
 # a kind of picture and its maximum number of operands; and the options that have an effect on them alone
 OPERANDS = {"path": 16, "signature": 16, "log": 16, "dots": 1, "plane": 2}
-ONLY = {"data": "path plane", "log-loss": "path log", "y-range": "path log signature dots", "columns": "dots", "label": "dots",
-        "y-name": "dots", "names": "plane", "loss-range": "plane", "accuracy-range": "plane", "fit": "path log signature plane",
-        "fit-data": "path plane"}
-OPTIONS = {name: bool(value) for name, value in re.findall(r"^ +(?:-\w, )?--([a-z-]+)(=?)", HELP, re.MULTILINE)}
+ONLY = {
+    "data": "path plane",
+    "log-loss": "path log",
+    "y-range": "path log signature dots",
+    "columns": "dots",
+    "label": "dots",
+    "y-name": "dots",
+    "names": "plane",
+    "loss-range": "plane",
+    "accuracy-range": "plane",
+    "fit": "path log signature plane",
+    "fit-data": "path plane",
+}
+OPTIONS = {
+    name: bool(value)
+    for name, value in re.findall(r"^ +(?:-\w, )?--([a-z-]+)(=?)", HELP, re.MULTILINE)
+}
 FORMATS = "svg", "png", "pdf"
 LETTERS = dict(re.findall(r"^  -(\w), --([a-z-]+)", HELP, re.MULTILINE))
 
@@ -116,7 +141,11 @@ class Reports(logging.Handler):
     """Prints the first line of what matplotlib reports, such as a wrong setting in a style."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        print("mc-plot: warning:", printable(record.getMessage().strip().split("\n")[0]), file=sys.stderr)
+        print(
+            "mc-plot: warning:",
+            printable(record.getMessage().strip().split("\n")[0]),
+            file=sys.stderr,
+        )
 
 
 def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]]:
@@ -124,15 +153,21 @@ def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]
     os.environ.pop("POSIXLY_CORRECT", None)  # options may follow operands
     letters = "".join(letter + ":" * OPTIONS[name] for letter, name in LETTERS.items())
     try:
-        found, operands = getopt.gnu_getopt(arguments, letters, [name + "=" * value for name, value in OPTIONS.items()])
+        found, operands = getopt.gnu_getopt(
+            arguments, letters, [name + "=" * value for name, value in OPTIONS.items()]
+        )
     except getopt.GetoptError as e:
         option = "--" + e.opt if f"--{e.opt}" in e.msg else "-" + e.opt
         names = ["--" + name for name in OPTIONS]
         for phrase, message in (
-                ("not recognized", f"unknown option '{option}'{near(option, names)}"),
-                ("unique prefix", f"ambiguous option '{option}' (one of: {', '.join(n for n in names if n.startswith(option))})"),
-                ("requires", f"option '{option}' requires a value"),
-                ("must not", f"option '{option}' does not accept a value")):
+            ("not recognized", f"unknown option '{option}'{near(option, names)}"),
+            (
+                "unique prefix",
+                f"ambiguous option '{option}' (one of: {', '.join(n for n in names if n.startswith(option))})",
+            ),
+            ("requires", f"option '{option}' requires a value"),
+            ("must not", f"option '{option}' does not accept a value"),
+        ):
             if phrase in e.msg:
                 raise Usage(f"{message} (see --help)") from None
         raise
@@ -145,11 +180,15 @@ def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]
 def choose(name: str, value: str, words: Iterable[str]) -> str:
     """Returns the value if it is one of the words."""
     if value not in words:
-        raise Usage(f"{name}: unknown value '{value}'{near(value, words)} (one of: {', '.join(words)})")
+        raise Usage(
+            f"{name}: unknown value '{value}'{near(value, words)} (one of: {', '.join(words)})"
+        )
     return value
 
 
-def parse_number(option: str, text: str, least: float, most: float, pattern: re.Pattern[str] = NUMBER) -> float:
+def parse_number(
+    option: str, text: str, least: float, most: float, pattern: re.Pattern[str] = NUMBER
+) -> float:
     """Returns a number of an option's value."""
     if not pattern.fullmatch(text) or not least <= float(text) <= most:
         raise Usage(f"{option}: '{text}' is not a number from {least:g} to {most:g}")
@@ -175,8 +214,12 @@ def set_size(picture: Picture, text: str) -> None:
     sides = text.removesuffix("cm").split("x")
     if len(sides) != 2:
         raise Usage(f"--size: WIDTHxHEIGHT or WIDTHxHEIGHTcm expected, got '{text}'")
-    least, most, pattern = ((5, 4), 60, NUMBER) if picture.in_cm else ((200, 150), 8192, re.compile("[0-9]+"))
-    picture.width, picture.height = (parse_number("--size", side, low, most, pattern) for side, low in zip(sides, least))
+    least, most, pattern = (
+        ((5, 4), 60, NUMBER) if picture.in_cm else ((200, 150), 8192, re.compile("[0-9]+"))
+    )
+    picture.width, picture.height = (
+        parse_number("--size", side, low, most, pattern) for side, low in zip(sides, least)
+    )
 
 
 def set_y_range(picture: Picture, text: str) -> None:
@@ -186,23 +229,37 @@ def set_y_range(picture: Picture, text: str) -> None:
         raise Usage(f"--y-range: FROM:TO or FROM:TO,FROM:TO expected, got '{text}'")
     if comma and picture.kind in ("signature", "dots"):
         raise Usage(f"--y-range: one range expected for {picture.kind}, got two")
-    picture.ranges = [parse_range("--y-range", first) if first or not comma else None,
-                      parse_range("--y-range", second) if comma else None]
+    picture.ranges = [
+        parse_range("--y-range", first) if first or not comma else None,
+        parse_range("--y-range", second) if comma else None,
+    ]
     if picture.log_loss and picture.ranges[0] and picture.ranges[0][0] <= 0:
-        raise Usage(f"--y-range: with --log-loss it must start above 0 (got {picture.ranges[0][0]:g})")
+        raise Usage(
+            f"--y-range: with --log-loss it must start above 0 (got {picture.ranges[0][0]:g})"
+        )
 
 
 def parse_picture(kind: str, options: dict[str, str], styles: list[str]) -> Picture:
     """Returns the picture that the options describe."""
-    picture = Picture(kind, title=options.get("title", ""), log_loss="log-loss" in options, labels=options.get("label", ""),
-                      y_name=options.get("y-name", ""), styles=styles)
+    picture = Picture(
+        kind,
+        title=options.get("title", ""),
+        log_loss="log-loss" in options,
+        labels=options.get("label", ""),
+        y_name=options.get("y-name", ""),
+        styles=styles,
+    )
     if kind == "plane":
         picture.height = 430
         picture.names = options.get("names", ",,").split(",")
         if len(picture.names) != 3:
-            raise Usage(f"--names: three names separated by commas expected, got '{options['names']}'")
+            raise Usage(
+                f"--names: three names separated by commas expected, got '{options['names']}'"
+            )
         for q, (option, most) in enumerate((("loss-range", 1e30), ("accuracy-range", 100))):
-            picture.ranges[q] = parse_range(f"--{option}", options[option], most) if option in options else None
+            picture.ranges[q] = (
+                parse_range(f"--{option}", options[option], most) if option in options else None
+            )
     if "y-range" in options:
         set_y_range(picture, options["y-range"])
     if "size" in options:
@@ -215,7 +272,9 @@ def parse_picture(kind: str, options: dict[str, str], styles: list[str]) -> Pict
     elif output != "-":
         picture.form = os.path.splitext(output)[1][1:].lower()
         if picture.form not in FORMATS:
-            raise Usage(f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)")
+            raise Usage(
+                f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)"
+            )
     return picture
 
 
@@ -239,25 +298,40 @@ def check_log_losses(series: list[Series], fitted: list[Series], place: str) -> 
         need(y.min() >= 0, f"{s.table.name}: --log-loss requires losses above 0 (got {y.min():g})")
         zeros = int((y == 0).sum())
         if 0 < zeros < len(y) and s in series:
-            print(f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn {place}", file=sys.stderr)
-    need(max(y.max() for y in losses) > 0, f"{series[0].table.name}: --log-loss requires losses above 0 (all are 0)")
+            print(
+                f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn {place}",
+                file=sys.stderr,
+            )
+    need(
+        max(y.max() for y in losses) > 0,
+        f"{series[0].table.name}: --log-loss requires losses above 0 (all are 0)",
+    )
 
 
 def load_pictures(verbose: bool) -> ModuleType:
     """Returns the module that draws. It loads matplotlib, which takes longest, so tables are read before."""
     os.environ.pop("MPLBACKEND", None)
     logging.getLogger("matplotlib").addHandler(Reports())
-    logging.getLogger("matplotlib").setLevel(logging.ERROR)  # it reports, for example, a home folder that is not writable
+    logging.getLogger("matplotlib").setLevel(
+        logging.ERROR
+    )  # it reports, for example, a home folder that is not writable
     try:
         from . import pictures
     except ImportError:
-        raise OSError("cannot load matplotlib: install python3-matplotlib, or pip install 'mcz[plot]'") from None
+        raise OSError(
+            "cannot load matplotlib: install python3-matplotlib, or pip install 'mcz[plot]'"
+        ) from None
     if verbose:
-        print(f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}", file=sys.stderr)
+        print(
+            f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}",
+            file=sys.stderr,
+        )
     return pictures
 
 
-def read_and_draw(picture: Picture, operands: list[str], options: dict[str, str], fit: list[str]) -> bytes:
+def read_and_draw(
+    picture: Picture, operands: list[str], options: dict[str, str], fit: list[str]
+) -> bytes:
     """Reads all tables, then draws. Returns the picture's file."""
     data, fit_data, verbose = options.get("data", ""), options.get("fit-data"), "verbose" in options
     if picture.kind == "plane":
@@ -270,13 +344,23 @@ def read_and_draw(picture: Picture, operands: list[str], options: dict[str, str]
         columns = read_columns(operands[0], options["columns"])
         return load_pictures(verbose).draw_lines(picture, columns, [])
     first = read_series(picture.kind, operands[0], data)
-    drawn = [first] + [read_series(picture.kind, operand, first.data, first) for operand in operands[1:]]
+    drawn = [first] + [
+        read_series(picture.kind, operand, first.data, first) for operand in operands[1:]
+    ]
     fitted = [read_series(picture.kind, operand, first.data, first) for operand in fit]
-    fitted += [read_series(picture.kind, operand, fit_data, first) for operand in operands + fit if fit_data]
+    fitted += [
+        read_series(picture.kind, operand, fit_data, first)
+        for operand in operands + fit
+        if fit_data
+    ]
     if len(first.y) == 1 and picture.ranges[1]:
         raise Usage("--y-range: one range expected for losses alone, got two")
     if picture.log_loss:
-        check_log_losses(drawn, fitted, "at the lower edge" if picture.ranges[0] else "below the logarithmic axis, at '0'")
+        check_log_losses(
+            drawn,
+            fitted,
+            "at the lower edge" if picture.ranges[0] else "below the logarithmic axis, at '0'",
+        )
     return load_pictures(verbose).draw_lines(picture, drawn, fitted)
 
 
@@ -315,13 +399,19 @@ def run(arguments: list[str]) -> None:
             raise Usage(f"--{name} has no effect on {kind}")
     operands = operands or ["-"]
     if len(operands) > OPERANDS[kind]:
-        raise Usage(f"{kind}: at most {OPERANDS[kind]} table{'s' * (OPERANDS[kind] > 1)} expected, got {len(operands)}")
+        raise Usage(
+            f"{kind}: at most {OPERANDS[kind]} table{'s' * (OPERANDS[kind] > 1)} expected, got {len(operands)}"
+        )
     for name in ("data", "fit-data", "output"):
         if options.get(name) == "":
             raise Usage(f"--{name}: name expected, got ''")
     picture = parse_picture(kind, options, repeated.get("style", []))
     fit, output = repeated.get("fit", []), options.get("output", "-")
-    files = [f for o in operands + fit for f in ([o] if kind in ("dots", "plane") else split_operand(o)[1].split(","))]
+    files = [
+        f
+        for o in operands + fit
+        for f in ([o] if kind in ("dots", "plane") else split_operand(o)[1].split(","))
+    ]
     check_files(files, output, picture.form)
     write(read_and_draw(picture, operands, options, fit), output)
 

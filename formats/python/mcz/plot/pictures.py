@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
 """The pictures of mc-plot, drawn by matplotlib."""
+
 from __future__ import annotations
 
 import io
@@ -31,16 +32,30 @@ from .tables import Grid, Marks, Picture, Series, Usage, near
 
 # Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the lines without colour.
 STYLE = {
-    "axes.prop_cycle": cycler(color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]),
-    "axes.axisbelow": True, "axes.edgecolor": "#404040", "axes.grid": True, "axes.titlelocation": "left",
-    "axes.spines.right": False, "axes.spines.top": False, "axes.titlesize": "medium", "figure.titlesize": "large",
-    "font.family": "DejaVu Sans", "grid.color": "#e0e0e0", "image.cmap": "viridis", "legend.fontsize": "medium",
-    "legend.title_fontsize": "medium", "legend.frameon": False, "pdf.fonttype": 42, "svg.hashsalt": "mc",
+    "axes.prop_cycle": cycler(
+        color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
+    ),
+    "axes.axisbelow": True,
+    "axes.edgecolor": "#404040",
+    "axes.grid": True,
+    "axes.titlelocation": "left",
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.titlesize": "medium",
+    "figure.titlesize": "large",
+    "font.family": "DejaVu Sans",
+    "grid.color": "#e0e0e0",
+    "image.cmap": "viridis",
+    "legend.fontsize": "medium",
+    "legend.title_fontsize": "medium",
+    "legend.frameon": False,
+    "pdf.fonttype": 42,
+    "svg.hashsalt": "mc",
 }
 MARKS = "os^vDPX"
 MANY_BANDS = 5
 MANY_LAYERS, MAX_STAGES = 24, 20
-APART, SHRUNK = .12, .6  # see separate()
+APART, SHRUNK = 0.12, 0.6  # see separate()
 
 
 def clean(text: str) -> str:
@@ -74,6 +89,7 @@ def shorten(text: Text, space: float) -> None:
 
 # ---- lines -----------------------------------------------------------------------------------------------------------
 
+
 @dataclass(eq=False)
 class Line:
     """A series' line in one panel."""
@@ -84,7 +100,9 @@ class Line:
     drawn: bool  # False: it only widens the ranges
     before: bool = False  # of a signature, before the alignment: dashed
 
-    def span(self, positive: bool, bounds: tuple[float, float] = (-np.inf, np.inf)) -> tuple[float, float]:
+    def span(
+        self, positive: bool, bounds: tuple[float, float] = (-np.inf, np.inf)
+    ) -> tuple[float, float]:
         """Returns the range of the line and its band within the bounds of its values."""
         low, high = np.clip([self.y - self.sd, self.y + self.sd], *bounds)
         low = np.where(positive & (low <= 0), self.y, low)
@@ -106,9 +124,14 @@ def separate(lines: list[Line], zero: bool, bounds: tuple[float, float]) -> tupl
     low, high = min(s[0] for s in spans), max(s[1] for s in spans)
     for kept in range(len(lines), max(1, len(lines) // 2), -1):
         nearest = min(distance(a, b) for i, a in enumerate(lines[:kept]) for b in lines[:i] or [a])
-        for bottom in [0.] * zero + [np.inf]:
-            bottom, top = min(bottom, *(s[0] for s in spans[:kept])), max(s[1] for s in spans[:kept])
-            if nearest >= APART * (top - bottom) and (kept == len(lines) or top - bottom <= SHRUNK * (high - low)):
+        for bottom in [0.0] * zero + [np.inf]:
+            bottom, top = (
+                min(bottom, *(s[0] for s in spans[:kept])),
+                max(s[1] for s in spans[:kept]),
+            )
+            if nearest >= APART * (top - bottom) and (
+                kept == len(lines) or top - bottom <= SHRUNK * (high - low)
+            ):
                 return bottom, top
     return low, high
 
@@ -120,7 +143,13 @@ def choose_range(picture: Picture, panel: int, lines: list[Line]) -> tuple[float
         return given
     logarithmic = picture.log_loss and loss
     positive = min(np.nanmin(line.y, initial=np.inf) for line in lines) >= 0
-    bounds = (-1., 1.) if picture.kind == "signature" else (0., 100.) if panel else (0. if positive else -np.inf, np.inf)
+    bounds = (
+        (-1.0, 1.0)
+        if picture.kind == "signature"
+        else (0.0, 100.0)
+        if panel
+        else (0.0 if positive else -np.inf, np.inf)
+    )
     spans = np.array([line.span(logarithmic, bounds) for line in lines])
     low, high = spans[:, 0].min(), spans[:, 1].max()
     if logarithmic:
@@ -129,7 +158,7 @@ def choose_range(picture: Picture, panel: int, lines: list[Line]) -> tuple[float
         low, high = separate(lines, loss and positive, bounds)
     elif loss or picture.kind == "signature":
         low, high = min(low, 0), high if loss else 1
-    margin = .04 * (high - low) or .05 * abs(high) or .05
+    margin = 0.04 * (high - low) or 0.05 * abs(high) or 0.05
     return max(low - margin, 0) if loss and positive else low - margin, high + margin
 
 
@@ -140,7 +169,9 @@ def number_log_axis(axes: Axes, low: float, high: float, zero: float | None) -> 
         ticks = MaxNLocator(max(space // 2, 2), steps=[1, 2, 5, 10]).tick_values(low, high)
     else:
         decades = np.log10(high / low)
-        ticks = LogLocator(subs=[1, 2, 5] if 3 * decades <= space else [1], numticks=max(space, 2)).tick_values(low, high)
+        ticks = LogLocator(
+            subs=[1, 2, 5] if 3 * decades <= space else [1], numticks=max(space, 2)
+        ).tick_values(low, high)
     ticks = [t for t in ticks if low <= t <= high] or [low, high]
     axes.yaxis.set_major_locator(FixedLocator(([] if zero is None else [zero]) + ticks))
     axes.yaxis.set_minor_locator(NullLocator())
@@ -155,7 +186,7 @@ def marked(kind: str, s: Series) -> np.ndarray:
         return np.full(n, True)
     if kind == "path":
         steps = np.floor(s.x * (8 if (n - 1) % 10 else 10) + 1e-9)
-        return np.logical_or(np.isin(s.x, [0, .5, 1]), np.diff(steps, prepend=-1) > 0)
+        return np.logical_or(np.isin(s.x, [0, 0.5, 1]), np.diff(steps, prepend=-1) > 0)
     ends = ~s.joined | np.append(~s.joined[1:], True)
     return np.logical_or(ends, np.arange(n) % (n // 10) == 0)
 
@@ -165,7 +196,10 @@ def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, col
     logarithmic = axes.get_yscale() == "log"
     points = matplotlib.rcParams["font.size"]
     bottom, top = axes.get_ylim()
-    for edge, outside, extreme, marker in (bottom, y < bottom, np.nanmin(y), "v"), (top, y > top, np.nanmax(y), "^"):
+    for edge, outside, extreme, marker in (
+        (bottom, y < bottom, np.nanmin(y), "v"),
+        (top, y > top, np.nanmax(y), "^"),
+    ):
         if not outside.any():
             continue
         i = np.flatnonzero((outside[1:] != outside[:-1]) & joined[1:])
@@ -174,10 +208,29 @@ def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, col
         alone = ~joined & ~np.append(joined[1:], False)
         at = np.concatenate([at, x[outside & alone]])
         at = at if len(at) else x[outside][:1]
-        axes.plot(at, np.full(len(at), edge), marker, color=color, markersize=.5 * points, clip_on=False, zorder=4)
-        side, shift = ("left", .5 * points) if at[0] < np.mean(axes.get_xlim()) else ("right", -.5 * points)
-        text = axes.annotate(f"{extreme:.3g}", (at[0], edge), (shift, 0), textcoords="offset points", ha=side, color=color,
-                             va="top" if edge == top else "bottom", size="small", zorder=5)
+        axes.plot(
+            at,
+            np.full(len(at), edge),
+            marker,
+            color=color,
+            markersize=0.5 * points,
+            clip_on=False,
+            zorder=4,
+        )
+        side, shift = (
+            ("left", 0.5 * points) if at[0] < np.mean(axes.get_xlim()) else ("right", -0.5 * points)
+        )
+        text = axes.annotate(
+            f"{extreme:.3g}",
+            (at[0], edge),
+            (shift, 0),
+            textcoords="offset points",
+            ha=side,
+            color=color,
+            va="top" if edge == top else "bottom",
+            size="small",
+            zorder=5,
+        )
         text.set_path_effects([withStroke(linewidth=2, foreground="white")])
 
 
@@ -186,17 +239,28 @@ def has_bands(picture: Picture, series: list[Series]) -> bool:
     return sum(s.spread for s in series) * (2 if picture.kind == "signature" else 1) < MANY_BANDS
 
 
-def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: bool, previous: Sequence[Line2D]) -> Line2D:
+def draw_series(
+    axes: Axes, picture: Picture, line: Line, floor: float, bands: bool, previous: Sequence[Line2D]
+) -> Line2D:
     """Draws a line with its marks and band. floor: the place of values that a logarithmic axis cannot show, else -inf. previous:
     the lines before it, of which the last is of the same series if `line.before`."""
     s = line.series
-    mean, low, high = (np.where((v <= 0) & (floor > 0), floor, v) for v in (line.y, line.y - line.sd, line.y + line.sd))
+    mean, low, high = (
+        np.where((v <= 0) & (floor > 0), floor, v)
+        for v in (line.y, line.y - line.sd, line.y + line.sd)
+    )
     gaps = np.flatnonzero(~s.joined[1:]) + 1
     x, y, bottom, top = (np.insert(v, gaps, np.nan) for v in (s.x, mean, low, high))
     dots = picture.kind == "dots"
-    equal = 0 if dots else sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
-    size = matplotlib.rcParams["lines.markersize"] * .6 ** equal
-    style: dict[str, Any] = {"markevery": np.insert(marked(picture.kind, s), gaps, False), "zorder": 3, "markersize": size}
+    equal = (
+        0 if dots else sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
+    )
+    size = matplotlib.rcParams["lines.markersize"] * 0.6**equal
+    style: dict[str, Any] = {
+        "markevery": np.insert(marked(picture.kind, s), gaps, False),
+        "zorder": 3,
+        "markersize": size,
+    }
     if picture.kind == "signature" and len(s.x) > MANY_LAYERS:
         style["markersize"] = size / 2
     if equal:  # it would hide the equal line
@@ -205,10 +269,15 @@ def draw_series(axes: Axes, picture: Picture, line: Line, floor: float, bands: b
     if dots:
         style["linestyle"] = "none"
     if line.before:
-        style.update(color=previous[-1].get_color(), marker=previous[-1].get_marker(), linestyle="--", markerfacecolor="white")
-    handle, = axes.plot(x, y, **style)
+        style.update(
+            color=previous[-1].get_color(),
+            marker=previous[-1].get_marker(),
+            linestyle="--",
+            markerfacecolor="white",
+        )
+    (handle,) = axes.plot(x, y, **style)
     if s.spread and bands:
-        axes.fill_between(x, bottom, top, color=handle.get_color(), alpha=.18, linewidth=0)
+        axes.fill_between(x, bottom, top, color=handle.get_color(), alpha=0.18, linewidth=0)
     mark_exits(axes, s.x, mean, s.joined, handle.get_color())
     alone = s.spread & ~s.joined & ~np.append(s.joined[1:], False)
     axes.vlines(s.x[alone], low[alone], high[alone], color=handle.get_color(), linewidth=1.2)
@@ -224,9 +293,9 @@ def draw_panel(axes: Axes, picture: Picture, panel: int, lines: list[Line]) -> l
         axes.set_yscale("log")
         floor = low
         if not picture.ranges[0] and any((line.y == 0).any() for line in lines):
-            floor = zero = low / (high / low) ** .1
-            axes.axhline(zero, color="#404040", linestyle=":", linewidth=.8)
-            axes.set_ylim(zero / (high / low) ** .05, high)
+            floor = zero = low / (high / low) ** 0.1
+            axes.axhline(zero, color="#404040", linestyle=":", linewidth=0.8)
+            axes.set_ylim(zero / (high / low) ** 0.05, high)
     drawn: list[Line2D] = []
     bands = has_bands(picture, list(dict.fromkeys(line.series for line in lines if line.drawn)))
     for line in lines:
@@ -246,27 +315,27 @@ def stages(layers: list[str]) -> list[tuple[str, int, int]]:
         shared = d if runs == 1 else shared
         depth = d if 2 < runs <= MAX_STAGES else depth
     found, first = [], 0
-    for key, run in itertools.groupby(p[:depth or None] for p in parts):
+    for key, run in itertools.groupby(p[: depth or None] for p in parts):
         end = first + len(list(run))
-        found.append((".".join(key[shared if depth else 0:] or key), first, end))
+        found.append((".".join(key[shared if depth else 0 :] or key), first, end))
         first = end
     return found
 
 
 def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
     """Names rows or runs of rows along x: horizontally if all names fit, otherwise slanted and as many as fit."""
-    cell = .85 * axes.figure.bbox.width / rows
+    cell = 0.85 * axes.figure.bbox.width / rows
     centres = [(first + 1 + end) / 2 for _, first, end in names]
     axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False)
     texts = axes.get_xticklabels()
-    if len(names) < rows or max(map(width, texts)) > cell - .8 * em(axes.figure):
+    if len(names) < rows or max(map(width, texts)) > cell - 0.8 * em(axes.figure):
         for text in texts:
-            shorten(text, min(16 * em(axes.figure), .35 * axes.figure.bbox.height / .64))
+            shorten(text, min(16 * em(axes.figure), 0.35 * axes.figure.bbox.height / 0.64))
             text.set(rotation=40, ha="right", rotation_mode="anchor")
-    axes.set_xlim(.5, rows + .5)
+    axes.set_xlim(0.5, rows + 0.5)
     axes.grid(False, axis="x")
     for _, first, _ in names[1:] if len(names) < rows else ():
-        axes.axvline(first + .5, color="#d0d0d0", linewidth=.8, zorder=1)
+        axes.axvline(first + 0.5, color="#d0d0d0", linewidth=0.8, zorder=1)
 
 
 def thin_names(axes: Axes) -> None:
@@ -280,7 +349,10 @@ def thin_names(axes: Axes) -> None:
 
 def measures(data: str) -> list[str]:
     """Returns the titles of a loss and an accuracy panel."""
-    return [f"{clean(data.replace('.', ' '))} loss", f"{clean(data.replace('.', ' '))} accuracy (%)"]
+    return [
+        f"{clean(data.replace('.', ' '))} loss",
+        f"{clean(data.replace('.', ' '))} accuracy (%)",
+    ]
 
 
 def headers(picture: Picture, series: list[Series]) -> list[str]:
@@ -289,7 +361,7 @@ def headers(picture: Picture, series: list[Series]) -> list[str]:
         return [clean(picture.y_name or (series[0].label if len(series) == 1 else ""))]
     if picture.kind == "signature":
         return ["mean correlation"]
-    return measures("training" if picture.kind == "log" else series[0].data)[:len(series[0].y)]
+    return measures("training" if picture.kind == "log" else series[0].data)[: len(series[0].y)]
 
 
 def note(picture: Picture, series: list[Series]) -> str:
@@ -312,24 +384,35 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
     panels = add_panels(figure, len(titles))
     handles: list[Line2D] = []
     for i, s in enumerate(series if picture.kind == "dots" else ()):
-        s.x = s.x + .5 * ((i + .5) / len(series) - .5)  # side by side
+        s.x = s.x + 0.5 * ((i + 0.5) / len(series) - 0.5)  # side by side
     for panel, axes in enumerate(panels):
-        lines = [Line(s, s.y[q], s.sd[q], s in series, q == 1 and signature)
-                 for s in [*series, *fitted] for q in ([0, 1] if signature else [panel])]
+        lines = [
+            Line(s, s.y[q], s.sd[q], s in series, q == 1 and signature)
+            for s in [*series, *fitted]
+            for q in ([0, 1] if signature else [panel])
+        ]
         axes.set_title(titles[panel], parse_math=False)
         if picture.kind in ("path", "log"):
             axes.set_xlabel("t" if picture.kind == "path" else "epoch")
             first, last = (f(s.x[i] for s in [*series, *fitted]) for f, i in ((min, 0), (max, -1)))
-            margin = .02 * (last - first) or .5  # for the marks of the ends
+            margin = 0.02 * (last - first) or 0.5  # for the marks of the ends
             axes.set_xlim(first - margin, last + margin)
-            axes.xaxis.set_major_locator(MaxNLocator("auto", steps=[1, 2, 5, 10], integer=picture.kind == "log", min_n_ticks=1))
+            axes.xaxis.set_major_locator(
+                MaxNLocator(
+                    "auto", steps=[1, 2, 5, 10], integer=picture.kind == "log", min_n_ticks=1
+                )
+            )
         elif signature:
             name_rows(axes, stages(series[0].table.texts("layer")), len(series[0].x))
         else:
             table = series[0].table
             with inside(table.name):
                 columns = [table.texts(c) for c in (picture.labels or table.columns[0]).split(",")]
-            name_rows(axes, [(" ".join(filter(None, r)), i, i + 1) for i, r in enumerate(zip(*columns))], len(series[0].x))
+            name_rows(
+                axes,
+                [(" ".join(filter(None, r)), i, i + 1) for i, r in enumerate(zip(*columns))],
+                len(series[0].x),
+            )
         handles = draw_panel(axes, picture, panel, lines)
     if signature and len(series) == 1:
         labels = ["after alignment", "before alignment"]
@@ -342,7 +425,10 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
 
 # ---- planes ----------------------------------------------------------------------------------------------------------
 
-def colour_levels(given: tuple[float, float] | None, values: list[np.ndarray], most: float) -> tuple[float, float, np.ndarray]:
+
+def colour_levels(
+    given: tuple[float, float] | None, values: list[np.ndarray], most: float
+) -> tuple[float, float, np.ndarray]:
     """Returns the range of the colours, and the values of the contour lines and numbers."""
     low, high = given or (min(v.min() for v in values), max(v.max() for v in values))
     least = max(1e-3 * abs(high), 1e-6)  # numbers of finer steps would be unreadable
@@ -361,10 +447,19 @@ def name_networks(axes: Axes, marks: Marks) -> None:
     left, right = axes.get_xlim()
     for name, (x, y) in sorted(zip(marks.names, marks.networks), key=lambda m: -m[1][1]):
         across = (x - left) / (right - left)
-        side = "left" if across < .25 else "right" if across > .75 else "center"
-        text = axes.annotate(clean(name), (x, y), (0, 6), textcoords="offset points", ha=side, va="bottom", parse_math=False,
-                             zorder=6, bbox={"facecolor": "white", "alpha": .8, "linewidth": 0, "boxstyle": "square,pad=.15"})
-        shorten(text, .6 * axes.bbox.width)
+        side = "left" if across < 0.25 else "right" if across > 0.75 else "center"
+        text = axes.annotate(
+            clean(name),
+            (x, y),
+            (0, 6),
+            textcoords="offset points",
+            ha=side,
+            va="bottom",
+            parse_math=False,
+            zorder=6,
+            bbox={"facecolor": "white", "alpha": 0.8, "linewidth": 0, "boxstyle": "square,pad=.15"},
+        )
+        shorten(text, 0.6 * axes.bbox.width)
         box = text.get_window_extent()
         if box.y1 > axes.bbox.y1 or any(box.overlaps(other) for other in taken):
             text.set(position=(0, -6), va="top")
@@ -377,36 +472,82 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
     panels = add_panels(figure, 2)
     x, y = (np.linspace(v[0], v[-1], 256) for v in (grid.x, grid.y))
     shape = (y[-1] - y[0]) / (x[-1] - x[0])
-    to_scale = .4 < shape < 2  # otherwise a panel would be a sliver
+    to_scale = 0.4 < shape < 2  # otherwise a panel would be a sliver
     if marks:
         marks.names = [given or name for given, name in zip(picture.names, marks.names)]
-    name = "distance from {} towards {}".format(*marks.names) if marks else "distance from the first network towards the second"
+    name = (
+        "distance from {} towards {}".format(*marks.names)
+        if marks
+        else "distance from the first network towards the second"
+    )
     for q, axes in enumerate(panels):
         rows = np.array([np.interp(x, grid.x, row) for row in grid.values[q]])
         fine = np.array([np.interp(y, grid.y, column) for column in rows.T]).T
-        low, high, levels = colour_levels(picture.ranges[q], [g.values[q] for g in [grid, *fitted]], [np.inf, 100][q])
+        low, high, levels = colour_levels(
+            picture.ranges[q], [g.values[q] for g in [grid, *fitted]], [np.inf, 100][q]
+        )
         colours = matplotlib.colormaps[matplotlib.rcParams["image.cmap"]]
-        image = axes.imshow(fine, origin="lower", extent=(x[0], x[-1], y[0], y[-1]), aspect="equal" if to_scale else "auto",
-                            cmap=colours if q else colours.reversed(), vmin=low, vmax=high)
+        image = axes.imshow(
+            fine,
+            origin="lower",
+            extent=(x[0], x[-1], y[0], y[-1]),
+            aspect="equal" if to_scale else "auto",
+            cmap=colours if q else colours.reversed(),
+            vmin=low,
+            vmax=high,
+        )
         if np.ptp(fine) > 1e-3 * (high - low):
-            axes.contour(x, y, fine, levels[(levels > low) & (levels < high)], colors="#000000", alpha=.45, linewidths=.6)
-        extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get((fine.min() < low, fine.max() > high))
-        figure.colorbar(image, cax=axes.inset_axes((1.04, 0, .05, 1)), extend=extend or "neither", ticks=levels,
-                        format=FuncFormatter(lambda v, _: f"{v:.7g}"))
+            axes.contour(
+                x,
+                y,
+                fine,
+                levels[(levels > low) & (levels < high)],
+                colors="#000000",
+                alpha=0.45,
+                linewidths=0.6,
+            )
+        extend = {(True, False): "min", (False, True): "max", (True, True): "both"}.get(
+            (fine.min() < low, fine.max() > high)
+        )
+        figure.colorbar(
+            image,
+            cax=axes.inset_axes((1.04, 0, 0.05, 1)),
+            extend=extend or "neither",
+            ticks=levels,
+            format=FuncFormatter(lambda v, _: f"{v:.7g}"),
+        )
         axes.grid(False)
         axes.set_title(measures(grid.data)[q], parse_math=False)
         if marks:
             lines = [marks.path] if len(marks.path) else [marks.networks[[0, i]] for i in (1, 2)]
             for line in lines:
                 axes.plot(*line.T, color="white", linewidth=3.5, marker="", zorder=3)
-                axes.plot(*line.T, color="black", linewidth=1.5, marker="", linestyle="-" if len(marks.path) else "--", zorder=4)
-            axes.plot(*marks.networks.T, "o", color="black", markeredgecolor="white", clip_on=False, zorder=5)
+                axes.plot(
+                    *line.T,
+                    color="black",
+                    linewidth=1.5,
+                    marker="",
+                    linestyle="-" if len(marks.path) else "--",
+                    zorder=4,
+                )
+            axes.plot(
+                *marks.networks.T,
+                "o",
+                color="black",
+                markeredgecolor="white",
+                clip_on=False,
+                zorder=5,
+            )
             axes.set(xlim=(x[0], x[-1]), ylim=(y[0], y[-1]))
     for axes in panels:
         axes.set(xlabel="distance", ylabel="distance")
     lay_out(picture, figure, panels, 0)
     for axes in panels:
-        for text in ("distance from their line" + " (another scale)" * (not to_scale), "distance from their line", "distance"):
+        for text in (
+            "distance from their line" + " (another scale)" * (not to_scale),
+            "distance from their line",
+            "distance",
+        ):
             axes.set_ylabel(text)
             if axes.yaxis.label.get_window_extent().height <= axes.bbox.height:
                 break
@@ -415,7 +556,9 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
             axes.set_xlabel("distance")
         numbers = axes.child_axes[0].yaxis
         places = numbers.get_ticklocs()
-        numbers.set_ticks(places[::int(np.ceil(1.5 * em(figure) * len(places) / axes.bbox.height))])
+        numbers.set_ticks(
+            places[:: int(np.ceil(1.5 * em(figure) * len(places) / axes.bbox.height))]
+        )
         if marks:
             name_networks(axes, marks)
     return save(picture, figure)
@@ -423,18 +566,24 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
 
 # ---- figures ---------------------------------------------------------------------------------------------------------
 
+
 def font_size(picture: Picture) -> float:
     """Returns a font size in points: fonts of pixels scale with the picture, fonts on paper have at least 7 points."""
     unit, least = (72 / 2.54, 7) if picture.in_cm else (1, 9)
     size = max(14 * unit * min(picture.width / 960, picture.height / 480), least)
-    return size if picture.in_cm else .75 * size
+    return size if picture.in_cm else 0.75 * size
 
 
 def new_figure(picture: Picture) -> Figure:
     """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc, --style. Returns a figure."""
     matplotlib.rcdefaults()
     size = font_size(picture)
-    sizes = {"font.size": size, "lines.linewidth": .15 * size, "lines.markersize": .45 * size, "axes.linewidth": .08 * size}
+    sizes = {
+        "font.size": size,
+        "lines.linewidth": 0.15 * size,
+        "lines.markersize": 0.45 * size,
+        "axes.linewidth": 0.08 * size,
+    }
     matplotlib.style.use(STYLE | sizes)
     log = logging.getLogger("matplotlib")
     log.setLevel(logging.WARNING)  # it reports wrong settings
@@ -443,7 +592,9 @@ def new_figure(picture: Picture) -> Figure:
             matplotlib.style.use(style)
         except OSError as e:
             hint = near(str(style), matplotlib.style.available)
-            raise Usage(f"--style: '{style}' is neither a file nor a style of matplotlib{hint}") from e
+            raise Usage(
+                f"--style: '{style}' is neither a file nor a style of matplotlib{hint}"
+            ) from e
         except ValueError as e:
             raise Usage(f"--style: '{style}': {e}") from e
     log.setLevel(logging.ERROR)
@@ -452,7 +603,7 @@ def new_figure(picture: Picture) -> Figure:
     FigureCanvasAgg(figure)
     if picture.title:
         figure.suptitle(clean(picture.title), parse_math=False)
-        shorten(figure._suptitle, .98 * figure.bbox.width)
+        shorten(figure._suptitle, 0.98 * figure.bbox.width)
     return figure
 
 
@@ -464,7 +615,9 @@ def add_panels(figure: Figure, n: int) -> list[Axes]:
 
 def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float) -> None:
     """Lays out the panels above `bottom` pixels. Usage: they do not fit."""
-    unfit = Usage(f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture")
+    unfit = Usage(
+        f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture"
+    )
     share = bottom / figure.bbox.height
     if share >= 1:
         raise unfit
@@ -472,24 +625,43 @@ def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float)
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes, following in zip(panels, [*panels[1:], None]):
-        end = following.bbox.x0 if following and following.bbox.x0 > axes.bbox.x1 else figure.bbox.x1
-        shorten(axes._left_title, end - axes.bbox.x0 - .5 * em(figure))
+        end = (
+            following.bbox.x0 if following and following.bbox.x0 > axes.bbox.x1 else figure.bbox.x1
+        )
+        shorten(axes._left_title, end - axes.bbox.x0 - 0.5 * em(figure))
         thin_names(axes)
         box = axes.get_tightbbox()
-        fits = box.x0 >= -1 and box.y0 >= bottom - 1 and box.x1 <= figure.bbox.x1 + 1 and box.y1 <= figure.bbox.y1 + 1
+        fits = (
+            box.x0 >= -1
+            and box.y0 >= bottom - 1
+            and box.x1 <= figure.bbox.x1 + 1
+            and box.y1 <= figure.bbox.y1 + 1
+        )
         if not fits or axes.bbox.width < 4 * em(figure) or axes.bbox.height < 3 * em(figure):
             raise unfit
 
 
-def finish(picture: Picture, figure: Figure, panels: list[Axes], handles: list[Line2D], labels: list[str], title: str) -> bytes:
+def finish(
+    picture: Picture,
+    figure: Figure,
+    panels: list[Axes],
+    handles: list[Line2D],
+    labels: list[str],
+    title: str,
+) -> bytes:
     """Adds a legend of as many columns as fit below the panels. Returns the picture."""
     for columns in range(len(handles), 0, -1):
         # a legend leaves out labels that start with "_", so they are set afterwards
-        legend = figure.legend(handles, [f"{i}" for i in range(len(handles))], title=title or None, ncols=columns,
-                               loc="lower center")
+        legend = figure.legend(
+            handles,
+            [f"{i}" for i in range(len(handles))],
+            title=title or None,
+            ncols=columns,
+            loc="lower center",
+        )
         for text, label in zip(legend.get_texts(), labels):
             text.set(text=clean(label), parse_math=False)
-            shorten(text, .98 * figure.bbox.width - 5 * em(figure))
+            shorten(text, 0.98 * figure.bbox.width - 5 * em(figure))
         box = legend.get_window_extent()
         if box.width <= figure.bbox.width or columns == 1:
             break
@@ -507,5 +679,8 @@ def save(picture: Picture, figure: Figure) -> bytes:
         warnings.simplefilter("always")
         figure.savefig(file, format=picture.form, dpi=figure.dpi, metadata={without: None})
     if any("Glyph" in str(w.message) for w in caught):
-        print("mc-plot: warning: the font lacks characters of a text (choose another font.family with --style)", file=sys.stderr)
+        print(
+            "mc-plot: warning: the font lacks characters of a text (choose another font.family with --style)",
+            file=sys.stderr,
+        )
     return file.getvalue()

@@ -4,6 +4,7 @@
 
 A table is tab-separated text with a header, or the JSON lines of a training's log. An operand is [LABEL=]FILE[,FILE...].
 LABEL has no slash, FILE no comma. Several files of one operand are one line: their mean and standard deviation (n - 1)."""
+
 from __future__ import annotations
 
 import difflib
@@ -20,7 +21,9 @@ from ..errors import Error, inside, need
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 LARGEST = 1e100  # differences of larger numbers may be infinite
 MAX_BYTES = 64 << 20
-BRANCH = re.compile("branch|expand|downsample|shortcut|aux")  # first letters of the names of parallel branches
+BRANCH = re.compile(
+    "branch|expand|downsample|shortcut|aux"
+)  # first letters of the names of parallel branches
 
 # A kind of picture, two columns that only its tables have, and the program that writes them.
 KINDS = {
@@ -54,7 +57,7 @@ class Usage(Error):
 
 def near(name: str, names: Iterable[str]) -> str:
     """Returns ", did you mean 'NAME'?" for the most similar name, or nothing."""
-    match = difflib.get_close_matches(name, list(names), 1, .7)
+    match = difflib.get_close_matches(name, list(names), 1, 0.7)
     return f", did you mean '{match[0]}'?" if match else ""
 
 
@@ -74,9 +77,16 @@ class Table:
         for kind, (own, _, source) in KINDS.items():
             if column == own:
                 for other, (first, second, _) in KINDS.items():
-                    need(not {first, second} <= set(self.columns), f"a table for 'mc-plot {other}', not '{kind}'")
-                raise Error(f"not a table for 'mc-plot {kind}' (column '{column}' is missing): {source}")
-        raise Error(f"unknown column '{column}'{near(column, self.columns)} (one of: {', '.join(self.columns)})")
+                    need(
+                        not {first, second} <= set(self.columns),
+                        f"a table for 'mc-plot {other}', not '{kind}'",
+                    )
+                raise Error(
+                    f"not a table for 'mc-plot {kind}' (column '{column}' is missing): {source}"
+                )
+        raise Error(
+            f"unknown column '{column}'{near(column, self.columns)} (one of: {', '.join(self.columns)})"
+        )
 
     def numbers(self, column: str, empty: bool = False) -> np.ndarray:
         """Returns the cells of a column as float64. empty: empty cells are NaN."""
@@ -84,7 +94,10 @@ class Table:
             where = f"line {line}, column '{column}'"
             number = NUMBER.fullmatch(cell) or empty and not cell
             need(number, f"{where}: '{cell[:40]}' is not a number")
-            need(not cell or abs(float(cell)) <= LARGEST, f"{where}: {cell[:40]} is too large to draw (at most {LARGEST:g})")
+            need(
+                not cell or abs(float(cell)) <= LARGEST,
+                f"{where}: {cell[:40]} is too large to draw (at most {LARGEST:g})",
+            )
         return np.array([float(cell or "nan") for cell in self.texts(column)])
 
     def increasing(self, column: str) -> np.ndarray:
@@ -103,10 +116,17 @@ def _read_text(path: str, torn: bool) -> str:
     if torn and content.endswith(b"}"):
         content += b"\n"
     elif torn and b"\n" in content:
-        content = content[:content.rindex(b"\n") + 1]
+        content = content[: content.rindex(b"\n") + 1]
     need(content, "is empty")
-    stream = "an mcz stream: measure it with mc-eval first" if content.startswith(b"\x28\xb5\x2f\xfd") else "binary data"
-    need(b"\0" not in content and not content.startswith(b"\x28\xb5\x2f\xfd"), f"text expected, got {stream}")
+    stream = (
+        "an mcz stream: measure it with mc-eval first"
+        if content.startswith(b"\x28\xb5\x2f\xfd")
+        else "binary data"
+    )
+    need(
+        b"\0" not in content and not content.startswith(b"\x28\xb5\x2f\xfd"),
+        f"text expected, got {stream}",
+    )
     need(content.endswith(b"\n"), "truncated: the last line has no newline")
     return content.decode("utf-8-sig", "replace").replace("\r\n", "\n").rstrip("\n")
 
@@ -121,7 +141,9 @@ def _parse_table(name: str, text: str) -> Table:
     need(rows, "has no rows")
     table = Table(name, columns, [row.split("\t") for row in rows], list(range(2, len(rows) + 2)))
     for line, row in zip(table.lines, table.rows):
-        need(len(row) == len(columns), f"line {line}: {len(columns)} cells expected, got {len(row)}")
+        need(
+            len(row) == len(columns), f"line {line}: {len(columns)} cells expected, got {len(row)}"
+        )
     return table
 
 
@@ -133,13 +155,20 @@ def _parse_log(name: str, text: str) -> Table:
             fields = json.loads(record, parse_int=str, parse_float=str, parse_constant=str)
         except (ValueError, RecursionError):
             fields = None
-        need(isinstance(fields, dict) and isinstance(fields.get("event"), str),
-             f"line {line}: not a line of a training log (of --log-json)")
+        need(
+            isinstance(fields, dict) and isinstance(fields.get("event"), str),
+            f"line {line}: not a line of a training log (of --log-json)",
+        )
         if fields["event"] == "epoch":
             epochs[line] = {k: v for k, v in fields.items() if isinstance(v, str)}
     need(epochs, "has no event 'epoch'")
     columns = list(dict.fromkeys(k for fields in epochs.values() for k in fields))
-    return Table(name, columns, [[fields.get(k, "") for k in columns] for fields in epochs.values()], list(epochs))
+    return Table(
+        name,
+        columns,
+        [[fields.get(k, "") for k in columns] for fields in epochs.values()],
+        list(epochs),
+    )
 
 
 def read_table(path: str, log: bool = False) -> Table:
@@ -167,12 +196,16 @@ class Series:
 def split_operand(operand: str) -> tuple[str, str]:
     """Returns the label of [LABEL=]FILE[,FILE...] and the files. The default is the first file's name without its suffix."""
     match = re.fullmatch(r"([^=/]+)=(.*)", operand, re.DOTALL)
-    return (match[1], match[2]) if match else (os.path.splitext(os.path.basename(operand.split(",")[0]))[0], operand)
+    return (
+        (match[1], match[2])
+        if match
+        else (os.path.splitext(os.path.basename(operand.split(",")[0]))[0], operand)
+    )
 
 
 def default_data(table: Table) -> str:
     """Returns test, or the table's first data set if it has no test.loss."""
-    losses = [c[:-len(".loss")] for c in table.columns if c.endswith(".loss")]
+    losses = [c[: -len(".loss")] for c in table.columns if c.endswith(".loss")]
     return losses[0] if losses and "test" not in losses else "test"
 
 
@@ -181,19 +214,26 @@ def layers_joined(before: str, layer: str) -> bool:
     same = len(os.path.commonprefix([before, layer]))
     start = before.rfind(".", 0, same) + 1
     parallel = BRANCH.match(before, start) or BRANCH.match(layer, start)
-    return not parallel or same > start and before[same - 1] == "_"  # branch5x5_1 and branch5x5_2 are consecutive
+    return (
+        not parallel or same > start and before[same - 1] == "_"
+    )  # branch5x5_1 and branch5x5_2 are consecutive
 
 
 def _quantities(kind: str, table: Table, data: str) -> list[str]:
     """Returns the columns that a kind of picture draws."""
     if kind == "signature":
         if "identity" in table.columns:
-            need("permuted" in table.columns, "column 'permuted' is missing: run mc-corr --signature with --perm")
+            need(
+                "permuted" in table.columns,
+                "column 'permuted' is missing: run mc-corr --signature with --perm",
+            )
         return ["permuted", "identity"]
     prefix = f"{data}." if kind == "path" else ""
     names = [c for c in table.columns if c.startswith(prefix)]
     # a name like accuracy is a misspelled one, which reading reports; networks without labels have none
-    return [f"{prefix}loss"] + [f"{prefix}accuracy"] * bool(difflib.get_close_matches(f"{prefix}accuracy", names, 1, .8))
+    return [f"{prefix}loss"] + [f"{prefix}accuracy"] * bool(
+        difflib.get_close_matches(f"{prefix}accuracy", names, 1, 0.8)
+    )
 
 
 def _check_rows(kind: str, table: Table) -> np.ndarray:
@@ -207,7 +247,10 @@ def _check_rows(kind: str, table: Table) -> np.ndarray:
     table.texts("identity")
     layers = table.texts("layer")
     for i, layer in enumerate(layers):
-        need(layer not in layers[:i], f"line {table.lines[i]}: duplicate layer '{layer}' (one pair per table expected)")
+        need(
+            layer not in layers[:i],
+            f"line {table.lines[i]}: duplicate layer '{layer}' (one pair per table expected)",
+        )
     return np.arange(1, len(layers) + 1.0)
 
 
@@ -215,9 +258,18 @@ def _check_same(kind: str, data: str, table: Table, other: Table, rows: bool) ->
     """Checks that two tables have the same columns to draw and, if `rows`, the same rows."""
     pair = [(_quantities(kind, t, data), t.name) for t in (table, other)]
     (fewer, without), (names, having) = sorted(pair, key=lambda p: len(p[0]))
-    need(len(fewer) == len(names), f"{without}: column '{names[-1]}' is missing, but {having} has it")
-    key, plural = {"path": ("t", "values of t"), "log": ("epoch", "epochs"), "signature": ("layer", "layers")}[kind]
-    need(not rows or table.texts(key) == other.texts(key), f"{table.name}: {plural} differ from those in {other.name}")
+    need(
+        len(fewer) == len(names), f"{without}: column '{names[-1]}' is missing, but {having} has it"
+    )
+    key, plural = {
+        "path": ("t", "values of t"),
+        "log": ("epoch", "epochs"),
+        "signature": ("layer", "layers"),
+    }[kind]
+    need(
+        not rows or table.texts(key) == other.texts(key),
+        f"{table.name}: {plural} differ from those in {other.name}",
+    )
 
 
 def _joined(kind: str, x: np.ndarray, table: Table) -> np.ndarray:
@@ -236,7 +288,11 @@ def read_series(kind: str, operand: str, data: str = "", first: Series | None = 
     values = []
     for path in files.split(","):
         if not path:
-            raise Usage(f"'{files}': empty name in a list of tables" if tables else f"'{operand}': table is missing")
+            raise Usage(
+                f"'{files}': empty name in a list of tables"
+                if tables
+                else f"'{operand}': table is missing"
+            )
         table = read_table(path, kind == "log")
         data = data or (default_data(table) if kind == "path" else "")
         with inside(table.name):
@@ -248,7 +304,17 @@ def read_series(kind: str, operand: str, data: str = "", first: Series | None = 
             _check_same(kind, data, table, first.table, kind == "signature")
     y = np.array(values)
     sd = y.std(0, ddof=1) if len(tables) > 1 else 0 * y[0]
-    return Series(label, tables[0], len(tables), x, y.mean(0), sd, _joined(kind, x, tables[0]), len(tables) > 1, data)
+    return Series(
+        label,
+        tables[0],
+        len(tables),
+        x,
+        y.mean(0),
+        sd,
+        _joined(kind, x, tables[0]),
+        len(tables) > 1,
+        data,
+    )
 
 
 def read_columns(path: str, columns: str) -> list[Series]:
@@ -265,7 +331,10 @@ def read_columns(path: str, columns: str) -> list[Series]:
             spread = f"{name}_sd" in table.columns
             sd = np.nan_to_num(table.numbers(f"{name}_sd", empty=True)) if spread else 0 * y
         found.append(Series(name, table, 1, rows, y[None], sd[None], rows < 0, spread))
-    need(any(np.isfinite(s.y).any() for s in found), f"{table.name}: no numbers in the columns {columns}")
+    need(
+        any(np.isfinite(s.y).any() for s in found),
+        f"{table.name}: no numbers in the columns {columns}",
+    )
     return found
 
 
@@ -287,13 +356,18 @@ def read_grid(path: str, data: str = "") -> Grid:
         data = data or default_data(table)
         values = np.array([table.numbers(f"{data}.loss"), table.numbers(f"{data}.accuracy")])
         nx = int(np.argmax(np.append(y != y[0], True)))
-        need(1 < nx < len(x) and len(x) % nx == 0, f"not a complete grid: {len(x)} rows, but y increases after {nx}")
+        need(
+            1 < nx < len(x) and len(x) % nx == 0,
+            f"not a complete grid: {len(x)} rows, but y increases after {nx}",
+        )
         grid_x, grid_y = x.reshape(-1, nx), y.reshape(-1, nx)
         right = (grid_x == grid_x[0]) & (grid_y == grid_y[:, :1])
         right[:, 1:] &= np.diff(grid_x) > 0
         right[1:] &= np.diff(grid_y, axis=0) > 0
         for i in np.flatnonzero(~right.ravel()):
-            raise Error(f"line {table.lines[i]}: not in grid order (x varies fastest, x and y increase)")
+            raise Error(
+                f"line {table.lines[i]}: not in grid order (x varies fastest, x and y increase)"
+            )
     return Grid(grid_x[0], grid_y[:, 0], values.reshape(2, -1, nx), data)
 
 
@@ -312,8 +386,14 @@ def read_marks(path: str) -> Marks:
     with inside(table.name):
         for i, (line, mark) in enumerate(zip(table.lines, table.texts("mark"))):
             expected = "path" if i > 2 else "network"
-            need(mark == expected, f"line {line}: mark '{expected}' expected, got '{mark}' (three networks, then the path)")
-        need(len(table.rows) > 2, f"at least 3 marks are required, the networks (got {len(table.rows)})")
+            need(
+                mark == expected,
+                f"line {line}: mark '{expected}' expected, got '{mark}' (three networks, then the path)",
+            )
+        need(
+            len(table.rows) > 2,
+            f"at least 3 marks are required, the networks (got {len(table.rows)})",
+        )
         points = np.stack([table.numbers("x"), table.numbers("y")], 1)
         names = [os.path.basename(name).removesuffix(".mcz") for name in table.texts("name")]
     return Marks(names[:3], points[:3], points[3:])

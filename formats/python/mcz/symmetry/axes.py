@@ -12,6 +12,7 @@ varies with it has one case per unit.
 Some orders depend on data. A mixture of experts sorts its tokens by expert: if experts change places, so do tokens. The
 axis of such a tensor is a data atom. It may only be unified with itself and with loose atoms, along which all entries are
 equal. Every token is in a known expert, so that an order may vary with the expert in a tensor that has no axis of experts."""
+
 from collections import Counter
 from math import prod
 
@@ -26,7 +27,19 @@ class Atom:
 
     `loose`: any order is right, even one that depends on data. `data`: for a data atom, the axes that must be fixed if it
     is. `within`: for a data atom, [(axis, rows)]: in a tensor with the axes `rows`, each entry is in one unit of `axis`."""
-    __slots__ = "size", "value", "varies", "cases", "dependents", "fixed", "unrolled", "loose", "data", "within"
+
+    __slots__ = (
+        "size",
+        "value",
+        "varies",
+        "cases",
+        "dependents",
+        "fixed",
+        "unrolled",
+        "loose",
+        "data",
+        "within",
+    )
 
     def __init__(self, size, fixed=None):
         self.size, self.fixed, self.value, self.unrolled = size, fixed, None, False
@@ -327,8 +340,15 @@ def unify(e, f, reason="its axis is cut in incompatible ways"):
         _assign(e, f)
     elif isinstance(f, Atom):
         _assign(f, e)
-    elif isinstance(e, Product) and isinstance(f, Product) and (
-            e.parts[0].size == f.parts[0].size or isinstance(e.parts[0], Atom) and isinstance(f.parts[0], Atom)):
+    elif (
+        isinstance(e, Product)
+        and isinstance(f, Product)
+        and (
+            e.parts[0].size == f.parts[0].size
+            or isinstance(e.parts[0], Atom)
+            and isinstance(f.parts[0], Atom)
+        )
+    ):
         _unify_products(e, f, reason)
     else:
         _unify_sums(terms(e), terms(f), reason)
@@ -447,8 +467,13 @@ def confine(axes, inputs=()):
     while True:
         sets = [dict.fromkeys(atoms(e)) for e in axes]
         own = Counter(a for s in sets for a in s)
-        missing = [(a, p) for s in sets for a in s for p in outer(a)
-                   if own[p] != 1 and p not in s and not _known(a, p, own, inputs)]
+        missing = [
+            (a, p)
+            for s in sets
+            for a in s
+            for p in outer(a)
+            if own[p] != 1 and p not in s and not _known(a, p, own, inputs)
+        ]
         if not missing:
             return
         for a, p in missing:
@@ -460,8 +485,15 @@ def _known(a, p, own, inputs):
     inputs."""
     for y in own:
         for e, rows in y.within:
-            if p in set(atoms(e)) and all(x in own for r in rows for x in atoms(r)) and all(
-                    y in found for found in ({x for f in v for x in atoms(f)} for v in inputs) if a in found):
+            if (
+                p in set(atoms(e))
+                and all(x in own for r in rows for x in atoms(r))
+                and all(
+                    y in found
+                    for found in ({x for f in v for x in atoms(f)} for v in inputs)
+                    if a in found
+                )
+            ):
                 return True
     return False
 
@@ -497,7 +529,7 @@ def _factor(e, size):
     parts = e.parts
     if len(parts) % size == 0 and all(p.size == parts[0].size for p in parts) and size <= UNROLLED:
         n = len(parts) // size  # one unit: n segments
-        units = [Sum(parts[i * n:(i + 1) * n]) for i in range(size)]
+        units = [Sum(parts[i * n : (i + 1) * n]) for i in range(size)]
         first, rest = Atom(size, "its units are different segments"), Atom(units[0].size)
         vary(rest, first)
         unroll(first, first.fixed)

@@ -3,6 +3,7 @@
 
 Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A + B * n at batch size n. Linear layers,
 norms and attention remain whole. Operations in place become operations that return new tensors."""
+
 import contextlib
 import gc
 import io
@@ -33,31 +34,43 @@ def encoded(a, b):
     slope, rest = divmod(b - a, SIZES[1] - SIZES[0])
     if rest == 0 and (slope == 0 or a - slope * SIZES[0] >= 0):
         return a - slope * SIZES[0] + slope * BATCH
-    need(a % 9 == 0 and a // 9 * 25 == b, "a size is %d for %d inputs and %d for %d: not linear" % (a, SIZES[0], b, SIZES[1]))
-    return a // 9 * BATCH ** 2
+    need(
+        a % 9 == 0 and a // 9 * 25 == b,
+        "a size is %d for %d inputs and %d for %d: not linear" % (a, SIZES[0], b, SIZES[1]),
+    )
+    return a // 9 * BATCH**2
 
 
 def size_at(size, n):
     """An encoded size at batch size n."""
-    return sum(part * n ** k for k, part in enumerate((size % BATCH, size // BATCH % BATCH, size // BATCH ** 2)))
+    return sum(
+        part * n**k
+        for k, part in enumerate((size % BATCH, size // BATCH % BATCH, size // BATCH**2))
+    )
 
 
 def resized(example, n, device):
     """The example with n inputs on a device: the first ones, repeated if there are fewer."""
+
     def one(x):
         if isinstance(x, torch.Tensor) and x.dim():
             need(len(x), "the example is an empty batch")
             x = x.detach()[torch.arange(n, device=x.device) % len(x)]
         return x.to(device) if isinstance(x, torch.Tensor) else x
+
     args, kwargs = arguments(example)
-    arrays = [x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, np.ndarray)]
+    arrays = [
+        x for x in torch.utils._pytree.tree_leaves((args, kwargs)) if isinstance(x, np.ndarray)
+    ]
     need(not arrays, "tensors expected, got numpy arrays (use torch.from_numpy)")
     return tuple(map(one, args)), {k: one(v) for k, v in kwargs.items()}
 
 
 def device_of(state):
     """The device of the tensors of a network, or the CPU if it has none."""
-    return next((v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu"))
+    return next(
+        (v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu")
+    )
 
 
 @contextlib.contextmanager
@@ -65,7 +78,11 @@ def _whole_operations(net):
     """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions. Yields a Snapshot
     of the network."""
     with evaluating(net) as before, torch.no_grad():
-        level, fast, collecting = logging.root.manager.disable, torch.backends.mha.get_fastpath_enabled(), gc.isenabled()
+        level, fast, collecting = (
+            logging.root.manager.disable,
+            torch.backends.mha.get_fastpath_enabled(),
+            gc.isenabled(),
+        )
         torch.backends.mha.set_fastpath_enabled(False)
         logging.disable(logging.CRITICAL)
         gc.disable()  # it takes a seventh of an export's time
@@ -83,22 +100,36 @@ def export(net, example, n, twice=False):
     fails. twice: raises Error if a call changes attributes such that the next one differs."""
     args, kwargs = resized(example, n, device_of(tensors_of(net)))
     fails = None
-    with evaluating(net), torch.no_grad():  # caches that mcz cannot see keep real tensors, not those of torch.export
+    with (
+        evaluating(net),
+        torch.no_grad(),
+    ):  # caches that mcz cannot see keep real tensors, not those of torch.export
         try:
-            call(net, kwargs or args, hint=" (groups reads the first axis of each tensor as the batch)")
+            call(
+                net,
+                kwargs or args,
+                hint=" (groups reads the first axis of each tensor as the batch)",
+            )
         except Error as e:
             fails = e
     printed = io.StringIO()
     try:
         # PyTorch prints the graph of a failed export, and asks for buffers where mcz compares two calls itself
-        with _whole_operations(net) as before, contextlib.redirect_stderr(printed), warnings.catch_warnings():
+        with (
+            _whole_operations(net) as before,
+            contextlib.redirect_stderr(printed),
+            warnings.catch_warnings(),
+        ):
             warnings.filterwarnings("ignore", "The tensor attribute")
             left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
 
             def keep(m, x, y):
                 left.update(_left(before))
+
             with net.register_forward_hook(keep):
-                program = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
+                program = torch.export.export(net, args, kwargs, strict=False).run_decompositions(
+                    {}
+                )
             if twice and left:
                 kept = _keep(left)
                 again = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
@@ -107,8 +138,10 @@ def export(net, example, n, twice=False):
         raise
     except Exception as e:
         if "DataDependent" in type(e).__name__:
-            raise Error("torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand" %
-                        _line(e)) from None
+            raise Error(
+                "torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand"
+                % _line(e)
+            ) from None
         if fails:
             raise fails from None
         hint = " (set net.config.use_cache = False)" * ("Cache'>" in str(e))
@@ -127,12 +160,14 @@ def _keep(left):
     found = {}
     for (m, k), value in left.items():
         own = entries(value)
+
         def one(v, k=k):
             if not isinstance(v, torch.Tensor):
                 return v
             new = torch.zeros(v.shape, dtype=v.dtype, device=v.device)
             found[new.data_ptr()] = k
             return new
+
         if own is not None and own is not value:  # an object
             own.update(torch.utils._pytree.tree_map(one, own))
         vars(m)[k] = torch.utils._pytree.tree_map(one, value)
@@ -142,9 +177,16 @@ def _keep(left):
 def _same_call(first, second, kept):
     """Raises Error if the second of two calls reads what the first left in attributes, or runs other operations. kept:
     {address of a tensor: attribute}"""
-    read = [kept[v.data_ptr()] for v in second.constants.values() if isinstance(v, torch.Tensor) and v.data_ptr() in kept]
-    need(not read, "forward keeps a tensor for the next call in the attribute \"%s\" (register it as a buffer)" %
-         "".join(read[:1]))
+    read = [
+        kept[v.data_ptr()]
+        for v in second.constants.values()
+        if isinstance(v, torch.Tensor) and v.data_ptr() in kept
+    ]
+    need(
+        not read,
+        'forward keeps a tensor for the next call in the attribute "%s" (register it as a buffer)'
+        % "".join(read[:1]),
+    )
     other = different(first, second)
     need(not other, "the second call runs other operations than the first: %s" % other)
 
@@ -158,21 +200,34 @@ def _text(value):
 
 def different(first, second):
     """The first operation in which two programs differ, as text, or ""."""
-    a, b = ([n for n in p.graph_module.graph.nodes if n.op != "placeholder"] for p in (first, second))
+    a, b = (
+        [n for n in p.graph_module.graph.nodes if n.op != "placeholder"] for p in (first, second)
+    )
     for x, y in itertools.zip_longest(a, b):
         if x is None or y is None:
             return "%s only in one of them" % _shown(x or y)
-        if str(x.target) != str(y.target) or _text(x.args) != _text(y.args) or _text(
-                list(x.kwargs.items())) != _text(list(y.kwargs.items())):
+        if (
+            str(x.target) != str(y.target)
+            or _text(x.args) != _text(y.args)
+            or _text(list(x.kwargs.items())) != _text(list(y.kwargs.items()))
+        ):
             return "%s and %s" % (_shown(x), _shown(y))
     return ""
 
 
 def _shown(node):
     """An operation with the numbers among its arguments, for a message."""
-    own = [str(v) for v in [*node.args, *node.kwargs.values()] if isinstance(v, (int, float, str, list))]
+    own = [
+        str(v)
+        for v in [*node.args, *node.kwargs.values()]
+        if isinstance(v, (int, float, str, list))
+    ]
     at = " in " + place(node) if place(node) else ""
-    return "%s%s%s" % (getattr(node.target, "_opname", node.name), " (%s)" % ", ".join(own)[:60] if own else "", at)
+    return "%s%s%s" % (
+        getattr(node.target, "_opname", node.name),
+        " (%s)" % ", ".join(own)[:60] if own else "",
+        at,
+    )
 
 
 def record(net, example, progress=""):
@@ -185,21 +240,28 @@ def separate(program, state):
     own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
     for k, v in constants(program, state).items():
         shared = v.numel() and own.get(v.untyped_storage().data_ptr())
-        need(not shared, "the attribute \"%s\" shares the memory of \"%s\" (clone it)" % (k, shared))
+        need(not shared, 'the attribute "%s" shares the memory of "%s" (clone it)' % (k, shared))
 
 
 def _line(e):
-    """" (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or ""."""
+    """ " (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or ""."""
     libraries = tuple(os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (torch, mcz))
-    own = [f for f in traceback.extract_tb(e.__traceback__)
-           if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)]
+    own = [
+        f
+        for f in traceback.extract_tb(e.__traceback__)
+        if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)
+    ]
     return " (%s:%d)" % (os.path.basename(own[-1].filename), own[-1].lineno) if own else ""
 
 
 def constants(program, state):
     """{attribute: tensor} of the tensors that a program reads and the state_dict lacks. Batch norm's counter is not read."""
     read = {n.name for n in program.graph_module.graph.nodes if n.op == "placeholder" and n.users}
-    specs = [s for s in program.graph_signature.input_specs if s.kind.name != "USER_INPUT" and s.arg.name in read]
+    specs = [
+        s
+        for s in program.graph_signature.input_specs
+        if s.kind.name != "USER_INPUT" and s.arg.name in read
+    ]
     targets = {s.target for s in specs} - set(state)
     found = {k: program.constants.get(k, program.state_dict.get(k)) for k in targets}
     return {k: v for k, v in sorted(found.items()) if isinstance(v, torch.Tensor)}
@@ -210,9 +272,13 @@ def inputs(program, state, example, n, device=None):
     constants, and the example's n inputs."""
     device = device or device_of(state)
     own = iter(torch.utils._pytree.tree_leaves(resized(example, n, device)))
-    fixed = {k: v.to(device) for k, v in constants(program, state).items()}  # the graph reads no others
-    return [next(own) if s.kind.name == "USER_INPUT" else state.get(s.target, fixed.get(s.target))
-            for s in program.graph_signature.input_specs]
+    fixed = {
+        k: v.to(device) for k, v in constants(program, state).items()
+    }  # the graph reads no others
+    return [
+        next(own) if s.kind.name == "USER_INPUT" else state.get(s.target, fixed.get(s.target))
+        for s in program.graph_signature.input_specs
+    ]
 
 
 class Lazy:
@@ -243,15 +309,21 @@ class Runner(torch.fx.Interpreter):
     def _own(self, v):
         if isinstance(v, torch.device):
             return self.device or v
-        return doubled(v) if self.double else v  # operations may create tensors of the default dtype
+        return (
+            doubled(v) if self.double else v
+        )  # operations may create tensors of the default dtype
 
     def map_nodes_to_values(self, args, n):
         values = super().map_nodes_to_values(args, n)
-        return torch.utils._pytree.tree_map(lambda v: v.make() if isinstance(v, Lazy) else v, values)
+        return torch.utils._pytree.tree_map(
+            lambda v: v.make() if isinstance(v, Lazy) else v, values
+        )
 
     def call_function(self, target, args, kwargs):
         args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))
-        if "linear" in str(target):  # of a transposed input, PyTorch makes a small product for each index of its first axis
+        if "linear" in str(
+            target
+        ):  # of a transposed input, PyTorch makes a small product for each index of its first axis
             args = [args[0].contiguous(), *args[1:]]
         return super().call_function(target, args, kwargs)
 
@@ -266,7 +338,9 @@ class Runner(torch.fx.Interpreter):
 
 def arguments_of(node):
     """{name: argument} of an ATen operation."""
-    names = [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
+    names = (
+        [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
+    )
     return dict(zip(names, node.args), **node.kwargs)
 
 
@@ -278,12 +352,15 @@ def place(node):
 
 def named(node):
     """The module that a node is part of, for a message."""
-    return "module \"%s\"" % place(node) if place(node) else "the network itself"
+    return 'module "%s"' % place(node) if place(node) else "the network itself"
 
 
 def pairs(programs):
     """The nodes of both programs, side by side."""
     a, b = (list(p.graph_module.graph.nodes) for p in programs)
-    need(len(a) == len(b) and all(str(x.target) == str(y.target) for x, y in zip(a, b) if x.op == "call_function"),
-         "the network runs other operations for another batch size")
+    need(
+        len(a) == len(b)
+        and all(str(x.target) == str(y.target) for x, y in zip(a, b) if x.op == "call_function"),
+        "the network runs other operations for another batch size",
+    )
     return itertools.zip_longest(a, b)

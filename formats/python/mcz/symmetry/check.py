@@ -2,6 +2,7 @@
 """Check derived groups: permuted networks with random tensors must return the same outputs, call after call.
 
 Each tensor is made when an operation reads it, so the check holds few at once."""
+
 import functools
 import operator
 
@@ -15,7 +16,9 @@ from . import capture
 from .axes import atoms, outer
 
 SEEDS = 3
-FEW = 2 ** 25  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
+FEW = (
+    2**25
+)  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
 SMALLEST = 1e-6
 CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
@@ -26,7 +29,11 @@ def _random(t, seed):
     if not t.is_floating_point():
         return t.detach()
     x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed)).double()
-    return (x.add_(.5) if t.dim() < 2 else x.sub_(.5).mul_(3.5 / max(1, t.numel() // max(1, len(t))) ** .5)).to(t.device)
+    return (
+        x.add_(0.5)
+        if t.dim() < 2
+        else x.sub_(0.5).mul_(3.5 / max(1, t.numel() // max(1, len(t))) ** 0.5)
+    ).to(t.device)
 
 
 def _random_order(size, rng, seed):
@@ -40,9 +47,15 @@ def _wide(example, seed):
     generator = torch.Generator().manual_seed(seed)
 
     def one(x):
-        if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() and bool((x == x.flatten()[0]).all()):
+        if (
+            isinstance(x, torch.Tensor)
+            and x.is_floating_point()
+            and x.numel()
+            and bool((x == x.flatten()[0]).all())
+        ):
             x = torch.randn(x.shape, generator=generator).to(x.device)
         return capture.doubled(x)
+
     return torch.utils._pytree.tree_map(one, example)
 
 
@@ -57,12 +70,19 @@ class _Trial:
 
         def moved(name, x):
             return permute(name, x, self.permutation, rows[name]) if name in rows else x
+
         self.moved, number = moved, {name: i for i, name in enumerate(self.run.state)}
 
         def make(name, t, order=lambda name, x: x):
             return order(name, _random(t, seed * len(number) + number[self.run.owners[name]]))
-        self.networks = [{k: capture.Lazy(functools.partial(make, k, t, *order)) for k, t in self.run.state.items()}
-                         for order in ((), (moved,))]
+
+        self.networks = [
+            {
+                k: capture.Lazy(functools.partial(make, k, t, *order))
+                for k, t in self.run.state.items()
+            }
+            for order in ((), (moved,))
+        ]
 
     def inputs(self, program, state, example, n):
         return map(capture.doubled, capture.inputs(program, state, example, n, self.run.device))
@@ -74,20 +94,32 @@ class _Trial:
         for _ in range(2 if any(s.kind.name.endswith("_MUTATION") for s in specs) else 1):
             try:
                 with torch.no_grad():
-                    values = capture.Runner(program, double=True).run(*self.inputs(program, state, example, n))
+                    values = capture.Runner(program, double=True).run(
+                        *self.inputs(program, state, example, n)
+                    )
             except (IndexError, RuntimeError, ValueError) as e:
-                raise Error("cannot check the groups: the network does not run on the example: %s" % brief(e)) from None
-            out = {(s.kind.name, s.target or i): v for i, (s, v) in enumerate(zip(specs, values)) if isinstance(v, torch.Tensor)}
+                raise Error(
+                    "cannot check the groups: the network does not run on the example: %s"
+                    % brief(e)
+                ) from None
+            out = {
+                (s.kind.name, s.target or i): v
+                for i, (s, v) in enumerate(zip(specs, values))
+                if isinstance(v, torch.Tensor)
+            }
             state.update({k: v for (kind, k), v in out.items() if kind == "BUFFER_MUTATION"})
             found.append({k: v for k, v in out.items() if v.numel()})
         return found
 
     def difference(self, program, example, n):
         """The largest relative difference of the two networks' outputs."""
-        worst = 0.
+        worst = 0.0
         for before, after in zip(*(self.calls(program, s, example, n) for s in self.networks)):
             for (kind, target), x in before.items():
-                need(not bool(torch.isnan(x).any()), "cannot check the groups: outputs are not numbers for random parameters")
+                need(
+                    not bool(torch.isnan(x).any()),
+                    "cannot check the groups: outputs are not numbers for random parameters",
+                )
                 x = self.moved(target, x) if kind == "BUFFER_MUTATION" else x
                 worst = max(worst, _apart(x, after[kind, target]))
         return worst
@@ -96,9 +128,12 @@ class _Trial:
 def _apart(x, y):
     """The largest difference relative to the largest finite number. Equal infinities differ by 0. Numbers below SMALLEST may be
     rounding errors, such as a mean of centred values."""
-    x, y = (torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double() for v in (x, y))
-    scale = torch.where(x.isfinite(), x, 0.).abs().max().clamp_min(SMALLEST)
-    apart = float(torch.where(x == y, 0., (x - y).abs()).max() / scale)
+    x, y = (
+        torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double()
+        for v in (x, y)
+    )
+    scale = torch.where(x.isfinite(), x, 0.0).abs().max().clamp_min(SMALLEST)
+    apart = float(torch.where(x == y, 0.0, (x - y).abs()).max() / scale)
     return apart if apart == apart else float("inf")
 
 
@@ -106,25 +141,36 @@ def difference(groups, permute, progress=""):
     """The largest relative difference of the outputs of permuted networks, for each example. Raises Error with the first
     module that differs. permute(name, tensor, permutation, rows) returns a permuted tensor. progress: the text of a progress
     bar, if any."""
-    worst = 0.
+    worst = 0.0
     for example, programs in zip(groups.examples, groups.run.programs):
         few = _numbers(groups.run.state, programs[0]) <= FEW
         for seed in shown(range(SEEDS if few else 1), progress):
             trial, wide = _Trial(groups, permute, seed), _wide(example, seed)
-            for program, n in list(zip(programs, capture.SIZES))[:None if few else 1]:
+            for program, n in list(zip(programs, capture.SIZES))[: None if few else 1]:
                 worst = max(worst, trial.difference(program, wide, n))
                 if worst > TOLERANCE:
                     place, tied = _first_different(groups, trial, program, wide, n)
-                    need(not tied, "%s chooses among equal numbers, so that rounding decides: give an example without repeated "
-                         "tokens or rows" % place)
-                    raise Error("derived groups change the network by %.2g at %s (please report this)" % (worst, place))
+                    need(
+                        not tied,
+                        "%s chooses among equal numbers, so that rounding decides: give an example without repeated "
+                        "tokens or rows" % place,
+                    )
+                    raise Error(
+                        "derived groups change the network by %.2g at %s (please report this)"
+                        % (worst, place)
+                    )
     return worst
 
 
 def _numbers(state, program):
     """The numbers in the tensors of a network, and in the values of a call."""
-    values = [v for n in program.graph_module.graph.nodes if n.op == "call_function"
-              for v in torch.utils._pytree.tree_leaves(n.meta.get("val")) if isinstance(v, torch.Tensor)]
+    values = [
+        v
+        for n in program.graph_module.graph.nodes
+        if n.op == "call_function"
+        for v in torch.utils._pytree.tree_leaves(n.meta.get("val"))
+        if isinstance(v, torch.Tensor)
+    ]
     return sum(v.numel() for v in [*state.values(), *values])
 
 
@@ -139,18 +185,29 @@ def _first_different(groups, trial, program, example, n):
     for node in program.graph_module.graph.nodes:
         x, y = (r.values.get(node.name) for r in runs)
         v = groups.run.values[k].get(node.name)
-        if node.op != "call_function" or not isinstance(x, torch.Tensor) or not x.numel() or not hasattr(v, "axes"):
+        if (
+            node.op != "call_function"
+            or not isinstance(x, torch.Tensor)
+            or not x.numel()
+            or not hasattr(v, "axes")
+        ):
             continue
         for axis, e in enumerate(v.axes):
             if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
                 break  # no single order of this axis
             if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
-                x = x.index_select(axis, torch.from_numpy(groups._order(e, trial.permutation)).to(x.device))
+                x = x.index_select(
+                    axis, torch.from_numpy(groups._order(e, trial.permutation)).to(x.device)
+                )
         else:
             if not _apart(x, y) <= TOLERANCE:
                 choice = node.args[0] if node.target is operator.getitem else node
                 name = getattr(choice.target, "_opname", node.name)
-                tied = name in CHOICES and not x.is_floating_point() and _has_ties(choice, runs[0].values)
+                tied = (
+                    name in CHOICES
+                    and not x.is_floating_point()
+                    and _has_ties(choice, runs[0].values)
+                )
                 return "%s (%s)" % (capture.named(node), name), tied
     return "an unknown module", False
 
@@ -158,7 +215,11 @@ def _first_different(groups, trial, program, example, n):
 def _has_ties(choice, values):
     """True if an operation of CHOICES reads equal numbers along its axis. Without an axis, it reads the last one or all numbers;
     all are compared."""
-    x = values.get(choice.args[0].name) if choice.args and isinstance(choice.args[0], torch.fx.Node) else None
+    x = (
+        values.get(choice.args[0].name)
+        if choice.args and isinstance(choice.args[0], torch.fx.Node)
+        else None
+    )
     if x is None or not x.is_floating_point() or not x.dim():
         return False
     dim = capture.arguments_of(choice).get("dim")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derive the permutation groups of any module: list the axes of its parameters as rows of groups."""
+
 from __future__ import annotations
 
 from collections.abc import Mapping
@@ -30,7 +31,11 @@ def _hold_partly_used(tensors, activations):
     seen = {a for e in axes for a in atoms(e)}
     lengths = {e.size for e in axes if all(a.fixed for a in atoms(e))}
     for e in (e for own in tensors.values() for e in own):
-        unused = sum(t.size for t in terms(e) if t.size > 1 and not any(a.fixed or a in seen for a in atoms(t)))
+        unused = sum(
+            t.size
+            for t in terms(e)
+            if t.size > 1 and not any(a.fixed or a in seen for a in atoms(t))
+        )
         if unused and e.size - unused in lengths:
             fix(e, PARTLY_USED)
 
@@ -56,11 +61,12 @@ def _settle(axes):
                 for q in wrong:
                     tie(p, q)
                 return True
-            if p.unrolled and parts[i + 1:]:
-                rest = Product(parts[i + 1:])
+            if p.unrolled and parts[i + 1 :]:
+                rest = Product(parts[i + 1 :])
                 return any([check(at(rest, p, j), k, enclosing | {p}) for j in range(p.size)])
             enclosing = enclosing | {p}
         return False
+
     return any([check(e, k, frozenset()) for k, e in enumerate(axes)])
 
 
@@ -73,7 +79,9 @@ def places(e, unit, offset=0):
             yield offset, p.size, rest.size, p, {q: unit.get(q) for q in p.varies}
         if any(not a.fixed for a in atoms(rest)) or p is not ONE and p.unrolled and rest.size > 1:
             for j in range(p.size):
-                yield from places(at(rest, p, j) if p.unrolled else rest, {**unit, p: j}, offset + j * rest.size)
+                yield from places(
+                    at(rest, p, j) if p.unrolled else rest, {**unit, p: j}, offset + j * rest.size
+                )
         offset += t.size
 
 
@@ -83,7 +91,9 @@ def rows_of(axes):
         lead = elements(axes[0])[0] if k and elements(axes[0]) else None
         if lead is not None and any(lead in outer(a) for a in atoms(e)):
             for j in range(lead.size):
-                for offset, *row in places(at(e, lead, j) if lead.unrolled else e, {lead: j}, j * e.size):
+                for offset, *row in places(
+                    at(e, lead, j) if lead.unrolled else e, {lead: j}, j * e.size
+                ):
                     yield (k, lead.size, offset, *row)
         else:
             for row in places(e, {}):
@@ -105,9 +115,15 @@ class Groups:
 
     It refers to the network, whose graph it records again for other numbers of inputs."""
 
-    def __init__(self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = "") -> None:
+    def __init__(
+        self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = ""
+    ) -> None:
         self.examples = [dict(e) if isinstance(e, Mapping) else e for e in examples]
-        self.run, self.net, self.example = Interpretation(net, self.examples, progress), net, self.examples[0]
+        self.run, self.net, self.example = (
+            Interpretation(net, self.examples, progress),
+            net,
+            self.examples[0],
+        )
         self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: Optional[float] = None
@@ -117,23 +133,40 @@ class Groups:
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
         self._shapes = {form(self.example): self}
         tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
-        _hold_partly_used(tensors, [v for i in range(len(examples)) for v in self.run.activations(i)])
+        _hold_partly_used(
+            tensors, [v for i in range(len(examples)) for v in self.run.activations(i)]
+        )
         while any([_settle(axes) for axes in tensors.values()]):
             pass
         for name, t in self.run.state.items():
             self.aliases.setdefault(self.run.owners[name], []).append(name)
-            if name == self.run.owners[name] and name not in tensors and t.is_floating_point() and t.numel() > 1:
-                self.fixed += [(name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1]
+            if (
+                name == self.run.owners[name]
+                and name not in tensors
+                and t.is_floating_point()
+                and t.numel() > 1
+            ):
+                self.fixed += [
+                    (name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1
+                ]
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
         given = "these examples" if len(examples) > 1 else "this example"
-        need(unused == "keep" or not idle, "tensors not used by %s: %s (give further examples that use them, or leave them "
-             "in place with unused=\"keep\")" % (given, listed(idle)))
+        need(
+            unused == "keep" or not idle,
+            "tensors not used by %s: %s (give further examples that use them, or leave them "
+            'in place with unused="keep")' % (given, listed(idle)),
+        )
         for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
                 group = self._name(tensor, atom, unit)
-                self.rows += [Row(name, axis, offset, count, block, group, parts) for name in self.aliases[tensor]]
+                self.rows += [
+                    Row(name, axis, offset, count, block, group, parts)
+                    for name in self.aliases[tensor]
+                ]
             for axis, e in enumerate(axes):
-                self.fixed += [(tensor, axis, offset, length, reason) for offset, length, reason in _fixed(e)]
+                self.fixed += [
+                    (tensor, axis, offset, length, reason) for offset, length, reason in _fixed(e)
+                ]
         self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
@@ -143,7 +176,9 @@ class Groups:
     def _name(self, tensor, atom, unit):
         key = atom, frozenset(unit.items())
         if key not in self.names:
-            base = "".join(c if "!" <= c <= "~" else "_" for c in tensor.rpartition(".")[0] or tensor)[-MAX_NAME:]
+            base = "".join(
+                c if "!" <= c <= "~" else "_" for c in tensor.rpartition(".")[0] or tensor
+            )[-MAX_NAME:]
             if unit:
                 base += "/block" + ".".join(map(str, unit.values()))
             elif any(d.value is None and not d.fixed and atom in d.varies for d in atom.dependents):
@@ -162,14 +197,20 @@ class Groups:
         for r in self.rows:
             axes.setdefault(r.group, set()).add((alias[r.tensor], r.axis))
         reads = self.run.read - self.run.written
-        unseen = {name for (atom, _), name in self.names.items()
-                  if axes[name] <= reads or len(axes[name]) == 1 and atom not in seen}
+        unseen = {
+            name
+            for (atom, _), name in self.names.items()
+            if axes[name] <= reads or len(axes[name]) == 1 and atom not in seen
+        }
         self.rows = [r for r in self.rows if r.group not in unseen]
 
     def _order(self, e, permutation):
         """The old entry of each new entry of an axis."""
-        rows = [Row("", 0, offset, count, block, self.names[atom, frozenset(unit.items())])
-                for offset, count, block, atom, unit in places(e, {}) if (atom, frozenset(unit.items())) in self.names]
+        rows = [
+            Row("", 0, offset, count, block, self.names[atom, frozenset(unit.items())])
+            for offset, count, block, atom, unit in places(e, {})
+            if (atom, frozenset(unit.items())) in self.names
+        ]
         return gather(e.size, rows, permutation)
 
     def _for_shapes_of(self, batch: Any) -> Groups:
@@ -177,9 +218,15 @@ class Groups:
         shapes = form(batch)
         if shapes not in self._shapes:
             other = Groups(self.net, [batch, *self.examples], "keep")
-            need(other.rows == self.rows and all([t.node for t in own] == [t.node for t in other.taps[g]]
-                                                 for g, own in self.taps.items()),
-                 "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)" % shapes)
+            need(
+                other.rows == self.rows
+                and all(
+                    [t.node for t in own] == [t.node for t in other.taps[g]]
+                    for g, own in self.taps.items()
+                ),
+                "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)"
+                % shapes,
+            )
             self._shapes[shapes] = other
         return self._shapes[shapes]
 
@@ -198,12 +245,20 @@ class Groups:
         for example, programs in zip(self.examples, self.run.programs):
             if len(kinds) == 1:  # a network in bfloat16 reads bfloat16
                 example = torch.utils._pytree.tree_map(
-                    lambda v: v.to(next(iter(kinds))) if isinstance(v, torch.Tensor) and v.is_floating_point() else v, example)
+                    lambda v: (
+                        v.to(next(iter(kinds)))
+                        if isinstance(v, torch.Tensor) and v.is_floating_point()
+                        else v
+                    ),
+                    example,
+                )
             program = capture.export(net, example, capture.SIZES[0])
             other = capture.different(programs[0], program)
             if other:
                 return "they run " + other
-            others = unequal(*(capture.constants(p, self.run.owners) for p in (programs[0], program)))
+            others = unequal(
+                *(capture.constants(p, self.run.owners) for p in (programs[0], program))
+            )
             if others:
                 return "tensors outside the state_dict differ (%s)" % listed(others)
         return ""
@@ -229,7 +284,9 @@ class Groups:
             found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
         lines = [("groups", "units", "first group")]
         for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
-            lines.append((str(len(names)), "%d in each of %d" % (n, around) if around else str(n), names[0]))
+            lines.append(
+                (str(len(names)), "%d in each of %d" % (n, around) if around else str(n), names[0])
+            )
         reasons: dict[str, list[str]] = {}
         for tensor, axis, _, _, reason in self.fixed:
             operation = reason if reason == UNUSED else reason.split(" in ")[0]
@@ -245,7 +302,11 @@ class Groups:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return "<%d groups of %d units, in %d rows>" % (len(self.sizes), sum(self.sizes.values()), len(self.rows))
+        return "<%d groups of %d units, in %d rows>" % (
+            len(self.sizes),
+            sum(self.sizes.values()),
+            len(self.rows),
+        )
 
 
 def _aligned(lines):

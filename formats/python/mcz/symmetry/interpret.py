@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpret the operations of a module on axes (rules.py)."""
+
 import operator
 
 import torch
@@ -13,7 +14,9 @@ from .rules import ROWS, Axes, Call, Value, apply
 
 def _operation(node):
     """The name of an ATen operation without its overload."""
-    return getattr(node.target, "_opname", None) or getattr(node.target, "__name__", str(node.target))
+    return getattr(node.target, "_opname", None) or getattr(
+        node.target, "__name__", str(node.target)
+    )
 
 
 def _has_blocks(node):
@@ -31,11 +34,22 @@ def _draws(node):
     if isinstance(p, (int, float)):
         return p > 0 and own.get("train", own.get("training", True))
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and (
-        _operation(node) != "scaled_dot_product_attention")
+        _operation(node) != "scaled_dot_product_attention"
+    )
 
 
 MOVES = "transpose", "permute", "mT", "to", "_to_copy", "unsqueeze"
-BLOCKS = "matmul", "bmm", "baddbmm", "einsum", "_grouped_mm", "grouped_mm_fallback", "add", "index", "select"
+BLOCKS = (
+    "matmul",
+    "bmm",
+    "baddbmm",
+    "einsum",
+    "_grouped_mm",
+    "grouped_mm_fallback",
+    "add",
+    "index",
+    "select",
+)
 
 
 class Interpretation:
@@ -55,7 +69,11 @@ class Interpretation:
         for programs in self.programs:
             capture.separate(programs[0], self.state)
             self.values, self.seen, self.parameters = {}, [], {}  # parameters: {placeholder: name}
-            self.specs = {s.arg.name: s for s in programs[0].graph_signature.input_specs if hasattr(s.arg, "name")}
+            self.specs = {
+                s.arg.name: s
+                for s in programs[0].graph_signature.input_specs
+                if hasattr(s.arg, "name")
+            }
             out = self._run(capture.pairs(programs))
             for spec, value in zip(programs[0].graph_signature.output_specs, out):
                 self._output(spec, value)
@@ -64,7 +82,11 @@ class Interpretation:
 
     def _output(self, spec, value):
         """Ties what a call writes to a buffer to that buffer, and fixes all other outputs."""
-        buffer = self._axes(spec.target) if spec.kind.name == "BUFFER_MUTATION" and spec.target in self.owners else None
+        buffer = (
+            self._axes(spec.target)
+            if spec.kind.name == "BUFFER_MUTATION" and spec.target in self.owners
+            else None
+        )
         reason = "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target
         for v in self._flat(value):
             for e, f in zip(v.axes, buffer) if buffer else ():
@@ -74,8 +96,13 @@ class Interpretation:
 
     @staticmethod
     def _flat(v):
-        return [v] if isinstance(v, Value) else [x for y in v or () for x in Interpretation._flat(y)] if isinstance(
-            v, (list, tuple)) else []
+        return (
+            [v]
+            if isinstance(v, Value)
+            else [x for y in v or () for x in Interpretation._flat(y)]
+            if isinstance(v, (list, tuple))
+            else []
+        )
 
     def _sizes(self, x, y):
         """The encoded sizes of a node's value."""
@@ -83,14 +110,20 @@ class Interpretation:
             return [self._sizes(a, b) for a, b in zip(x, y)]
         for n in x.shape if isinstance(x, torch.Tensor) else ():
             need(isinstance(n, int), "a size depends on the data: declare the groups by hand")
-        return [capture.encoded(a, b) for a, b in zip(x.shape, y.shape)] if isinstance(x, torch.Tensor) else []
+        return (
+            [capture.encoded(a, b) for a, b in zip(x.shape, y.shape)]
+            if isinstance(x, torch.Tensor)
+            else []
+        )
 
     def _axes(self, name):
         """The axes of a tensor of the state_dict."""
         name = self.owners[name]
         tensor = self.state[name]
         kind = "complex numbers" if tensor.is_complex() else "integers"
-        return self.axes.setdefault(name, [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in tensor.shape])
+        return self.axes.setdefault(
+            name, [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in tensor.shape]
+        )
 
     def _placeholder(self, node, other):
         spec = self.specs.get(node.name)
@@ -99,15 +132,25 @@ class Interpretation:
             return None
         sizes = self._sizes(value, other.meta["val"])
         if spec.kind.name == "USER_INPUT":
-            return Value(node.name, Axes([fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes], zeros=ROWS))
-        if spec.target not in self.owners:  # another network, or a later call, may have other numbers here
+            return Value(
+                node.name,
+                Axes(
+                    [fixed(n, "batch" if n % capture.BATCH == 0 else "input") for n in sizes],
+                    zeros=ROWS,
+                ),
+            )
+        if (
+            spec.target not in self.owners
+        ):  # another network, or a later call, may have other numbers here
             return Value(node.name, Axes([fixed(n, "constant") for n in sizes], zeros=ROWS))
         if not node.users:
             return None
         self.parameters[node.name] = name = self.owners[spec.target]
         new, axes = name not in self.axes, self._axes(name)
         blocks = self.state[name].is_floating_point() and all(map(_has_blocks, node.users))
-        if axes and blocks == new:  # allow an order per block, or withdraw what an earlier example allowed
+        if (
+            axes and blocks == new
+        ):  # allow an order per block, or withdraw what an earlier example allowed
             for lead in list(atoms(axes[0])):
                 for a in [a for e in axes[1:] for a in atoms(e)]:
                     (vary if new else tie)(a, lead)
@@ -132,8 +175,10 @@ class Interpretation:
                 except AssertionError as e:
                     raise Error("%s: %s: %s" % (capture.named(n), _operation(n), e)) from e
             elif n.op == "output":
-                return [self.values.get(a.name) if isinstance(a, torch.fx.Node) else None for a in
-                        torch.utils._pytree.tree_leaves(n.args)]
+                return [
+                    self.values.get(a.name) if isinstance(a, torch.fx.Node) else None
+                    for a in torch.utils._pytree.tree_leaves(n.args)
+                ]
         return []
 
     def _call(self, n, other):
@@ -151,13 +196,21 @@ class Interpretation:
         names = [a.name for a in op._schema.arguments] if hasattr(op, "_schema") else []
         arguments = dict(zip(names, args), **kwargs)
         where = capture.place(n)
-        c = Call(_operation(n), arguments, sizes, _operation(n) + (" in " + where if where else ""),
-                 lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users), self._observe)
+        c = Call(
+            _operation(n),
+            arguments,
+            sizes,
+            _operation(n) + (" in " + where if where else ""),
+            lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users),
+            self._observe,
+        )
         out = apply(c, op)
         read = {(v.node, k) for v, k in c.read}
         for v in c.values():
             for k in range(len(v.axes)) if v.node in self.parameters else ():
-                (self.read if (v.node, k) in read else self.written).add((self.parameters[v.node], k))
+                (self.read if (v.node, k) in read else self.written).add(
+                    (self.parameters[v.node], k)
+                )
         return self._value(n, out, sizes)
 
     def _observe(self, value):
@@ -166,7 +219,9 @@ class Interpretation:
 
     def activations(self, example=0):
         """All values of an example that depend on the input."""
-        return [v for own in self.values[example].values() for v in self._flat(own) if v.is_activation()]
+        return [
+            v for own in self.values[example].values() for v in self._flat(own) if v.is_activation()
+        ]
 
     def _value(self, n, out, sizes):
         if sizes and isinstance(sizes[0], list):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registry of rules, one operation of a network as rules see it, and helpers that most rules use."""
+
 import torch
 
 from ..axes import atoms, confine, fix, fixed, free, outer, renew, unify, vary
@@ -7,14 +8,19 @@ from ..capture import BATCH
 
 ROWS, DIFFERENCE = 1, 2  # Axes.zeros
 RULES: dict = {}  # {operation: (function, labels)}
-CARRY, READ = "carry", "read"  # the outputs have the label of the first input; the rule itself reads labels
+CARRY, READ = (
+    "carry",
+    "read",
+)  # the outputs have the label of the first input; the rule itself reads labels
 
 
 def rule(*names, labels=None):
     """Registers a function from a Call to the axes of its output. names: of ATen operations, or NAMESPACE::NAME."""
+
     def add(f):
         RULES.update({n: (f, labels) for n in names})
         return f
+
     return add
 
 
@@ -28,7 +34,13 @@ class Label:
     distinct  the atom along which no number occurs twice, or None"""
 
     def __init__(self, axis, ends=None, data=None, ordered=False, distinct=None):
-        self.axis, self.ends, self.data, self.ordered, self.distinct = axis, ends, data, ordered, distinct
+        self.axis, self.ends, self.data, self.ordered, self.distinct = (
+            axis,
+            ends,
+            data,
+            ordered,
+            distinct,
+        )
 
 
 class Axes(list):
@@ -54,9 +66,18 @@ class Value:
         copies: dict = {}
         axes, label = [renew(e, copies) for e in self.axes], self.label
         if label:
-            label = Label(renew(label.axis, copies), label.ends, label.data, label.ordered,
-                          label.distinct and renew(label.distinct, copies))
-        return Value(self.node, Axes(axes, label, getattr(self.axes, "counts", None), self.apart, self.zeros), self.origin)
+            label = Label(
+                renew(label.axis, copies),
+                label.ends,
+                label.data,
+                label.ordered,
+                label.distinct and renew(label.distinct, copies),
+            )
+        return Value(
+            self.node,
+            Axes(axes, label, getattr(self.axes, "counts", None), self.apart, self.zeros),
+            self.origin,
+        )
 
     @property
     def label(self):
@@ -90,7 +111,13 @@ class Call:
     head has its own order of channels, then a product of two heads has none."""
 
     def __init__(self, name, arguments, sizes, reason, used, observe):
-        self.name, self.arguments, self.sizes, self.reason, self.used = name, arguments, sizes, reason, used
+        self.name, self.arguments, self.sizes, self.reason, self.used = (
+            name,
+            arguments,
+            sizes,
+            reason,
+            used,
+        )
         self.observe, self.read, self.units, self.inner = observe, [], False, []
 
     def __getattr__(self, name):
@@ -105,9 +132,14 @@ class Call:
 
     def renew(self):
         """Gives the tensors among the arguments copies of their loose atoms."""
-        self.arguments = {k: a.renewed() if isinstance(a, Value) else [
-            v.renewed() if isinstance(v, Value) else v for v in a] if isinstance(a, (list, tuple)) else a
-            for k, a in self.arguments.items()}
+        self.arguments = {
+            k: a.renewed()
+            if isinstance(a, Value)
+            else [v.renewed() if isinstance(v, Value) else v for v in a]
+            if isinstance(a, (list, tuple))
+            else a
+            for k, a in self.arguments.items()
+        }
 
     def several(self):
         """True if the operation returns several tensors."""
@@ -152,7 +184,7 @@ def index(dim, axes):
 def without(axes, dim):
     """The axes of sums over one axis."""
     k = index(dim, axes)
-    return [*axes[:k], *axes[k + 1:]]
+    return [*axes[:k], *axes[k + 1 :]]
 
 
 def dims(c, axes):
@@ -182,16 +214,83 @@ def unknown(c):
 
 
 # operations whose outputs are apart: always, if the first input is, if one input is, if all are
-ALWAYS = ("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "tensordot", "bilinear", "convolution", "conv1d",
-          "conv2d", "conv3d")
-IF_FIRST = ("softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "tanh", "exp", "log", "neg", "softplus", "sum",
-            "mean", "topk", "sort", "to", "_to_copy")
+ALWAYS = (
+    "linear",
+    "matmul",
+    "mm",
+    "bmm",
+    "addmm",
+    "baddbmm",
+    "einsum",
+    "tensordot",
+    "bilinear",
+    "convolution",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+)
+IF_FIRST = (
+    "softmax",
+    "_softmax",
+    "log_softmax",
+    "_log_softmax",
+    "sigmoid",
+    "tanh",
+    "exp",
+    "log",
+    "neg",
+    "softplus",
+    "sum",
+    "mean",
+    "topk",
+    "sort",
+    "to",
+    "_to_copy",
+)
 IF_ONE, IF_ALL = ("add",), ("mul", "div")
 # further operations whose outputs are 0 for an input only if the inputs are
-DENSE = ("gelu", "silu", "mish", "elu", "leaky_relu", "pow", "square", "sqrt", "rsqrt", "reciprocal", "layer_norm",
-         "native_layer_norm", "rms_norm", "_fused_rms_norm", "embedding", "scaled_dot_product_attention", "view", "reshape",
-         "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "permute", "transpose", "t", "expand", "clone", "alias",
-         "contiguous", "detach", "dropout", "cat", "stack", "slice", "select", "split", "split_with_sizes", "chunk", "unbind")
+DENSE = (
+    "gelu",
+    "silu",
+    "mish",
+    "elu",
+    "leaky_relu",
+    "pow",
+    "square",
+    "sqrt",
+    "rsqrt",
+    "reciprocal",
+    "layer_norm",
+    "native_layer_norm",
+    "rms_norm",
+    "_fused_rms_norm",
+    "embedding",
+    "scaled_dot_product_attention",
+    "view",
+    "reshape",
+    "_unsafe_view",
+    "flatten",
+    "unflatten",
+    "squeeze",
+    "unsqueeze",
+    "permute",
+    "transpose",
+    "t",
+    "expand",
+    "clone",
+    "alias",
+    "contiguous",
+    "detach",
+    "dropout",
+    "cat",
+    "stack",
+    "slice",
+    "select",
+    "split",
+    "split_with_sizes",
+    "chunk",
+    "unbind",
+)
 
 
 def _marked(axes, label, apart, zeros):
@@ -202,7 +301,9 @@ def _marked(axes, label, apart, zeros):
 
 def _zeros(c, inputs):
     """The output's zeros, as in Axes. After ReLU, or from an input of zeros, all numbers may be 0. A bias prevents it."""
-    bias = c.bias if isinstance(c.bias, Value) else c.self if c.name in ("addmm", "baddbmm") else None
+    bias = (
+        c.bias if isinstance(c.bias, Value) else c.self if c.name in ("addmm", "baddbmm") else None
+    )
     if bias is not None and not bias.zeros:
         return 0
     worst = max((v.zeros for v in inputs), default=ROWS)
@@ -222,21 +323,38 @@ def _apart(c, inputs, labels, zeros):
     places, and so is their product without a bias. Masks of -inf are left aside, since no network chooses what it masks."""
     first = bool(inputs) and inputs[0].apart
     masked = c.name == "masked_fill" and c.value == -float("inf")
-    return (c.name in ALWAYS and not zeros or first and (labels == CARRY or c.name in IF_FIRST or masked) or
-            c.name in IF_ONE and zeros < DIFFERENCE and any(v.apart for v in inputs) or
-            c.name in IF_ALL and all(v.apart for v in inputs))
+    return (
+        c.name in ALWAYS
+        and not zeros
+        or first
+        and (labels == CARRY or c.name in IF_FIRST or masked)
+        or c.name in IF_ONE
+        and zeros < DIFFERENCE
+        and any(v.apart for v in inputs)
+        or c.name in IF_ALL
+        and all(v.apart for v in inputs)
+    )
 
 
 def apply(c, op):
     """The axes of the outputs of an operation."""
     from .elementwise import pointwise
+
     space, packet = getattr(op, "namespace", "aten"), getattr(op, "overloadpacket", None)
-    function, labels = RULES.get(c.name if space == "aten" else "%s::%s" % (space, c.name), (unknown, None))
-    if function is unknown and packet and any(torch.Tag.pointwise in getattr(packet, o).tags for o in packet.overloads()):
+    function, labels = RULES.get(
+        c.name if space == "aten" else "%s::%s" % (space, c.name), (unknown, None)
+    )
+    if (
+        function is unknown
+        and packet
+        and any(torch.Tag.pointwise in getattr(packet, o).tags for o in packet.overloads())
+    ):
         function = pointwise
     c.renew()
     several, inputs = c.several(), list(c.values())
-    if all(0 in s for s in (c.sizes if several else [c.sizes])):  # no number of the inputs has an effect
+    if all(
+        0 in s for s in (c.sizes if several else [c.sizes])
+    ):  # no number of the inputs has an effect
         return [uniform(s) for s in c.sizes] if several else uniform(c.sizes)
     if labels is None:
         for v in inputs:

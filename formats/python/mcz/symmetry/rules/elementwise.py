@@ -1,15 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations, copies and constants."""
+
 import torch
 
 from ..axes import Product, elements, free
 from .call import CARRY, READ, Axes, Label, anything, broadcast, rule, uniform, unknown, without
 
-WHOLE = torch.int64, torch.int32, torch.float64, torch.float32, None  # types that hold any index, and the same type
+WHOLE = (
+    torch.int64,
+    torch.int32,
+    torch.float64,
+    torch.float32,
+    None,
+)  # types that hold any index, and the same type
 
 
-@rule("hardswish", "log_sigmoid", "special_expit", "negative", "multiply", "divide", "subtract", "absolute", "arctan",
-      "complex", "polar", "real", "imag")  # without PyTorch's tag for elementwise operations
+@rule(
+    "hardswish",
+    "log_sigmoid",
+    "special_expit",
+    "negative",
+    "multiply",
+    "divide",
+    "subtract",
+    "absolute",
+    "arctan",
+    "complex",
+    "polar",
+    "real",
+    "imag",
+)  # without PyTorch's tag for elementwise operations
 def pointwise(c):
     out = broadcast(c, [v.axes for v in c.values()])
     return [out] * len(c.sizes) if c.several() else out
@@ -19,8 +39,12 @@ def pointwise(c):
 def equal(c):
     """Comparing labels of one axis does not depend on its order."""
     x, y = c.self, c.other
-    if x.label and getattr(y, "label", None) and x.label.ends is y.label.ends is None and (
-            x.label.axis.size == y.label.axis.size):
+    if (
+        x.label
+        and getattr(y, "label", None)
+        and x.label.ends is y.label.ends is None
+        and (x.label.axis.size == y.label.axis.size)
+    ):
         c.unify((x.label.axis, y.label.axis))
     else:
         c.fix(*[e for v in c.values() for e in v.references])
@@ -62,8 +86,21 @@ def convert(c):
     return v.axes
 
 
-@rule("dropout", "feature_dropout", "alpha_dropout", "native_dropout", "type_as", "softmax", "log_softmax", "_softmax",
-      "_log_softmax", "_safe_softmax", "softmin", "special_softmax", "special_log_softmax")
+@rule(
+    "dropout",
+    "feature_dropout",
+    "alpha_dropout",
+    "native_dropout",
+    "type_as",
+    "softmax",
+    "log_softmax",
+    "_softmax",
+    "_log_softmax",
+    "_safe_softmax",
+    "softmin",
+    "special_softmax",
+    "special_log_softmax",
+)
 def keep(c):
     """The sums of softmax do not depend on the order of their terms."""
     axes = list(next(c.values()).axes)
@@ -84,14 +121,33 @@ def spread(axes, sizes):
     axes = [*uniform([1] * (len(sizes) - len(axes))), *axes]
     for k, n in enumerate(sizes):
         if axes[k].size != n:
-            axes[k] = anything(n, axes[:k] + axes[k + 1:])
+            axes[k] = anything(n, axes[:k] + axes[k + 1 :])
     return axes
 
 
 # ---- constants: uniform only if the operation itself writes one number everywhere ------------------------------------
 
-@rule("zeros", "ones", "full", "zeros_like", "ones_like", "full_like", "new_zeros", "new_ones", "new_full", "fill", "zero",
-      "empty", "empty_like", "new_empty", "empty_strided", "new_empty_strided", "empty_permuted", labels=READ)
+
+@rule(
+    "zeros",
+    "ones",
+    "full",
+    "zeros_like",
+    "ones_like",
+    "full_like",
+    "new_zeros",
+    "new_ones",
+    "new_full",
+    "fill",
+    "zero",
+    "empty",
+    "empty_like",
+    "new_empty",
+    "empty_strided",
+    "new_empty_strided",
+    "empty_permuted",
+    labels=READ,
+)
 def constant(c):
     """A network writes to empty memory before it reads it."""
     return uniform(c.sizes)

@@ -3,6 +3,7 @@
 
 Numbers that refer to an axis are labels (call.py): if units of the axis move, so do the numbers. Numbers without a label are
 the same in every network of these groups, so that the axis that they index is fixed."""
+
 from ..axes import ONE, atoms, find, fixed, free, normal, vary
 from .call import READ, Axes, Label, broadcast, index, rule, unknown, without
 from .norms import places_of
@@ -38,10 +39,10 @@ def data_axis(size, rows, needs, labels):
 def topk(c):
     """The largest numbers of an axis, in the order of their size or in any order, and the places where they were."""
     axes, k = list(c.self.axes), index(-1 if c.dim is None else c.dim, c.self.axes)
-    rest = axes[:k] + axes[k + 1:]
+    rest = axes[:k] + axes[k + 1 :]
     largest = data_axis(c.sizes[0][k], rest, [axes[k]] * (c.sorted is False), axes[k])
-    out = axes[:k] + [largest] + axes[k + 1:]
-    return [out, places_of(c, out, axes[k:k + 1], c.used(1), data=largest, distinct=largest)]
+    out = axes[:k] + [largest] + axes[k + 1 :]
+    return [out, places_of(c, out, axes[k : k + 1], c.used(1), data=largest, distinct=largest)]
 
 
 @rule("sort", "argsort", "msort", labels=READ)
@@ -49,10 +50,13 @@ def sort(c):
     """Numbers in order, and the places where they were. Sorted labels are in an order that depends on that of their axis."""
     axes, label = list(c.self.axes), c.self.label
     k = index(0 if c.name == "msort" else -1 if c.dim is None else c.dim, axes)
-    rest, own = axes[:k] + axes[k + 1:], axes[k]
+    rest, own = axes[:k] + axes[k + 1 :], axes[k]
     if label and _distinct(label, own) and label.axis.size == own.size and not c.descending:
         axes[k] = label.axis  # the numbers of all units, in order
-        values, places = Axes(axes, Label(label.axis)), Axes(axes, Label(own, distinct=normal(label.axis)))
+        values, places = (
+            Axes(axes, Label(label.axis)),
+            Axes(axes, Label(own, distinct=normal(label.axis))),
+        )
     elif label and label.ends is None:
         axes[k] = new = data_axis(own.size, rest, [label.axis, own], label.axis)
         values = Axes(axes, Label(label.axis, data=new, ordered=not c.descending))
@@ -60,7 +64,12 @@ def sort(c):
     else:
         strip(c, c.self)
         axes[k] = new = fixed(own.size, "sort")
-        values, places = axes, places_of(c, axes, [own], c.name == "argsort" or c.name == "sort" and c.used(1), distinct=new)
+        values, places = (
+            axes,
+            places_of(
+                c, axes, [own], c.name == "argsort" or c.name == "sort" and c.used(1), distinct=new
+            ),
+        )
     return places if c.name == "argsort" else values if c.name == "msort" else [values, places]
 
 
@@ -101,8 +110,10 @@ def cumsum(c):
 @rule("_grouped_mm", "transformers::grouped_mm_fallback", labels=READ)
 def grouped_product(c):
     """Each row of x, sorted by unit, times the matrix of its unit."""
-    x, w, ends = [c.arguments.get(k) or c.arguments.get(v) for k, v in (
-        ("self", "input"), ("mat2", "weight"), ("offs", "offsets"))]
+    x, w, ends = [
+        c.arguments.get(k) or c.arguments.get(v)
+        for k, v in (("self", "input"), ("mat2", "weight"), ("offs", "offsets"))
+    ]
     label, rows = ends and ends.label, normal(x.axes[0])
     sorted_rows = label and label.ends is not None and find(label.ends) is rows
     if not sorted_rows or len(x.axes) != 2 or len(w.axes) != 3 or c.bias is not None:
@@ -132,7 +143,9 @@ def index_(c):
     if len(new) + len(out) != len(c.sizes):  # a mask of several axes
         strip(c, c.self)
         return unknown(c)
-    together = [k for k, _ in places] == list(range(places[0][0], places[-1][0] + 1)) if places else True
+    together = (
+        [k for k, _ in places] == list(range(places[0][0], places[-1][0] + 1)) if places else True
+    )
     first = places[0][1] if places and together else 0
     out = out[:first] + new + out[first:]
     return Axes(out, Label(c.self.label.axis)) if c.self.label else out
@@ -195,7 +208,10 @@ def index_add(c):
     c.inner.append(without(axes, k))
     numbers = c.index.axes[0] if c.index.axes else ONE
     if new is not None and new.axes:
-        c.unify((numbers, new.axes[k]), *((e, f) for d, (e, f) in enumerate(zip(axes, new.axes)) if d != k))
+        c.unify(
+            (numbers, new.axes[k]),
+            *((e, f) for d, (e, f) in enumerate(zip(axes, new.axes)) if d != k),
+        )
         if c.name == "index_copy" and not _distinct(c.index.label, numbers):
             c.fix(numbers)
     return axes
@@ -205,18 +221,26 @@ def index_add(c):
 def index_put(c):
     """Writes entries by their numbers on some axes. If each place of an axis is written once, the numbers are an order of
     entries, and the result has the inverse order."""
-    new, axes, (k, *others) = c.arguments["values"], list(c.self.axes), [k for k, i in enumerate(c.indices) if i is not None]
+    new, axes, (k, *others) = (
+        c.arguments["values"],
+        list(c.self.axes),
+        [k for k, i in enumerate(c.indices) if i is not None],
+    )
     numbers = c.indices[k]
     strip(c, c.self)
     if others or not numbers.label or len(numbers.axes) != 1:  # such as masks
         strip(c, new, *(c.indices[j] for j in others))
         return unknown(c)
-    whole = refer(c, numbers, axes[k]) and _distinct(numbers.label, numbers.axes[0]) and not c.accumulate and (
-        numbers.axes[0].size == axes[k].size)
+    whole = (
+        refer(c, numbers, axes[k])
+        and _distinct(numbers.label, numbers.axes[0])
+        and not c.accumulate
+        and (numbers.axes[0].size == axes[k].size)
+    )
     if not whole:
         strip(c, new)
     if new.axes and not c.accumulate and not _distinct(numbers.label, numbers.axes[0]):
         c.fix(numbers.axes[0])
-    broadcast(c, [axes[:k] + list(numbers.axes) + axes[k + 1:], new.axes])
+    broadcast(c, [axes[:k] + list(numbers.axes) + axes[k + 1 :], new.axes])
     c.inner.append(without(axes, k))
     return Axes(axes, Label(new.label.axis)) if new.label and whole else axes

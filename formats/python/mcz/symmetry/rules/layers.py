@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Layers: products of matrices, attention, convolutions, pooling, Fourier transforms."""
+
 from ..axes import Product, atoms, fix, fixed, free, vary
 from .call import READ, anything, broadcast, index, rule, unknown
 
@@ -41,7 +42,9 @@ def tensordot(c):
     if not x.axes or not y.axes:
         return unknown(c)
     one, two = [index(k, x.axes) for k in one], [index(k, y.axes) for k in two]
-    if any(x.axes[i].size != y.axes[j].size for i, j in zip(one, two)):  # an axis of one entry is summed first
+    if any(
+        x.axes[i].size != y.axes[j].size for i, j in zip(one, two)
+    ):  # an axis of one entry is summed first
         return unknown(c)
     c.observe(x)
     c.observe(y)
@@ -66,7 +69,10 @@ def outer_product(c):
 @rule("cdist")
 def cdist(c):
     x, y = list(c.values())
-    out = broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [x.axes[-2], y.axes[-2]]
+    out = broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [
+        x.axes[-2],
+        y.axes[-2],
+    ]
     c.inner.append([*out, x.axes[-1]])
     return out
 
@@ -90,13 +96,21 @@ def addmm(c):
 def einsum(c):
     """Axes of one letter have one order. A letter that occurs twice in a term is a diagonal. Axes of an ellipsis are
     counted from its end. Without an output, it has the letters that occur once, sorted."""
-    equation, operands = c.equation.replace(" ", ""), c.operands if c.operands is not None else c.tensors
+    equation, operands = (
+        c.equation.replace(" ", ""),
+        c.operands if c.operands is not None else c.tensors,
+    )
     inputs, arrow, output = equation.partition("->")
     letters, pairs, longest = {}, [], 0
 
     def expanded(term, n):
         """The keys of a term's axes: letters, and numbers for an ellipsis of n axes."""
-        return [k for word in term.replace("...", ".") for k in (range(-n, 0) if word == "." else [word])]
+        return [
+            k
+            for word in term.replace("...", ".")
+            for k in (range(-n, 0) if word == "." else [word])
+        ]
+
     for term, v in zip(inputs.split(","), operands):
         c.observe(v)
         n = len(v.axes) - len(term.replace("...", "")) if "." in term else 0
@@ -145,7 +159,15 @@ def attention(c):
     return out + [q.axes[-2], v.axes[-1]]
 
 
-@rule("conv1d", "conv2d", "conv3d", "convolution", "conv_transpose1d", "conv_transpose2d", "conv_transpose3d")
+@rule(
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "convolution",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+)
 def convolution(c):
     """Channels of groups, as blocks. Positions along an axis keep their order if each output is one position of the input,
     in the same place: a kernel of 1 without stride and padding."""
@@ -172,13 +194,18 @@ def convolution(c):
         c.unify((outputs, c.bias.axes[0]))
     c.inner.append([*x.axes, outputs])
     places = []
-    for k, (e, window) in enumerate(zip(x.axes[lead + 1:], w.axes[2:])):
+    for k, (e, window) in enumerate(zip(x.axes[lead + 1 :], w.axes[2:])):
         stride, pad, more = (_setting(v, k) for v in (c.stride, c.padding, c.output_padding))
-        if window.size == 1 and stride in (None, 1) and pad in (None, 0, "same", "valid") and not more:
+        if (
+            window.size == 1
+            and stride in (None, 1)
+            and pad in (None, 0, "same", "valid")
+            and not more
+        ):
             places.append(e)
         else:
             c.fix(window, e)
-            places += c.fixed(c.sizes[lead + 1 + k:lead + 2 + k])
+            places += c.fixed(c.sizes[lead + 1 + k : lead + 2 + k])
     return x.axes[:lead] + [outputs] + places
 
 
@@ -200,11 +227,28 @@ def embedding(c):
     return c.indices.axes + c.weight.axes[1:]
 
 
-@rule(*["%s%dd%s" % (name, n, more) for n in (1, 2, 3) for name, more in (
-    ("max_pool", ""), ("max_pool", "_with_indices"), ("avg_pool", ""), ("adaptive_avg_pool", ""), ("_adaptive_avg_pool", ""),
-    ("adaptive_max_pool", ""), ("upsample_nearest", ""), ("_upsample_nearest_exact", ""))],
-      "upsample_linear1d", "upsample_bilinear2d", "upsample_trilinear3d", "upsample_bicubic2d", "_upsample_bilinear2d_aa",
-      "_upsample_bicubic2d_aa")
+@rule(
+    *[
+        "%s%dd%s" % (name, n, more)
+        for n in (1, 2, 3)
+        for name, more in (
+            ("max_pool", ""),
+            ("max_pool", "_with_indices"),
+            ("avg_pool", ""),
+            ("adaptive_avg_pool", ""),
+            ("_adaptive_avg_pool", ""),
+            ("adaptive_max_pool", ""),
+            ("upsample_nearest", ""),
+            ("_upsample_nearest_exact", ""),
+        )
+    ],
+    "upsample_linear1d",
+    "upsample_bilinear2d",
+    "upsample_trilinear3d",
+    "upsample_bicubic2d",
+    "_upsample_bilinear2d_aa",
+    "_upsample_bicubic2d_aa",
+)
 def pool(c):
     axes, n = next(c.values()).axes, int(next(ch for ch in c.name if ch.isdigit()))
     c.fix(*axes[-n:])
@@ -225,12 +269,23 @@ def grid_sampler(c):
 TRANSFORMS = ["fft", "ifft", "rfft", "irfft", "hfft", "ihfft"]
 
 
-@rule(*["fft_" + name + n for name in TRANSFORMS for n in ("", "2", "n")], "_fft_c2c", "_fft_r2c", "_fft_c2r")
+@rule(
+    *["fft_" + name + n for name in TRANSFORMS for n in ("", "2", "n")],
+    "_fft_c2c",
+    "_fft_r2c",
+    "_fft_c2r",
+)
 def fourier(c):
     """Mixes the entries along its axes; those along others are independent."""
     axes, d = list(c.self.axes), c.dim
     if d is None:
-        n = len(axes) if c.name.endswith("n") and c.s is None else len(c.s) if c.name.endswith("n") else 1 + c.name.endswith("2")
+        n = (
+            len(axes)
+            if c.name.endswith("n") and c.s is None
+            else len(c.s)
+            if c.name.endswith("n")
+            else 1 + c.name.endswith("2")
+        )
         d = range(-n, 0)
     for k in [index(k, axes) for k in ([d] if isinstance(d, int) else d)]:
         c.fix(axes[k])

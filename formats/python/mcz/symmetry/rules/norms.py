@@ -1,20 +1,54 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums over axes, and norms."""
+
 from ..axes import ONE, Product, atoms, free, vary
 from .call import Axes, Label, Value, broadcast, dims, index, rule
 from .elementwise import pointwise
 
 
-@rule("sum", "nansum", "mean", "nanmean", "amax", "amin", "var", "std", "norm", "linalg_vector_norm", "linalg_norm",
-      "linalg_matrix_norm", "logsumexp", "special_logsumexp", "all", "any", "prod", "max", "min", "var_mean", "std_mean",
-      "aminmax", "count_nonzero", "median", "nanmedian", "mode", "kthvalue", "argmax", "argmin")
+@rule(
+    "sum",
+    "nansum",
+    "mean",
+    "nanmean",
+    "amax",
+    "amin",
+    "var",
+    "std",
+    "norm",
+    "linalg_vector_norm",
+    "linalg_norm",
+    "linalg_matrix_norm",
+    "logsumexp",
+    "special_logsumexp",
+    "all",
+    "any",
+    "prod",
+    "max",
+    "min",
+    "var_mean",
+    "std_mean",
+    "aminmax",
+    "count_nonzero",
+    "median",
+    "nanmedian",
+    "mode",
+    "kthvalue",
+    "argmax",
+    "argmin",
+)
 def reduce(c):
     """One number for the entries along some axes, in any order. The place of an extreme is a label if there is one extreme."""
     if c.name in ("max", "min") and isinstance(c.other, Value):
         return pointwise(c)
     axes = list(c.self.axes)
     over = dims(c, axes)
-    if c.dim is None and c.name in ("mode", "kthvalue") or c.name == "linalg_matrix_norm" and c.dim is None:
+    if (
+        c.dim is None
+        and c.name in ("mode", "kthvalue")
+        or c.name == "linalg_matrix_norm"
+        and c.dim is None
+    ):
         over = [k + len(axes) for k in ([-1] if c.name != "linalg_matrix_norm" else [-2, -1])]
     out = [ONE if k in over else e for k, e in enumerate(axes) if c.keepdim or k not in over]
     if c.name.startswith("arg"):
@@ -35,12 +69,22 @@ def places_of(c, axes, reduced, used, **more):
 def similarity(c):
     out = broadcast(c, [v.axes for v in c.values()])
     k = index((1 if c.name == "cosine_similarity" else -1) if c.dim is None else c.dim, out)
-    return out[:k] + [ONE] * bool(c.keepdim) + out[k + 1:]
+    return out[:k] + [ONE] * bool(c.keepdim) + out[k + 1 :]
 
 
-@rule("batch_norm", "native_batch_norm", "cudnn_batch_norm", "_native_batch_norm_legit", "_native_batch_norm_legit_functional",
-      "_native_batch_norm_legit_no_training", "_batch_norm_with_update", "_batch_norm_with_update_functional",
-      "_batch_norm_no_update", "instance_norm", "prelu")
+@rule(
+    "batch_norm",
+    "native_batch_norm",
+    "cudnn_batch_norm",
+    "_native_batch_norm_legit",
+    "_native_batch_norm_legit_functional",
+    "_native_batch_norm_legit_no_training",
+    "_batch_norm_with_update",
+    "_batch_norm_with_update_functional",
+    "_batch_norm_no_update",
+    "instance_norm",
+    "prelu",
+)
 def channels(c):
     """Each channel by itself, with its own statistics, which are those of the batch in training. Statistics that are
     outputs have one number per channel."""
@@ -49,7 +93,7 @@ def channels(c):
         if v.axes and v.axes[0].size > 1:
             c.unify((x.axes[1], v.axes[0]))
     if c.name != "prelu":
-        c.inner.append(x.axes[c.name != "instance_norm":2])
+        c.inner.append(x.axes[c.name != "instance_norm" : 2])
     if not c.several():
         return x.axes
     own = [x.axes[1]] if len(x.axes) > 1 else []
@@ -76,7 +120,7 @@ def layer_norm(c):
     """The statistics of the last axes do not depend on their order; they are outputs too."""
     axes, n = c.input.axes, len(c.normalized_shape)
     for v in list(c.values())[1:]:
-        broadcast(c, [axes[len(axes) - len(v.axes):], v.axes])
+        broadcast(c, [axes[len(axes) - len(v.axes) :], v.axes])
     c.inner.append(axes[:-n])
     return [axes, *([*axes[:-n], *[ONE] * n] for _ in c.sizes[1:])] if c.several() else axes
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recurrent layers. All gates of a layer have one order of its units."""
+
 from ..axes import Atom, Sum, free, unify, unroll, vary
 from .call import broadcast, rule, unknown
 
@@ -14,7 +15,12 @@ def cell(c, gates, x, h, tensors):
     projection = rest.pop() if rest and len(rest[-1].axes) == 2 else None
     state = projection.axes[0] if projection else units
     c.read += [(w, 1), (u, 1)]
-    c.unify((w.axes[1], x), (u.axes[1], state), (u.axes[1], h), *((t.axes[0], Sum([units] * gates)) for t in (w, u, *rest)))
+    c.unify(
+        (w.axes[1], x),
+        (u.axes[1], state),
+        (u.axes[1], h),
+        *((t.axes[0], Sum([units] * gates)) for t in (w, u, *rest)),
+    )
     if projection:
         c.read.append((projection, 1))
         c.unify((projection.axes[1], units))
@@ -27,8 +33,13 @@ def recurrent_cell(c):
     hx = c.hx if isinstance(c.hx, list) else [c.hx]
     c.observe(c.input)
     c.observe(hx[0])
-    state, units = cell(c, gates, c.input.axes[-1], hx[0].axes[-1],
-                        [t for t in (c.w_ih, c.w_hh, c.b_ih, c.b_hh) if t is not None])
+    state, units = cell(
+        c,
+        gates,
+        c.input.axes[-1],
+        hx[0].axes[-1],
+        [t for t in (c.w_ih, c.w_hh, c.b_ih, c.b_hh) if t is not None],
+    )
     out = broadcast(c, [c.input.axes[:-1], *(v.axes[:-1] for v in hx)])
     c.unify(*((v.axes[-1], units) for v in hx[1:]))
     return [[*out, state], [*out, units]] if c.several() else [*out, state]
@@ -43,14 +54,20 @@ def recurrent(c):
     c.observe(x)
     count = c.num_layers * (2 if c.bidirectional else 1)
     own = len(c.params) // count
-    steps, batch, last = x.axes[0 if not c.batch_first else 1], x.axes[1 if not c.batch_first else 0], x.axes[-1]
+    steps, batch, last = (
+        x.axes[0 if not c.batch_first else 1],
+        x.axes[1 if not c.batch_first else 0],
+        x.axes[-1],
+    )
     c.fix(steps)
     c.unify(*((batch, v.axes[1]) for v in hx))
     stacks = [_stack(c, v.axes, count) for v in hx]
     for first in range(0, count, count // c.num_layers):
         states = []
         for i in range(first, first + count // c.num_layers):
-            state, units = cell(c, GATES[c.name], last, stacks[0][i], c.params[i * own:(i + 1) * own])
+            state, units = cell(
+                c, GATES[c.name], last, stacks[0][i], c.params[i * own : (i + 1) * own]
+            )
             c.unify(*((s[i], e) for s, e in zip(stacks[1:], [units])))
             states.append(state)
         last = Sum(states)

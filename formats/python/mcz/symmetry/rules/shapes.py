@@ -1,12 +1,26 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that move, repeat, join or cut axes."""
+
 from ..axes import EMPTY, ONE, Product, Sum, at, atoms, cut, fixed, free, regroup, unrolled, vary
 from .call import CARRY, anything, broadcast, dims, index, rule, unknown, without
 from .elementwise import spread
 
 
-@rule("view", "reshape", "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "view_copy", "ravel", "atleast_1d",
-      "atleast_2d", "atleast_3d", labels=CARRY)
+@rule(
+    "view",
+    "reshape",
+    "_unsafe_view",
+    "flatten",
+    "unflatten",
+    "squeeze",
+    "unsqueeze",
+    "view_copy",
+    "ravel",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    labels=CARRY,
+)
 def reshape(c):
     return regroup(c.self.axes, c.sizes, c.reason)
 
@@ -33,7 +47,10 @@ def expand(c):
 @rule("repeat", "tile")
 def repeat(c):
     axes = [ONE] * (len(c.sizes) - len(c.self.axes)) + list(c.self.axes)
-    return [e if e.size == n else Product([anything(n // e.size, axes), e]) for e, n in zip(axes, c.sizes)]
+    return [
+        e if e.size == n else Product([anything(n // e.size, axes), e])
+        for e, n in zip(axes, c.sizes)
+    ]
 
 
 @rule("repeat_interleave")
@@ -50,7 +67,7 @@ def cat(c):
     """The entries of each tensor in turn; empty tensors have none, and may have another number of axes."""
     k = index(c.dim or 0, c.sizes)
     tensors = [v.axes for v in c.tensors if all(e.size for e in v.axes)]
-    out = broadcast(c, [t[:k] + [ONE] + t[k + 1:] for t in tensors])
+    out = broadcast(c, [t[:k] + [ONE] + t[k + 1 :] for t in tensors])
     out[k] = Sum([t[k] for t in tensors])
     return out
 
@@ -58,13 +75,17 @@ def cat(c):
 @rule("stack")
 def stack(c):
     out = broadcast(c, [v.axes for v in c.tensors])
-    return out[:index(c.dim or 0, c.sizes)] + [fixed(len(c.tensors), c.reason)] + out[index(c.dim or 0, c.sizes):]
+    return (
+        out[: index(c.dim or 0, c.sizes)]
+        + [fixed(len(c.tensors), c.reason)]
+        + out[index(c.dim or 0, c.sizes) :]
+    )
 
 
 def pick(c, axes, k, i):
     """The axes after selecting entry i of axis k, without that axis."""
     axes = list(axes)
-    rest = axes[:k] + axes[k + 1:]
+    rest = axes[:k] + axes[k + 1 :]
     if axes[k].size == 1:
         return rest
     if axes[k].size > 4096:
@@ -82,7 +103,7 @@ def part(c, axes, k, first, end, step=1):
     first, end = (min(max(v + size if v < 0 else v, 0), size) for v in (first, end))
     length = max(0, -(-(end - first) // step))
     if not length:
-        return axes[:k] + [EMPTY] + axes[k + 1:]
+        return axes[:k] + [EMPTY] + axes[k + 1 :]
     if first == 0 and length == size:
         return axes
     if length == 1:
@@ -93,13 +114,13 @@ def part(c, axes, k, first, end, step=1):
     e = axes[k]
     if step != 1:
         c.fix(e)
-        return axes[:k] + [fixed(length, c.reason)] + axes[k + 1:]
+        return axes[:k] + [fixed(length, c.reason)] + axes[k + 1 :]
     pieces = cut(e, first, c.reason)
     pieces = pieces and cut(pieces[1], length, c.reason)
     if pieces is None:
         c.fix(axes[k])
         pieces = [fixed(length, c.reason)]
-    return axes[:k] + [pieces[0]] + axes[k + 1:]
+    return axes[:k] + [pieces[0]] + axes[k + 1 :]
 
 
 @rule("select")
@@ -114,7 +135,9 @@ def slice_(c):
     size, start = c.self.axes[k].size, c.start or 0
     if not isinstance(start, int):
         return unknown(c)
-    end = start % size + c.length if c.name == "narrow" and size else size if c.end is None else c.end
+    end = (
+        start % size + c.length if c.name == "narrow" and size else size if c.end is None else c.end
+    )
     return part(c, c.self.axes, k, start, end, c.step or 1)
 
 
@@ -166,24 +189,41 @@ def ordered(c):
         if c.name == "diff":
             for v in [v for v in (c.prepend, c.append) if v is not None]:
                 c.fix(v.axes[k])
-                broadcast(c, [t[:k] + [ONE] + t[k + 1:] for t in (axes, v.axes)])
+                broadcast(c, [t[:k] + [ONE] + t[k + 1 :] for t in (axes, v.axes)])
             axes[k] = fixed(c.sizes[k], c.reason)
     return axes
 
 
-@rule("pad", "constant_pad_nd", "reflection_pad1d", "reflection_pad2d", "reflection_pad3d", "replication_pad1d",
-      "replication_pad2d", "replication_pad3d")
+@rule(
+    "pad",
+    "constant_pad_nd",
+    "reflection_pad1d",
+    "reflection_pad2d",
+    "reflection_pad3d",
+    "replication_pad1d",
+    "replication_pad2d",
+    "replication_pad3d",
+)
 def pad(c):
     axes, amounts = list(c.self.axes), c.pad if c.pad is not None else c.padding
     zeros = c.name == "constant_pad_nd" or c.name == "pad" and c.mode in (None, "constant")
     for i in range(len(amounts) // 2):
-        k, (left, right) = len(axes) - 1 - i, amounts[2 * i:2 * i + 2]
+        k, (left, right) = len(axes) - 1 - i, amounts[2 * i : 2 * i + 2]
         if not left and not right:
             continue
         if zeros and left >= 0 and right >= 0 and not all(a.fixed for a in atoms(axes[k])):
-            others = axes[:k] + axes[k + 1:]
-            axes[k] = Sum([e for e in (anything(left, others) if left else None, axes[k],
-                                       anything(right, others) if right else None) if e is not None])
+            others = axes[:k] + axes[k + 1 :]
+            axes[k] = Sum(
+                [
+                    e
+                    for e in (
+                        anything(left, others) if left else None,
+                        axes[k],
+                        anything(right, others) if right else None,
+                    )
+                    if e is not None
+                ]
+            )
         else:
             c.fix(axes[k])
             axes[k] = fixed(c.sizes[k], c.reason)
@@ -208,7 +248,9 @@ def pixel_shuffle(c):
     """A unit of few channels has the entries of several channels at one place."""
     axes, (channels, h, w) = c.self.axes, c.sizes[-3:]
     c.fix(*axes[-2:])
-    squares = Product([fixed(max(axes[-3].size, channels) // min(axes[-3].size, channels), c.reason)])
+    squares = Product(
+        [fixed(max(axes[-3].size, channels) // min(axes[-3].size, channels), c.reason)]
+    )
     if c.name == "pixel_shuffle":
         inner = free(channels)
         c.unify((axes[-3], Product([inner, squares])))
@@ -224,14 +266,17 @@ def unfold(c):
     if c.name == "unfold":
         k = index(c.dimension, axes)
         c.fix(axes[k])
-        return axes[:k] + c.fixed(c.sizes[k:k + 1]) + axes[k + 1:] + c.fixed(c.sizes[-1:])
-    window, lead = fixed(c.kernel_size[0] * c.kernel_size[-1], c.reason), len(c.sizes) - (2 if c.name == "im2col" else 3)
-    c.fix(*axes[lead + 1:])
+        return axes[:k] + c.fixed(c.sizes[k : k + 1]) + axes[k + 1 :] + c.fixed(c.sizes[-1:])
+    window, lead = (
+        fixed(c.kernel_size[0] * c.kernel_size[-1], c.reason),
+        len(c.sizes) - (2 if c.name == "im2col" else 3),
+    )
+    c.fix(*axes[lead + 1 :])
     if c.name == "im2col":
-        return axes[:lead] + [Product([axes[lead], window]), *c.fixed(c.sizes[lead + 1:])]
+        return axes[:lead] + [Product([axes[lead], window]), *c.fixed(c.sizes[lead + 1 :])]
     channels = free(c.sizes[lead])
     c.unify((axes[lead], Product([channels, window])))
-    return axes[:lead] + [channels, *c.fixed(c.sizes[lead + 1:])]
+    return axes[:lead] + [channels, *c.fixed(c.sizes[lead + 1 :])]
 
 
 @rule("diagonal", "diag_embed", "trace", "diagonal_copy")
@@ -239,12 +284,18 @@ def diagonal(c):
     """The rows and columns of a diagonal have one order."""
     axes = list(c.self.axes)
     if c.name == "diag_embed":
-        i, j = sorted(index(v, c.sizes) for v in (-2 if c.dim1 is None else c.dim1, -1 if c.dim2 is None else c.dim2))
+        i, j = sorted(
+            index(v, c.sizes)
+            for v in (-2 if c.dim1 is None else c.dim1, -1 if c.dim2 is None else c.dim2)
+        )
         out = axes[:-1]
         for k in (i, j):
             out.insert(k, axes[-1])
     else:
-        i, j = sorted(index(v, axes) for v in (0 if c.dim1 is None else c.dim1, 1 if c.dim2 is None else c.dim2))
+        i, j = sorted(
+            index(v, axes)
+            for v in (0 if c.dim1 is None else c.dim1, 1 if c.dim2 is None else c.dim2)
+        )
         out = [e for k, e in enumerate(axes) if k not in (i, j)] + [axes[i]] * (c.name != "trace")
     if c.offset or c.name != "diag_embed" and axes[i].size != axes[j].size:
         return unknown(c)
