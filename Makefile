@@ -107,8 +107,8 @@ wheel: ## make a file that pip installs without compiler or root: programs, libr
 	strip $(BUILD)-wheel/stage/usr/bin/*
 	pipelines/setup/build_wheel.py $(BUILD)-wheel/stage "$(WHEELS)"
 
-lint: ## run clang-format, shellcheck, cppcheck and mypy; one line if they find nothing
-	@$(PACKAGES) clang-format shellcheck cppcheck mypy
+lint: ## run clang-format, shellcheck, cppcheck, ruff and mypy; one line if they find nothing
+	@$(PACKAGES) clang-format shellcheck cppcheck
 	@tests/lint
 
 format: ## run clang-format on every C, CUDA and C++ file

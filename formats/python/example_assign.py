@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """An example stage: SciPy's assignment instead of mc-hungarian.
 
-    mc-acts --data train.mcz a.mcz b.mcz | mc-corr | example_assign.py | mc-permute - b.mcz -o pb.mcz
+    mc-acts --data train.mcz a.mcz b.mcz | mc-corr | example_assign.py |
+        mc-permute - b.mcz -o pb.mcz
 
-Reads a matrices stream from a file or standard input. Writes a permutation stream to standard output.
+Reads a matrices stream from a file or standard input. Writes a permutation stream to standard
+output.
 """
 
 import os
@@ -13,12 +15,12 @@ import sys
 from scipy.optimize import linear_sum_assignment
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-import mcz  # noqa: E402
+import mcz
 
 try:
     s = mcz.read(sys.argv[1] if len(sys.argv) > 1 else "-", "matrices")
 except (mcz.Error, OSError) as e:
-    print("example_assign.py: %s" % e, file=sys.stderr)
+    print(f"example_assign.py: {e}", file=sys.stderr)
     sys.exit(3 if isinstance(e, mcz.Error) else 1)
 
 groups, perms = [], {}
@@ -38,4 +40,4 @@ try:
         inputs=[s.id],
     )
 except OSError as e:
-    sys.exit("example_assign.py: %s" % e)
+    sys.exit(f"example_assign.py: {e}")

@@ -1,15 +1,17 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Build backend of pip (PEP 517), and `build_wheel.py STAGE OUT`: pack an installed tree and the Python package into one
-wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
+"""Build backend of pip (PEP 517), and `build_wheel.py STAGE OUT`: pack an installed tree and the
+Python package into one wheel, OUT/mcz-VERSION-....whl. `make wheel` makes STAGE and calls it.
 
-STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the environment, so that the
-programs are on PATH. The shared libraries that the programs load, except the C library's, are bundled in lib/mc. Their
-Debian copyright files, and the licences that these refer to, are in licenses. The programs need an rpath of
-$ORIGIN/../lib/mc. Scripts run the first python3 on PATH, which is the environment's. pip writes the script of
-mc-plot. The same input gives the same bytes.
+STAGE is a DESTDIR of `make install` with PREFIX=/usr. pip copies its bin, lib and share into the
+environment, so that the programs are on PATH. The shared libraries that the programs load, except
+the C library's, are bundled in lib/mc. Their Debian copyright files, and the licences that these
+refer to, are in licenses. The programs need an rpath of $ORIGIN/../lib/mc. Scripts run the first
+python3 on PATH, which is the environment's. pip writes the script of mc-plot. The same input gives
+the same bytes.
 
-A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by `make wheel`."""
+A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by
+`make wheel`."""
 
 import base64
 import hashlib
@@ -21,7 +23,8 @@ import sys
 import zipfile
 
 # the C library of this machine is the oldest that the programs accept
-TAG = f"py3-none-manylinux_{os.confstr('CS_GNU_LIBC_VERSION').split()[1].replace('.', '_')}_{platform.machine()}"
+LIBC = os.confstr("CS_GNU_LIBC_VERSION").split()[1].replace(".", "_")
+TAG = f"py3-none-manylinux_{LIBC}_{platform.machine()}"
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt)\.so")
 METADATA = """Metadata-Version: 2.1
 Name: mcz
@@ -50,7 +53,8 @@ def libraries(programs):
 
 
 def licences(library):
-    """(name in licenses, path) of the copyright file of a library's Debian package, and of the licences in it."""
+    """(name in licenses, path) of the copyright file of a library's Debian package, and of the
+    licences in it."""
     for path in (library, library.removeprefix("/usr")):
         run = subprocess.run(["dpkg", "-S", path], capture_output=True, text=True)
         if run.returncode == 0:
@@ -79,7 +83,8 @@ PACKAGE = os.path.join(ROOT, "formats/python")
 
 
 def project():
-    """(version, metadata) of the Python package; the wheel and the source distribution have the same."""
+    """(version, metadata) of the Python package; the wheel and the source distribution have the
+    same."""
     with open(os.path.join(PACKAGE, "pyproject.toml"), encoding="utf-8") as f:
         text = f.read()
     with open(os.path.join(PACKAGE, "mcz/__init__.py"), encoding="utf-8") as f:
@@ -141,7 +146,7 @@ def pack(stage, out):
     return name_of_wheel
 
 
-# ---- hooks of PEP 517 ------------------------------------------------------------------------------------------------
+# ---- hooks of PEP 517 ----------------------------------------------------------------------------
 
 
 def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):

@@ -4,7 +4,8 @@
     import mcz
     s = mcz.read("p.mcz")                            # or an open binary file: sys.stdin.buffer
     print(s.kind, s.meta, s.id)
-    mcz.write("q.mcz", s.kind, s.meta, s.tensors, history=mcz.history("my-tool", {"seed": 1}, [s]), inputs=[s.id])
+    made = mcz.history("my-tool", {"seed": 1}, [s])
+    mcz.write("q.mcz", s.kind, s.meta, s.tensors, history=made, inputs=[s.id])
 
 Modules:
 
@@ -15,13 +16,14 @@ mcz.groups       which axes of which tensors a permutation reorders
 mcz.data         data sets from arrays or from CIFAR for Python
 mcz.safetensors  safetensors files, also sharded
 
-read() verifies the framing, the content id, and the dtype and shape of each array. It raises mcz.Error for damaged or
-truncated streams and for trailing bytes. formats/README.md describes the framing, formats/codecs what each kind must hold.
-member() selects one permutation of a joint set.
-mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`, which must be on PATH.
+read() verifies the framing, the content id, and the dtype and shape of each array. It raises
+mcz.Error for damaged or truncated streams and for trailing bytes. formats/README.md describes the
+framing, formats/codecs what each kind must hold. member() selects one permutation of a joint set.
+mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`,
+which must be on PATH.
 
-NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}. widened(s) has them, and
-float16, as float32.
+NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}.
+widened(s) has them, and float16, as float32.
 """
 
 __version__ = "0.3.0"

@@ -2,7 +2,8 @@
 """python -m mcz [FILE...]: check streams and list their tensors ("-" or no FILE: standard input)
 
 This program checks the bytes, and `mc-info --check` the contents. mc-info must be on PATH.
-Exit status: 0 all streams are valid; 1 a file cannot be read, or mc-info is missing; 3 a stream is invalid."""
+Exit status: 0 all streams are valid; 1 a file cannot be read, or mc-info is missing; 3 a stream is
+invalid."""
 
 import os
 import shutil
@@ -32,11 +33,13 @@ def show(path, check):
             os.lseek(copy.fileno(), 0, os.SEEK_SET)
             programs.check("-" if piped else path, copy)
     print(
-        "%s: %s, kind %s, id %s, %d records"
-        % (path, "ok" if check else "read", s.kind, s.id, s.records)
+        "{}: {}, kind {}, id {}, {} records".format(
+            path, "ok" if check else "read", s.kind, s.id, s.records
+        )
     )
     for name, a in s.tensors.items():
-        print("  %-8s  %-16s  %s" % (s.dtypes[name], "x".join(map(str, a.shape)) or "scalar", name))
+        shape = "x".join(map(str, a.shape)) or "scalar"
+        print(f"  {s.dtypes[name]:<8}  {shape:<16}  {name}")
 
 
 def main(paths):
@@ -52,10 +55,10 @@ def main(paths):
         try:
             show(path, not missing)
         except (Error, OSError) as e:
-            print("mcz: %s" % e, file=sys.stderr)
+            print(f"mcz: {e}", file=sys.stderr)
             status = max(status, 3 if isinstance(e, Error) else 1)
     if missing:
-        print("mcz: contents are not checked: %s" % missing, file=sys.stderr)
+        print(f"mcz: contents are not checked: {missing}", file=sys.stderr)
     return status
 
 

@@ -1,21 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
-"""Batches of a loader, and the loss and accuracy of a network's output for one. A batch is one of these:
+"""Batches of a loader, and the loss and accuracy of a network's output for one. A batch is one of
+these:
 
 (x, y)          a tuple or list of two: the network's input and its labels
-{argument: x}   a dictionary, as collators of Hugging Face return; its "labels", if any, are y and not an input
+{argument: x}   a dictionary, as collators of Hugging Face return; its "labels", if any, are y and
+                not an input
 x, (x,)         an input without labels: a tensor, or alone in a tuple or list
 
-An input x is a tensor, a tuple or list of arguments, or a dictionary of them: ((x1, x2), y), ({argument: x}, y). If a function
-needs no labels, the first entry of a tuple of any length is x. Batches may have different lengths and shapes."""
+An input x is a tensor, a tuple or list of arguments, or a dictionary of them: ((x1, x2), y),
+({argument: x}, y). If a function needs no labels, the first entry of a tuple of any length is x.
+Batches may have different lengths and shapes."""
 
 from __future__ import annotations
 
 import math
 import os
 import warnings
-from collections.abc import Mapping
-from typing import Any, Callable, Iterable, Iterator, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import torch
 from torch import nn
@@ -28,12 +31,13 @@ Batches = Iterable[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
 IGNORED = -100  # the label that cross_entropy ignores
 BATCHES = (
-    "batches (x, y) of inputs and labels expected (several inputs: ((x1, x2), y) or ({argument: x}, y)), or dictionaries "
+    "batches (x, y) of inputs and labels expected (several inputs: ((x1, x2), y) or ({argument: "
+    "x}, y)), or dictionaries "
     '{argument: x, "labels": y}'
 )
 
 
-# ---- inputs and labels -----------------------------------------------------------------------------------------------
+# ---- inputs and labels ---------------------------------------------------------------------------
 
 
 def loader_of(loader: Any) -> Batches:
@@ -41,7 +45,7 @@ def loader_of(loader: Any) -> Batches:
     order = "(the order is a, b, loader, groups)"
     need(
         not hasattr(loader, "taps") and not isinstance(loader, (str, os.PathLike, Mapping)),
-        "a loader of batches expected, got %s %s" % (type(loader).__name__, order),
+        f"a loader of batches expected, got {type(loader).__name__} {order}",
     )
     need(
         not isinstance(loader, torch.Tensor),
@@ -49,7 +53,7 @@ def loader_of(loader: Any) -> Batches:
     )
     need(
         hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"),
-        "a loader of batches expected, got %s" % type(loader).__name__,
+        f"a loader of batches expected, got {type(loader).__name__}",
     )
     return loader
 
@@ -60,7 +64,8 @@ def shown(items: Iterable[Any], text: str) -> Iterable[Any]:
         with warnings.catch_warnings():  # in a notebook without ipywidgets
             warnings.simplefilter("ignore")
             from tqdm.auto import tqdm
-        return tqdm(items, desc=text, leave=False, disable=None) if text else items  # type: ignore[call-overload]
+        bar: Iterable[Any] = tqdm(items, desc=text, leave=False, disable=None) if text else items
+        return bar
     except ImportError:
         return items
 
@@ -86,8 +91,8 @@ def to(batch: Any, device: torch.device) -> Any:
 
 
 def input_of(batch: Any, example: Any = None) -> Any:
-    """The network's input in a batch. example: that of derived groups. If it has several arguments, a batch of as many tensors
-    is the input, and if it has "labels", so has the input."""
+    """The network's input in a batch. example: that of derived groups. If it has several arguments,
+    a batch of as many tensors is the input, and if it has "labels", so has the input."""
     if isinstance(batch, Mapping):
         labelled = isinstance(example, Mapping) and "labels" in example
         return {k: v for k, v in batch.items() if labelled or k != "labels"}
@@ -105,8 +110,8 @@ def input_of(batch: Any, example: Any = None) -> Any:
 
 
 def labelled(net: nn.Module, batch: Any, loss: Loss) -> tuple[Any, Any]:
-    """(x, y) of a batch. The "labels" of a dictionary remain in x if the network's forward has an argument of this name, for the
-    network's own loss. Only your own loss may go without labels."""
+    """(x, y) of a batch. The "labels" of a dictionary remain in x if the network's forward has an
+    argument of this name, for the network's own loss. Only your own loss may go without labels."""
     if isinstance(batch, Mapping):
         x, y = batch if accepts(net, "labels") else input_of(batch), batch.get("labels")
     else:
@@ -122,17 +127,20 @@ def first_tensor(x: Any) -> torch.Tensor:
     found = [v for v in leaves if isinstance(v, torch.Tensor) and v.dim()]
     need(
         found,
-        "the loader must yield tensors (got %s)" % ", ".join(type(v).__name__ for v in leaves[:1]),
+        "the loader must yield tensors (got {})".format(
+            ", ".join(type(v).__name__ for v in leaves[:1])
+        ),
     )
     return found[0]
 
 
-# ---- loss and accuracy -----------------------------------------------------------------------------------------------
+# ---- loss and accuracy ---------------------------------------------------------------------------
 
 
 class Measured(NamedTuple):
-    """The loss of a batch, a mean, and its weight in the mean of several batches: the number of labels that count, or of inputs
-    for your own loss. correct: the number of `labels` that the network predicts, nan if y are not classes."""
+    """The loss of a batch, a mean, and its weight in the mean of several batches: the number of
+    labels that count, or of inputs for your own loss. correct: the number of `labels` that the
+    network predicts, nan if y are not classes."""
 
     loss: torch.Tensor
     weight: int
@@ -162,8 +170,9 @@ def _own(output: Any) -> Any:
 def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
     """The loss and accuracy of a network's output for the input x and labels y of labelled().
 
-    The default loss is cross entropy of the logits, or the loss in the output if the network got the labels. It knows best how
-    labels are shifted, so then only labels (N) have an accuracy. Raises Error if the labels do not fit the default loss."""
+    The default loss is cross entropy of the logits, or the loss in the output if the network got
+    the labels. It knows best how labels are shifted, so then only labels (N) have an accuracy.
+    Raises Error if the labels do not fit the default loss."""
     logits: Any = next(iter(outputs(output)), None)
     theirs: Any = None
     classes, default = _are_classes(logits, y), loss is F.cross_entropy
@@ -173,17 +182,16 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
     if default and theirs is None and not classes:
         need(
             isinstance(logits, torch.Tensor),
-            "logits expected, got %s (your own loss= reads any output)"
-            % (
-                "a dictionary of %s" % ", ".join(map(str, output))
+            "logits expected, got {} (your own loss= reads any output)".format(
+                "a dictionary of {}".format(", ".join(map(str, output)))
                 if isinstance(output, Mapping)
                 else type(logits).__name__
             ),
         )
         need(
             False,
-            "labels %s of integers expected, got %s of %s (other labels need your own loss=)"
-            % (
+            "labels {} of integers expected, got {} of {} "
+            "(other labels need your own loss=)".format(
                 tuple(logits.shape[:1] + logits.shape[2:]),
                 tuple(y.shape),
                 str(y.dtype)[len("torch.") :],
@@ -194,9 +202,8 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         value, weight = loss(output, y), len(first_tensor((y, x)))
         need(
             isinstance(value, torch.Tensor) and value.numel() == 1,
-            "loss must return a tensor of one number (got %s)"
-            % (
-                "shape %s" % (tuple(value.shape),)
+            "loss must return a tensor of one number (got {})".format(
+                f"shape {tuple(value.shape)}"
                 if isinstance(value, torch.Tensor)
                 else type(value).__name__
             ),
@@ -206,8 +213,8 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
             wrong = y[(y != IGNORED) & ((y < 0) | (y >= logits.shape[1]))]
             need(
                 not len(wrong),
-                "labels from 0 to %d expected, or -100 (got %s)"
-                % (logits.shape[1] - 1, wrong[:1].tolist()),
+                f"labels from 0 to {logits.shape[1] - 1} expected, or -100 (got "
+                f"{wrong[:1].tolist()})",
             )
         value, weight = (
             (

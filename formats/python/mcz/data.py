@@ -8,6 +8,7 @@ import argparse
 import os
 import pickle
 import sys
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,12 +19,13 @@ __all__ = ["cifar", "write"]
 
 AUGMENT = {"rotate": 15.0, "flip": True, "pad": 4}
 CIFAR = {"mean": [0.4914, 0.4822, 0.4465], "std": [0.247, 0.243, 0.261], "augment": AUGMENT}
-# name of the data set, folder, files per split, key of the labels, file and key of the class names, classes
+# name of the data set, folder, files per split, key of the labels, file and key of the class names,
+# classes
 SETS = {
     "cifar10-python": (
         "cifar10",
         "cifar-10-batches-py",
-        {"train": ["data_batch_%d" % i for i in range(1, 6)], "test": ["test_batch"]},
+        {"train": [f"data_batch_{i}" for i in range(1, 6)], "test": ["test_batch"]},
         b"labels",
         "batches.meta",
         b"label_names",
@@ -42,9 +44,10 @@ SETS = {
 
 
 class _Unpickler(pickle.Unpickler):
-    """Loads arrays and plain values only, because a pickle could call any function that it names."""
+    """Loads arrays and plain values only, because a pickle could call any function that it
+    names."""
 
-    ALLOWED = {
+    ALLOWED: ClassVar = {
         ("numpy", "ndarray"),
         ("numpy", "dtype"),
         ("_codecs", "encode"),
@@ -53,7 +56,7 @@ class _Unpickler(pickle.Unpickler):
     }
 
     def find_class(self, module, name):
-        need((module, name) in self.ALLOWED, "unsafe pickle: calls %s.%s" % (module, name))
+        need((module, name) in self.ALLOWED, f"unsafe pickle: calls {module}.{name}")
         return super().find_class(module, name)
 
 
@@ -64,7 +67,7 @@ def _unpickle(path):
         except Error:
             raise
         except Exception as e:  # a damaged pickle may raise any exception
-            raise Error("not a pickle of CIFAR: %s" % e) from None
+            raise Error(f"not a pickle of CIFAR: {e}") from None
 
 
 def cifar(which, folder, split):
@@ -77,8 +80,8 @@ def cifar(which, folder, split):
     folder  that of the unpacked archive, or one that contains it.
     split   "train" or "test".
 
-    Returns images (N,3,32,32) uint8, labels (N), and further arguments for write(). Raises mcz.Error if a file is not a
-    pickle of CIFAR, OSError if it cannot be read."""
+    Returns images (N,3,32,32) uint8, labels (N), and further arguments for write(). Raises
+    mcz.Error if a file is not a pickle of CIFAR, OSError if it cannot be read."""
     name, inner, files, key, meta, names_key, classes = SETS[which]
     if os.path.isdir(os.path.join(folder, inner)):
         folder = os.path.join(folder, inner)
@@ -94,14 +97,14 @@ def cifar(which, folder, split):
             try:
                 x, y = np.asarray(batch[b"data"]), np.asarray(batch[key])
             except ValueError as e:
-                raise Error("its data or labels are not an array: %s" % e) from None
+                raise Error(f"its data or labels are not an array: {e}") from None
             need(
                 x.dtype == np.uint8
                 and x.ndim == 2
                 and x.shape[1] == 3072
                 and y.shape == x.shape[:1],
-                "data (n, 3072) uint8 and labels (n) expected, got %s %s and %s"
-                % (x.shape, x.dtype, y.shape),
+                f"data (n, 3072) uint8 and labels (n) expected, got {x.shape} {x.dtype} and "
+                f"{y.shape}",
             )
             images.append(x.reshape(-1, 3, 32, 32))
             labels.append(y)
@@ -123,12 +126,12 @@ def cifar(which, folder, split):
 def _labels(labels, classes):
     """The labels as int32. Error if int32 would change one, or if one is not a class."""
     labels = np.asarray(labels)
-    need(labels.dtype.kind in "iuf", "labels must be integers (got %s)" % labels.dtype)
+    need(labels.dtype.kind in "iuf", f"labels must be integers (got {labels.dtype})")
     wrong = np.flatnonzero(~((labels >= 0) & (labels < classes) & (labels == np.floor(labels))))
     if len(wrong):
         raise Error(
-            "label of image %d must be an integer from 0 to %d (got %s)"
-            % (wrong[0], classes - 1, labels.flat[wrong[0]])
+            f"label of image {wrong[0]} must be an integer from 0 to {classes - 1} (got "
+            f"{labels.flat[wrong[0]]})"
         )
     return labels.astype(np.int32)
 
@@ -150,29 +153,32 @@ def write(
 ):
     """Writes a dataset stream. Returns its content id.
 
-        mcz.data.write("mine.mcz", images, labels, classes=10, mean=[.49, .48, .45], std=[.25, .24, .26])
+        mcz.data.write("mine.mcz", images, labels, classes=10,
+                       mean=[.49, .48, .45], std=[.25, .24, .26])
 
     path         a path, "-" (standard output) or an open binary file.
     images       (N,C,H,W), uint8, or float32 in [0, 1].
     labels       (N), integers from 0 to classes - 1, of any dtype.
-    mean, std    per channel, for pixels in [0, 1]: the normalisation of networks that train on this data set.
+    mean, std    per channel, for pixels in [0, 1]: the normalisation of networks that train on this
+                 data set.
     name, split, order, class_names   recorded in the stream.
-    augment      {"rotate": degrees, "flip": bool, "pad": pixels}, as formats/codecs/dataset.md describes; default: none.
+    augment      {"rotate": degrees, "flip": bool, "pad": pixels}, as formats/codecs/dataset.md
+                 describes; default: none.
     tool, args   the entry in the stream's history.
 
     Raises mcz.Error if a dtype, a shape or a label is invalid.
     """
-    need(classes == int(classes), "classes must be an integer (got %s)" % classes)
+    need(classes == int(classes), f"classes must be an integer (got {classes})")
     classes = int(classes)
     labels = _labels(labels, classes)
     images = np.asarray(images)
     need(
         images.dtype.name in ("uint8", "float32"),
-        "pixels must be uint8 or float32 (got %s)" % images.dtype,
+        f"pixels must be uint8 or float32 (got {images.dtype})",
     )
     need(
         images.ndim == 4 and labels.shape == images.shape[:1],
-        "images (N,C,H,W) and labels (N) expected, got %s and %s" % (images.shape, labels.shape),
+        f"images (N,C,H,W) and labels (N) expected, got {images.shape} and {labels.shape}",
     )
     meta = {"name": name, "split": split, "order": order, "classes": classes}
     if class_names:
@@ -210,7 +216,7 @@ def main():
             o.output, images, labels, tool="mcz.data", args={"set": o.set, "split": o.split}, **rest
         )
     except (Error, OSError) as e:
-        print("mcz.data: %s" % e, file=sys.stderr)
+        print(f"mcz.data: {e}", file=sys.stderr)
         return 3 if isinstance(e, Error) else 1
     return 0
 

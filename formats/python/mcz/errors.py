@@ -11,19 +11,22 @@ from contextlib import contextmanager
 
 
 def printable(text: str) -> str:
-    """A text as the programs print it: control characters become spaces. Others that are not printable become `?`."""
+    """A text as the programs print it: control characters become spaces. Others that are not
+    printable become `?`."""
     return "".join(c if c.isprintable() else " " if c < " " or c == "\x7f" else "?" for c in text)
 
 
 class Error(Exception):
-    """Invalid or unsupported input. The message is one line of printable characters, or a line and a list with one line each.
+    """Invalid or unsupported input. The message is one line of printable characters, or a line and
+    a list with one line each.
 
         try:
             mcz.read("damaged.mcz")
         except mcz.Error as e:
             print(e)                                # damaged.mcz: is truncated
 
-    names  all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else empty.
+    names  all tensors that a strict mcz.torch.load rejected, of which the message lists a few; else
+           empty.
     lines  the list below the message, such as the problems of mcz.torch.export; else empty.
     """
 
@@ -46,11 +49,8 @@ def whole(name: str, value: object, least: int, most: int | None = None) -> None
     """Raises Error unless an argument is an integer in a range."""
     need(
         isinstance(value, int) and least <= value <= (value if most is None else most),
-        "%s must be an integer %s (got %r)"
-        % (
-            name,
-            "of at least %d" % least if most is None else "from %d to %d" % (least, most),
-            value,
+        "{} must be an integer {} (got {!r})".format(
+            name, f"of at least {least}" if most is None else f"from {least} to {most}", value
         ),
     )
 
@@ -61,7 +61,7 @@ def inside(place: str) -> Iterator[None]:
     try:
         yield
     except Error as e:
-        raise Error("%s: %s" % (place, e.message), e.names, e.lines) from None
+        raise Error(f"{place}: {e.message}", e.names, e.lines) from None
 
 
 def warn(message: str) -> None:

@@ -15,8 +15,9 @@ from .torch_functions import LOG_SOFTMAX
 
 
 def outputs(out):
-    """The tensors in a network's output, which is a tensor, a tuple, a dictionary or an object with `logits`: the logits
-    first, then the rest of a tuple. None of a dictionary's if it has several and no "logits"."""
+    """The tensors in a network's output, which is a tensor, a tuple, a dictionary or an object with
+    `logits`: the logits first, then the rest of a tuple. None of a dictionary's if it has several
+    and no "logits"."""
     if isinstance(out, (tuple, list)):
         return [o for o in out if o is not None]
     if isinstance(out, Mapping):
@@ -25,8 +26,8 @@ def outputs(out):
 
 
 def arguments(x):
-    """The (args, kwargs) of a network's input: a tensor, a tuple of the arguments, or a dictionary of them, in an order that
-    does not depend on the dictionary's."""
+    """The (args, kwargs) of a network's input: a tensor, a tuple of the arguments, or a dictionary
+    of them, in an order that does not depend on the dictionary's."""
     if isinstance(x, Mapping):
         return (), dict(sorted(x.items()))
     return (tuple(x) if isinstance(x, (tuple, list)) else (x,)), {}
@@ -61,11 +62,11 @@ def fit(net, args, kwargs):
             for p in signature.parameters.values()
         )
         raise Error(
-            "the network takes %d argument%s, but the input has %d (for a batch (inputs, labels) pass batch[0])"
-            % (n, "s" * (n != 1), len(args))
+            "the network takes {} argument{}, but the input has {} "
+            "(for a batch (inputs, labels) pass batch[0])".format(n, "s" * (n != 1), len(args))
             if len(args) > n
-            else "the input does not fit the network: %s (several arguments: give "
-            "them as a dictionary, or as a tuple: ((x1, x2), y))" % e
+            else f"the input does not fit the network: {e} (several arguments: give "
+            "them as a dictionary, or as a tuple: ((x1, x2), y))"
         ) from None
 
 
@@ -79,9 +80,9 @@ def form(x):
     args, kwargs = arguments(x)
     return ", ".join(
         (
-            k + " (%s)" % ", ".join(map(str, ["N", *v.shape[1:]]))
+            k + " ({})".format(", ".join(map(str, ["N", *v.shape[1:]])))
             if isinstance(v, torch.Tensor)
-            else "%s %s" % (k, v)
+            else f"{k} {v}"
         ).strip()
         for k, v in [*zip([""] * len(args), args), *kwargs.items()]
     )
@@ -90,15 +91,14 @@ def form(x):
 def brief(e):
     """An exception's type and first line, shortened."""
     text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
-    return "%s: %s" % (
-        type(e).__name__,
-        text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200],
+    return "{}: {}".format(
+        type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200]
     )
 
 
 def call(net, x, run=None, hint=""):
-    """The network's output for an input. run: a function that runs it. Raises Error with the exception of the network's code,
-    and the hint."""
+    """The network's output for an input. run: a function that runs it. Raises Error with the
+    exception of the network's code, and the hint."""
     args, kwargs = arguments(x)
     fit(net, args, kwargs)
     try:
@@ -106,18 +106,18 @@ def call(net, x, run=None, hint=""):
     except Error:
         raise
     except Exception as e:
-        raise Error(
-            "the network does not run on inputs %s: %s%s" % (form(x), brief(e), hint)
-        ) from e
+        raise Error(f"the network does not run on inputs {form(x)}: {brief(e)}{hint}") from e
 
 
 def activation(n, x, w):
-    """The result of PyTorch's function with the op's name. The node's settings are its keyword arguments."""
+    """The result of PyTorch's function with the op's name. The node's settings are its keyword
+    arguments."""
     f = getattr(torch, n["op"], None) or getattr(F, n["op"])  # functional.sigmoid warns
     return f(x, **{s.key: n.get(s.key, s.absent) for s in SETTINGS[n["op"]]})
 
 
-# {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by name}
+# {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by
+# name}
 EVALUATE = {
     **dict.fromkeys(ACTIVATIONS, activation),
     "relu": lambda n, x, w: F.relu(x),  # a traced network has no delta
@@ -159,8 +159,8 @@ EVALUATE = {
 
 
 def verify(net, m, t):
-    """Compares the logits of the graph m (a map) with the network's first outputs, as they were when t traced it, on other
-    images. Adds a difference to the problems of the trace t."""
+    """Compares the logits of the graph m (a map) with the outputs that the network had first when t
+    traced it, on other images. Adds a difference to the problems of the trace t."""
     x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
     state, values, first = net.state_dict(), {}, m["nodes"][0]
     a, b = (
@@ -176,7 +176,7 @@ def verify(net, m, t):
             values[n["name"]] = EVALUATE[n["op"]](
                 n,
                 *(values[i] for i in n["in"]),
-                lambda s, n=n: state["%s.%s" % (n["name"], s) if s else n["name"]],
+                lambda s, n=n: state["{}.{}".format(n["name"], s) if s else n["name"]],
             )
         logits = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
         logits, expected = torch.cat(logits), torch.cat(expected[: len(logits)])
@@ -185,6 +185,7 @@ def verify(net, m, t):
         error, largest = (logits - expected).abs().max().item(), expected.abs().max().item()
     if not error <= 1e-4 * max(largest, 1e-3) or not math.isfinite(error):
         t.problems.append(
-            "(the network itself): the graph's logits differ by %g (largest logit: %g): the network branches "
-            "on its input, or overwrites a tensor that it needs later" % (error, largest)
+            f"(the network itself): the graph's logits differ by {error:g} (largest logit: "
+            f"{largest:g}): the network branches "
+            "on its input, or overwrites a tensor that it needs later"
         )

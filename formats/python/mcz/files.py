@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Files that appear whole or not at all, by the rules of mc's programs (formats/stream/output.h)."""
+"""Files that appear whole or not at all, by the rules of mc's programs
+(formats/stream/output.h)."""
 
 import errno
 import fcntl
@@ -27,7 +28,8 @@ def _naming(path):
 
 
 def _resolve(path):
-    """Follows symbolic links in the last component of `path`. Returns a path, or the number of a descriptor."""
+    """Follows symbolic links in the last component of `path`. Returns a path, or the number of a
+    descriptor."""
     for _ in range(MAX_LINKS):
         folder, name = os.path.split(path)
         if (
@@ -52,8 +54,9 @@ def _is_dead(pid):
 
 
 def _remove_unlocked(path, dead):
-    """Removes a temporary file unless its writer holds a lock on it. Returns False if it has a writer. dead: True if its process
-    does not run, which counts only on file systems without locks."""
+    """Removes a temporary file unless its writer holds a lock on it. Returns False if it has a
+    writer. dead: True if its process does not run, which counts only on file systems without
+    locks."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -109,7 +112,8 @@ def _sync(folder):
 
 
 def _open(path):
-    """(descriptor, temporary path, final path) of a file to write. Without the paths, it is written directly."""
+    """(descriptor, temporary path, final path) of a file to write. Without the paths, it is written
+    directly."""
     target, old = _resolve(path), None
     if isinstance(target, int):
         return os.dup(target), None, None
@@ -118,14 +122,14 @@ def _open(path):
     if old and not stat.S_ISREG(old.st_mode):
         return os.open(target, os.O_WRONLY | os.O_NOCTTY), None, None
     folder, name = os.path.split(target)
-    if not name or old and not os.access(target, os.W_OK):
+    if not name or (old and not os.access(target, os.W_OK)):
         code = errno.EACCES if name else errno.ENOENT
         raise OSError(code, os.strerror(code))
-    stem = ".%s." % os.fsdecode(os.fsencode(name)[:MAX_STEM])
+    stem = f".{os.fsdecode(os.fsencode(name)[:MAX_STEM])}."
     _remove_stale(folder or ".", stem)
-    temporary = os.path.join(folder, "%s%d.mcz-tmp" % (stem, os.getpid()))
+    temporary = os.path.join(folder, f"{stem}{os.getpid()}.mcz-tmp")
     # an earlier process of this number is gone: its file can be removed
-    need(_remove_unlocked(temporary, True), "'%s' is already being written" % path)
+    need(_remove_unlocked(temporary, True), f"'{path}' is already being written")
     fd = _create(temporary)
     if old:
         with suppress(OSError):
@@ -135,9 +139,10 @@ def _open(path):
 
 @contextmanager
 def replacing(path, mode="b"):
-    """A file open for writing ("b" or "t") that replaces path on success. After an exception path is unchanged. Follows symbolic
-    links, and keeps an existing file's permissions. Pipes, devices and descriptors are written directly. Removes temporary files
-    of dead runs for the same path; those of running programs stay."""
+    """A file open for writing ("b" or "t") that replaces path on success. After an exception path
+    is unchanged. Follows symbolic links, and keeps an existing file's permissions. Pipes, devices
+    and descriptors are written directly. Removes temporary files of dead runs for the same path;
+    those of running programs stay."""
     path = os.fsdecode(path)
     with _naming(path):
         fd, temporary, target = _open(path)

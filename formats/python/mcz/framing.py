@@ -20,13 +20,13 @@ BLOCK_MAX, BLOCK_VALUES, OBJECTS = (
 )  # bytes; values and bytes in a written block
 
 
-# ---- the frame -------------------------------------------------------------------------------------------------------
+# ---- the frame -----------------------------------------------------------------------------------
 
 
 class Frame:
-    """Decodes an input that must be exactly one zstd frame with a checksum. `buffer` starts with the current object;
-    more(n) fills it to n bytes. bytes_read counts the input's bytes. `rest` are bytes of the frame before the next
-    block, if the frame holds blocks."""
+    """Decodes an input that must be exactly one zstd frame with a checksum. `buffer` starts with
+    the current object; more(n) fills it to n bytes. bytes_read counts the input's bytes. `rest` are
+    bytes of the frame before the next block, if the frame holds blocks."""
 
     def __init__(self, f):
         self.f, self.buffer, self.bytes_read = f, bytearray(), 0
@@ -104,7 +104,7 @@ class Frame:
             width, n = head[0], int.from_bytes(head[1:], "little")
             need(
                 width in (1, 2, 4, 8) and 0 < n <= BLOCK_MAX and not n % width,
-                "a block of %d bytes of width %d is not valid" % (n, width),
+                f"a block of {n} bytes of width {width} is not valid",
             )
             yield np.frombuffer(self._take(n), "u1").reshape(width, -1).T.tobytes()
 
@@ -121,7 +121,8 @@ class Frame:
 
 
 def blocks(parts):
-    """Yields the bytes of a frame with blocks. parts: pairs of bytes and the width of their values, 1 for objects."""
+    """Yields the bytes of a frame with blocks. parts: pairs of bytes and the width of their values,
+    1 for objects."""
     yield BLOCKS
     objects = bytearray()
 
@@ -152,7 +153,7 @@ class Memory:
         need(len(self.buffer) >= n, "an object ends too early")
 
 
-# ---- objects ---------------------------------------------------------------------------------------------------------
+# ---- objects -------------------------------------------------------------------------------------
 
 # The objects that start with bytes c0 to df: (form, number of bytes of the value or of its length)
 FORMS = (
@@ -168,7 +169,8 @@ FORMS = (
 
 
 class Walk:
-    """One pass over an object. limits: maximum bytes, objects and depth; True if ext type 1 is allowed."""
+    """One pass over an object. limits: maximum bytes, objects and depth; True if ext type 1 is
+    allowed."""
 
     def __init__(self, source, limits):
         self.source, self.at, self.objects = source, 0, 0
@@ -176,8 +178,7 @@ class Walk:
 
     def need(self, n):
         need(
-            self.at + n <= self.max_bytes,
-            "an object is over its limit of %d bytes" % self.max_bytes,
+            self.at + n <= self.max_bytes, f"an object is over its limit of {self.max_bytes} bytes"
         )
         if self.at + n > len(self.source.buffer):
             self.source.more(self.at + n)
@@ -193,7 +194,7 @@ class Walk:
 
     def add_objects(self, n):
         self.objects += n
-        need(self.objects <= self.max_objects, "more than %d objects in one" % self.max_objects)
+        need(self.objects <= self.max_objects, f"more than {self.max_objects} objects in one")
 
     def text(self, n):
         try:
@@ -207,7 +208,7 @@ class Walk:
         code = self.read(1)[0]
         need(
             self.ext_allowed and code == 1,
-            "an ext object of type %d is out of place" % ((code ^ 128) - 128),
+            f"an ext object of type {(code ^ 128) - 128} is out of place",
         )
         self.skip(n)
 
@@ -233,13 +234,13 @@ class Walk:
             return self.text(n)
         if form == "array":
             self.add_objects(n)
-            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
+            need(depth < self.max_depth, f"nested deeper than {self.max_depth}")
             for _ in range(n):
                 self.object(depth + 1)
         elif form == "map":
-            need(n <= KEYS_MAX, "more than %d keys in a map" % KEYS_MAX)
+            need(n <= KEYS_MAX, f"more than {KEYS_MAX} keys in a map")
             self.add_objects(2 * n)
-            need(depth < self.max_depth, "nested deeper than %d" % self.max_depth)
+            need(depth < self.max_depth, f"nested deeper than {self.max_depth}")
             keys = set()
             for _ in range(n):
                 key = self.object(depth + 1)
@@ -255,8 +256,8 @@ class Walk:
 
 
 def walk(source, limits):
-    """The size in bytes of the next object of a Frame or Memory, without unpacking it. Error if it exceeds the limits
-    (see Walk) or breaks a rule of the format."""
+    """The size in bytes of the next object of a Frame or Memory, without unpacking it. Error if it
+    exceeds the limits (see Walk) or breaks a rule of the format."""
     w = Walk(source, limits)
     w.add_objects(1)
     w.object()

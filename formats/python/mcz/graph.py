@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A network's graph (formats/codecs/graph.md): checks, node shapes and tensor names.
 
-The checks are derived from ops.json, the programs' table of operations. `make reference` writes it; do not edit it."""
+The checks are derived from ops.json, the programs' table of operations. `make reference` writes it;
+do not edit it."""
 
 import json
 import re
@@ -24,8 +25,9 @@ def single(v):
 
 
 class Setting:
-    """A setting, from its entry in ops.json. A number is at least `min`, at most `max`, more than `over` and less than
-    `below`, as far as the entry has these. `values` describes the valid values: "a number from 0 to below 1"."""
+    """A setting, from its entry in ops.json. A number is at least `min`, at most `max`, more than
+    `over` and less than `below`, as far as the entry has these. `values` describes the valid
+    values: "a number from 0 to below 1"."""
 
     def __init__(self, entry):
         self.entry, self.key, self.values = entry, entry["key"], entry["values"]
@@ -47,9 +49,9 @@ class Setting:
     def check(self, v, channels):
         n = {"channels": channels, "sides": 2, "image": 3}.get(self.entry.get("list"))
         if n is not None:
-            need(isinstance(v, list) and len(v) == n, '"%s" must be %s' % (self.key, self.values))
+            need(isinstance(v, list) and len(v) == n, f'"{self.key}" must be {self.values}')
         for x in v if n is not None else [v]:
-            need(self.ok(x), '"%s" must be %s (got %s)' % (self.key, self.values, x))
+            need(self.ok(x), f'"{self.key}" must be {self.values} (got {x})')
 
 
 TABLE = json.loads(Path(__file__).with_name("ops.json").read_text(encoding="utf-8"))
@@ -60,25 +62,27 @@ ACTIVATIONS = [op for op, o in OPS.items() if o["activation"]]
 
 
 def check_node(o, channels):
-    """Raises Error if a node's map breaks a rule of the table. channels: channels of the network's images."""
+    """Raises Error if a node's map breaks a rule of the table. channels: channels of the network's
+    images."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
-    need(op in OPS, 'unknown op "%s"' % op)
+    need(op in OPS, f'unknown op "{op}"')
     need(name, "name must have 1 to 95 bytes")
     need(
         all(c > " " and c != "\x7f" for c in name),
         "name must not contain spaces or control characters",
     )
     for key in o:
-        need(key in ["op", "name", "in"] + [s.key for s in SETTINGS[op]], 'unknown key "%s"' % key)
+        need(key in ["op", "name", "in"] + [s.key for s in SETTINGS[op]], f'unknown key "{key}"')
     for s in SETTINGS[op]:
         if s.key in o:
             s.check(o[s.key], channels)
         else:
-            need(s.optional, '"%s" is missing' % s.key)
+            need(s.optional, f'"{s.key}" is missing')
 
 
 class Node:
-    """A node: op, name, ins (nodes), settings {key: value} and, once set, shape (C, H, W). map: as streams store it."""
+    """A node: op, name, ins (nodes), settings {key: value} and, once set, shape (C, H, W). map: as
+    streams store it."""
 
     def __init__(self, op, name, ins, settings):
         self.op, self.name, self.ins, self.settings = op, name, ins, settings
@@ -97,8 +101,9 @@ def windows(n, h, w):
         room = side + 2 * p - k
         need(
             room >= 0 and not (pool and p > k // 2),
-            "%s %d, stride %d, pad %d do not fit an input of %dx%d"
-            % ("window" if pool else "kernel", k, s, p, h, w),
+            "{} {}, stride {}, pad {} do not fit an input of {}x{}".format(
+                "window" if pool else "kernel", k, s, p, h, w
+            ),
         )
         up = pool and n["ceil"]
         out = (room + (s - 1 if up else 0)) // s + 1
@@ -115,26 +120,29 @@ def _shape(n, image):
             factors = n.op == "mul" and i.shape[1:] == (1, 1)
             need(
                 (i.shape[1:] == (h, w) or factors) and (n.op == "concat" or i.shape[0] == c),
-                "inputs of %dx%dx%d and %dx%dx%d do not match" % (c, h, w, *i.shape),
+                "inputs of {}x{}x{} and {}x{}x{} do not match".format(c, h, w, *i.shape),
             )
         return sum(i.shape[0] for i in n.ins) if n.op == "concat" else c, h, w
     if n.op == "conv":
         need(
             c % n["groups"] == 0 and n["out"] % n["groups"] == 0,
-            "invalid grouped convolution: %d input and %d "
-            "output channels, %d groups" % (c, n["out"], n["groups"]),
+            "invalid grouped convolution: {} input and {} output channels, {} groups".format(
+                c, n["out"], n["groups"]
+            ),
         )
     if n.op == "groupnorm":
-        need(c % n["groups"] == 0, "%d channels do not divide into %d groups" % (c, n["groups"]))
+        need(
+            c % n["groups"] == 0, "{} channels do not divide into {} groups".format(c, n["groups"])
+        )
     if n.op in ("linear", "loss"):
         need(
             (h, w) == (1, 1),
-            "a linear layer's input must be flat (got %dx%dx%d)" % (c, h, w)
+            f"a linear layer's input must be flat (got {c}x{h}x{w})"
             if n.op == "linear"
-            else "logits of %dx%dx%d" % (c, h, w),
+            else f"logits of {c}x{h}x{w}",
         )
     if n.op == "dropout":
-        need(c * h * w <= DROPOUT_MAX, "dropout of more than %d values per image" % DROPOUT_MAX)
+        need(c * h * w <= DROPOUT_MAX, f"dropout of more than {DROPOUT_MAX} values per image")
     if n.op in ("conv", "maxpool", "avgpool"):
         h, w = windows(n, h, w)
     elif n.op == "adaptpool":
@@ -177,12 +185,12 @@ def tensors(n):
     ] if n.op == "batchnorm" else []
 
 
-# ---- names -----------------------------------------------------------------------------------------------------------
+# ---- names ---------------------------------------------------------------------------------------
 
 TIMES = "times_"  # prefix of a constant scale's name, in its last part: times_0.125_1
 
 
 def constant(name):
     """The value of a constant scale, from its name; None for other names."""
-    match = re.search(r"(?:^|\.)%s(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$" % TIMES, name)
+    match = re.search(rf"(?:^|\.){TIMES}(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$", name)
     return float(match[1]) if match else None

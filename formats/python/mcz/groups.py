@@ -1,32 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Groups of units that are permuted together, for networks without a graph (formats/exchange/groups.md).
+"""Groups of units that are permuted together, for networks without a graph
+(formats/exchange/groups.md).
 
-mcz.torch.groups derives the groups of a module. To declare groups by hand, write a dictionary, a list of rows or a group
-file. A unit is one index of a hidden layer: a channel, a neuron or a head. A group lists every axis of every tensor on
-which its units appear:
+mcz.torch.groups derives the groups of a module. To declare groups by hand, write a dictionary, a
+list of rows or a group file. A unit is one index of a hidden layer: a channel, a neuron or a head.
+A group lists every axis of every tensor on which its units appear:
 
     groups = {"hidden": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "at": "fc2:in"},
-              "heads": {"out": ["qkv.weight:0"], "in": ["proj.weight:1"], "size": 12, "at": "proj:in"}}
+              "heads": {"out": ["qkv.weight:0"], "in": ["proj.weight:1"], "size": 12, "at":
+              "proj:in"}}
 
 The keys of a group in a dictionary:
 
-out, in  lists of "NAME:AXIS". NAME may contain `*`: `fc1.*` is fc1.weight, fc1.bias and batch norm's statistics.
-size     number of units. Required if a unit is a block of several indices; default: the length of the axis.
-at       for mcz.torch.moments: the module, or modules, whose output shows the units; "PATH:in" for its input.
-         `PATH[32:64]` selects these indices of the last axis (or of "axis").
+out, in  lists of "NAME:AXIS". NAME may contain `*`: `fc1.*` is fc1.weight, fc1.bias and batch
+         norm's statistics.
+size     number of units. Required if a unit is a block of several indices; default: the length of
+         the axis.
+at       for mcz.torch.moments: the module, or modules, whose output shows the units; "PATH:in" for
+         its input. `PATH[32:64]` selects these indices of the last axis (or of "axis").
 axis     for mcz.torch.moments: the axis of that output on which the units are.
 
-A Row says the same of one axis. All rows of a group have the same count. Two rows of one axis must not overlap, except that
-one may be within a unit of the other. Then the smaller blocks move first, and the larger blocks move with their contents.
-In grouped-query attention, query heads share the order of the value channels. So the value group appears in every query head,
-and counts as outside them, as does any group with rows at the same places in all units of a row.
+A Row says the same of one axis. All rows of a group have the same count. Two rows of one axis must
+not overlap, except that one may be within a unit of the other. Then the smaller blocks move first,
+and the larger blocks move with their contents. In grouped-query attention, query heads share the
+order of the value channels. So the value group appears in every query head, and counts as outside
+them, as does any group with rows at the same places in all units of a row.
 
-The weight of a convolution in G groups has shape (out, in / G, ...). Axis 0 has G equal parts, one per group. With parts=G,
-axis 1 has G * (in / G) indices: those of the first part, then those of the second, and so on. Group files write 1/G. Any axis
-after the first can be counted over parts, as in the weights of a mixture of experts, whose experts are on axis 0.
+The weight of a convolution in G groups has shape (out, in / G, ...). Axis 0 has G equal parts, one
+per group. With parts=G, axis 1 has G * (in / G) indices: those of the first part, then those of the
+second, and so on. Group files write 1/G. Any axis after the first can be counted over parts, as in
+the weights of a mixture of experts, whose experts are on axis 0.
 
-If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves all heads: its module shows
-their units, one head after the other."""
+If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves
+all heads: its module shows their units, one head after the other."""
 
 import fnmatch
 import os
@@ -43,10 +49,11 @@ __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 FIELDS = "tensor", "axis", "offset", "count", "block", "group"
 MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
-AXIS = re.compile("(%s)|[1-9][0-9]{0,9}/([2-9]|[1-9][0-9]{1,9})" % NUMBER.pattern)
+AXIS = re.compile(f"({NUMBER.pattern})|[1-9][0-9]{{0,9}}/([2-9]|[1-9][0-9]{{1,9}})")
 NAME = re.compile("[!-~]{1,119}")
 Row = namedtuple("Row", "tensor axis offset count block group parts", defaults=(1,))
-Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices from index `offset`.
+Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices
+from index `offset`.
 
     mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")
 
@@ -56,7 +63,8 @@ offset  the group's first index on that axis
 count   its number of units, the same in all rows of the group
 block   indices per unit
 group   the group's name
-parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures of experts)"""
+parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures of
+        experts)"""
 
 
 def read(path):
@@ -64,24 +72,25 @@ def read(path):
 
         mcz.groups.read("groups.tsv")[0].group
 
-    Returns a list of Row. Raises mcz.Error with the number of a malformed line, OSError if the file cannot be read."""
+    Returns a list of Row. Raises mcz.Error with the number of a malformed line, OSError if the file
+    cannot be read."""
     with open(path, "rb") as f:
         raw = f.read(MAX_TEXT + 1)
     with inside(os.fsdecode(path)):
-        need(len(raw) <= MAX_TEXT and b"\0" not in raw, "not a text of at most %d bytes" % MAX_TEXT)
+        need(len(raw) <= MAX_TEXT and b"\0" not in raw, f"not a text of at most {MAX_TEXT} bytes")
         lines = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
         lines = [(i, line.removesuffix("\r")) for i, line in lines]
         lines = [(i, line.split("\t")) for i, line in lines if line and not line.startswith("#")]
         need(
             lines and tuple(lines[0][1]) == FIELDS,
-            "its first line must be %s, separated by tabs" % " ".join(FIELDS),
+            "its first line must be {}, separated by tabs".format(" ".join(FIELDS)),
         )
         for i, words in lines[1:]:
             need(
                 len(words) == 6
                 and AXIS.fullmatch(words[1])
                 and all(NUMBER.fullmatch(w) for w in words[2:5]),
-                "line %d: %s expected" % (i, ", ".join(FIELDS)),
+                "line {}: {} expected".format(i, ", ".join(FIELDS)),
             )
     return [parse(w) for _, w in lines[1:]]
 
@@ -95,12 +104,12 @@ def parse(words):
 def text(rows):
     """The text of a group file with these rows, and of the "symmetry" in streams.
 
-        print(mcz.groups.text([("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]))
+        rows = [("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]
+        print(mcz.groups.text(rows))
 
     rows  a list of Row, or of tuples in its order. rows() checks them."""
     lines = [
-        r if r[6:] in ((), (1,)) else (r[0], "%s/%s" % (r[1], r[6]), *r[2:])
-        for r in map(tuple, rows)
+        r if r[6:] in ((), (1,)) else (r[0], f"{r[1]}/{r[6]}", *r[2:]) for r in map(tuple, rows)
     ]
     return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
 
@@ -122,12 +131,15 @@ def _declared(groups, shapes, problems):
         extra = set(g) - {"out", "in", "at", "size", "axis"}
         if extra:
             problems.append(
-                'group "%s": unknown key %s (out, in, size, at, axis)'
-                % (group, ", ".join(sorted(extra)))
+                'group "{}": unknown key {} (out, in, size, at, axis)'.format(
+                    group, ", ".join(sorted(extra))
+                )
             )
         if not isinstance(g.get("size", 2), (int, np.integer)) or g.get("size", 2) < 2:
             problems.append(
-                'group "%s": "size" must be an integer of at least 2 (got %r)' % (group, g["size"])
+                'group "{}": "size" must be an integer of at least 2 (got {!r})'.format(
+                    group, g["size"]
+                )
             )
             continue
         for entry in list(g.get("out", [])) + list(g.get("in", [])):
@@ -139,7 +151,7 @@ def _declared(groups, shapes, problems):
             ]
             if not names or not NUMBER.fullmatch(axis):
                 problems.append(
-                    'group "%s": "%s" is not NAME:AXIS of a tensor of this network' % (group, entry)
+                    f'group "{group}": "{entry}" is not NAME:AXIS of a tensor of this network'
                 )
                 continue
             for n in names:
@@ -147,8 +159,8 @@ def _declared(groups, shapes, problems):
                 size = g.get("size", length)
                 if not length or length % size:
                     problems.append(
-                        'group "%s": axis %s of "%s", of shape %s, cannot hold %d units'
-                        % (group, axis, n, tuple(shapes[n]), size)
+                        f'group "{group}": axis {axis} of "{n}", of shape {tuple(shapes[n])}, '
+                        f"cannot hold {size} units"
                     )
                 else:
                     yield Row(n, int(axis), 0, size, length // size, group)
@@ -159,7 +171,8 @@ def _end(row):
 
 
 def _leaves_parts(row, shape, parts):
-    """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries between parts."""
+    """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries
+    between parts."""
     part = shape[row.axis] if row.axis else shape[0] // parts
     return row.offset // part != (_end(row) - 1) // part and bool(
         row.axis or row.offset % part or row.block % part
@@ -175,7 +188,7 @@ def _row(r):
         and isinstance(r[0], str)
         and isinstance(r[5], str)
         and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
-        "row %r: (%s) expected, with integers from axis to block" % (r, ", ".join(FIELDS)),
+        "row {!r}: ({}) expected, with integers from axis to block".format(r, ", ".join(FIELDS)),
     )
     return Row(r[0], *map(int, r[1:5]), r[5], *map(int, r[6:]))
 
@@ -183,12 +196,15 @@ def _row(r):
 def rows(groups, shapes):
     """Checks groups against a network and expands them to rows.
 
-        rows, sizes = mcz.groups.rows("groups.tsv", {k: v.shape for k, v in net.state_dict().items()})
+        shapes = {k: v.shape for k, v in net.state_dict().items()}
+        rows, sizes = mcz.groups.rows("groups.tsv", shapes)
 
-    groups  a dictionary, a list of rows, the path of a group file, or the result of mcz.torch.groups.
+    groups  a dictionary, a list of rows, the path of a group file, or the result of
+            mcz.torch.groups.
     shapes  {tensor: shape} of the network.
 
-    Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not fit.
+    Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not
+    fit.
     """
     problems, sizes, counted = [], {}, {}
     need(
@@ -196,14 +212,15 @@ def rows(groups, shapes):
         "a path expected, got the text of a group file (write it to a file)",
     )
     wrong = [
-        "%s: %s expected, got %s" % (k, v, tuple(shapes[k]))
+        f"{k}: {v} expected, got {tuple(shapes[k])}"
         for k, v in getattr(groups, "shapes", {}).items()
         if k in shapes and tuple(shapes[k]) != v
     ]
     need(
         not wrong,
-        "the groups are of a network with other shapes (%s)"
-        % "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3)),
+        "the groups are of a network with other shapes ({})".format(
+            "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3))
+        ),
     )
     if isinstance(groups, (str, os.PathLike)):
         groups = read(groups)
@@ -217,57 +234,57 @@ def rows(groups, shapes):
         parts = counted.setdefault(r.tensor, {}).setdefault(r.axis, r.parts)
         if not NAME.fullmatch(r.group):
             problems.append(
-                'group "%s": a name must be 1 to 119 printable ASCII characters without spaces'
-                % r.group
+                f'group "{r.group}": a name must be 1 to 119 printable ASCII characters without '
+                "spaces"
             )
         elif r.tensor not in shapes:
-            problems.append('group "%s": unknown tensor "%s"' % (r.group, r.tensor))
+            problems.append(f'group "{r.group}": unknown tensor "{r.tensor}"')
         elif r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
             problems.append(
-                'group "%s": "%s" is not a name that group files can hold' % (r.group, r.tensor)
+                f'group "{r.group}": "{r.tensor}" is not a name that group files can hold'
             )
         elif r.parts != 1 and (r.axis < 1 or r.parts < 2 or not length or shape[0] % r.parts):
             problems.append(
-                'group "%s": axis %d of "%s", of shape %s, cannot be counted over %d parts'
-                % (r.group, r.axis, r.tensor, shape, r.parts)
+                f'group "{r.group}": axis {r.axis} of "{r.tensor}", of shape {shape}, cannot be '
+                f"counted over {r.parts} parts"
             )
         elif parts != r.parts:
             problems.append(
-                'group "%s": axis %d of "%s" must be counted over the same parts in all rows'
-                % (r.group, r.axis, r.tensor)
+                f'group "{r.group}": axis {r.axis} of "{r.tensor}" must be counted over the same '
+                "parts in all rows"
             )
         elif r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
             problems.append(
-                'group "%s": %d units at indices %d to %d do not fit axis %d of "%s", of shape %s'
-                % (r.group, r.count, r.offset, _end(r) - 1, r.axis, r.tensor, shape)
+                f'group "{r.group}": {r.count} units at indices {r.offset} to {_end(r) - 1} do not '
+                f'fit axis {r.axis} of "{r.tensor}", of shape {shape}'
             )
         elif sizes.setdefault(r.group, r.count) != r.count:
             problems.append(
-                'group "%s": %d units expected in "%s", got %d'
-                % (r.group, sizes[r.group], r.tensor, r.count)
+                f'group "{r.group}": {sizes[r.group]} units expected in "{r.tensor}", got {r.count}'
             )
     if not problems:
         problems = [
-            'group "%s": moves entries of "%s" between its %d parts' % (r.group, r.tensor, parts)
+            f'group "{r.group}": moves entries of "{r.tensor}" between its {parts} parts'
             for r in found
             for axis, parts in counted[r.tensor].items()
             if parts > 1 and r.axis in (0, axis) and _leaves_parts(r, shapes[r.tensor], parts)
         ]
     if not problems:
         problems = [
-            'group "%s": overlaps another row on axis %d of "%s"' % (r.group, r.axis, r.tensor)
+            f'group "{r.group}": overlaps another row on axis {r.axis} of "{r.tensor}"'
             for r in _direct(found, shapes)[1]
         ]
     if problems:
         raise Error("; ".join(dict.fromkeys(problems)))
     need(found, "no groups: nothing can be permuted")
-    need(len(sizes) <= MAX_GROUPS, "more than %d groups" % MAX_GROUPS)
+    need(len(sizes) <= MAX_GROUPS, f"more than {MAX_GROUPS} groups")
     _check_units(found, shapes, sizes)
     return found, sizes
 
 
 def _direct(found, shapes):
-    """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps another])."""
+    """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps
+    another])."""
     direct, overlaps, outer, inner = (
         {},
         [],
@@ -320,9 +337,10 @@ def _width(r, shapes):
 
 
 def places(found, shapes):
-    """The place of each row within another: a list of (row, outer row, unit, offset in the unit), or (row, None, 0, 0). Rows
-    that contain a group at the same places in all their units are skipped. If only the row's axis is counted over parts, each
-    index of the outer row counts as the row's indices per part. The rows must not overlap otherwise."""
+    """The place of each row within another: a list of (row, outer row, unit, offset in the unit),
+    or (row, None, 0, 0). Rows that contain a group at the same places in all their units are
+    skipped. If only the row's axis is counted over parts, each index of the outer row counts as the
+    row's indices per part. The rows must not overlap otherwise."""
     direct = _direct(found, shapes)[0]
     of, result = {}, []
     for r in found:
@@ -361,7 +379,8 @@ def nesting(found, shapes):
     found   the rows of rows().
     shapes  {tensor: shape} of the network.
 
-    Returns {group: (outer group, unit)}. Raises mcz.Error if a group's rows are within different units."""
+    Returns {group: (outer group, unit)}. Raises mcz.Error if a group's rows are within different
+    units."""
     return _parents(places(found, shapes))
 
 
@@ -372,13 +391,14 @@ def _parents(placed):
         parent = (up.group, unit) if up else None
         need(
             parents.setdefault(r.group, parent) == parent,
-            'group "%s" is not within the same unit in all its rows' % r.group,
+            f'group "{r.group}" is not within the same unit in all its rows',
         )
     return {g: parent for g, parent in parents.items() if parent}
 
 
 def _check_units(found, shapes, sizes):
-    """Raises Error unless the units of each group contain equal groups, in the same places and the same order."""
+    """Raises Error unless the units of each group contain equal groups, in the same places and the
+    same order."""
     placed, slot, own = places(found, shapes), {}, {g: [] for g in sizes}
     parents = _parents(placed)
     for p in placed:
@@ -389,7 +409,7 @@ def _check_units(found, shapes, sizes):
         slot[g] = len(units_of[up][unit])
         units_of[up][unit].append(g)
     for g, units in units_of.items():
-        need(len(set(map(len, units))) == 1, 'the units of group "%s" contain different groups' % g)
+        need(len(set(map(len, units))) == 1, f'the units of group "{g}" contain different groups')
 
     def depth(g):
         return 1 + depth(parents[g][0]) if g in parents else 0
@@ -410,21 +430,22 @@ def _check_units(found, shapes, sizes):
         first[g] = units_of[first[up]][0][slot[g]] if up else g
         need(
             not up or forms[g] == forms[first[g]],
-            'group "%s" does not match its counterpart in the first unit of "%s"' % (g, up),
+            f'group "{g}" does not match its counterpart in the first unit of "{up}"',
         )
 
 
 def gather(length, rows, permutation):
     """The old index of each new index of an axis, for the rows on it.
 
-        order = mcz.groups.gather(4, [mcz.groups.Row("fc.weight", 0, 0, 2, 2, "g")], {"g": [1, 0]})     # 2, 3, 0, 1
+        row = mcz.groups.Row("fc.weight", 0, 0, 2, 2, "g")
+        order = mcz.groups.gather(4, [row], {"g": [1, 0]})       # 2, 3, 0, 1
 
     length       the length of the axis, over all parts.
     rows         the rows on this axis of one tensor.
     permutation  {group: integers (K)}: the new unit i is the old unit p[i].
 
-    Returns integers (length). Reshaped to (parts, length / parts), they have part k's indices in row k, from
-    k * length / parts. Does not check the rows."""
+    Returns integers (length). Reshaped to (parts, length / parts), they have part k's indices in
+    row k, from k * length / parts. Does not check the rows."""
     index = np.arange(length)
     for r in sorted(rows, key=lambda r: r.block):
         part = slice(r.offset, r.offset + r.count * r.block)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
-"""Align, merge and connect two PyTorch networks without a graph. PyTorch runs the networks, mc's programs align them,
-and the results are mc's streams and tables. mcz.torch has these names."""
+"""Align, merge and connect two PyTorch networks without a graph. PyTorch runs the networks, mc's
+programs align them, and the results are mc's streams and tables. mcz.torch has these names."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ import math
 import os
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import SimpleNamespace
-from typing import Any, Callable, Iterable, Iterator, Optional, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -56,16 +56,18 @@ PROGRAMS = {
 }  # that align by them
 
 
-# ---- alignment -------------------------------------------------------------------------------------------------------
+# ---- alignment -----------------------------------------------------------------------------------
 
 
 def save(net: nn.Module, path: Path, groups: Any) -> str:
-    """Writes a network's weights stream, as mc-convert --groups does: for mc-match, mc-permute and mc-info.
+    """Writes a network's weights stream, as mc-convert --groups does: for mc-match, mc-permute and
+    mc-info.
 
         mcz.torch.save(a, "a.mcz", groups)
 
-    It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as float32. Returns the
-    content id, or raises mcz.Error if groups do not fit the network, or numbers are not finite."""
+    It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as
+    float32. Returns the content id, or raises mcz.Error if groups do not fit the network, or
+    numbers are not finite."""
     meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows_of(net, groups))}
     need(
         not any(v.is_complex() for v in tensors_of(net).values()), "streams hold no complex numbers"
@@ -75,12 +77,12 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
         for k, v in tensors_of(net).items()
         if v.is_floating_point() and not bool(v.isfinite().all())
     ]
-    need(not wrong, "streams hold finite numbers only (not %s)" % listed(wrong))
+    need(not wrong, f"streams hold finite numbers only (not {listed(wrong)})")
     tensors, dtypes = _door()._arrays(net)
     return mcz.write(path, "weights", meta, tensors, dtypes=dtypes)
 
 
-def keep(found: bytes, path: Optional[Path], groups: Any) -> Stream:
+def keep(found: bytes, path: Path | None, groups: Any) -> Stream:
     """The permutation or joint set of a stream, which is also written to the path."""
     if path is not None:
         with replacing(path) as f:
@@ -90,17 +92,15 @@ def keep(found: bytes, path: Optional[Path], groups: Any) -> Stream:
     return p
 
 
-def check_arguments(
-    loader: Optional[Batches], groups: Any, by: str, options: Sequence[str]
-) -> None:
+def check_arguments(loader: Batches | None, groups: Any, by: str, options: Sequence[str]) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
-    need(by in PROGRAMS, 'by must be "activations" or "weights" (got %r)' % (by,))
+    need(by in PROGRAMS, f'by must be "activations" or "weights" (got {by!r})')
     need(
         not isinstance(options, str) and all(isinstance(v, str) for v in options),
-        'options must be a list of texts, such as ["--seed", "2"] (got %r)' % (options,),
+        f'options must be a list of texts, such as ["--seed", "2"] (got {options!r})',
     )
     need(
-        loader is not None or by == "weights" and groups is not None,
+        loader is not None or (by == "weights" and groups is not None),
         'a loader of batches expected, got None (groups suffice with by="weights")',
     )
     if loader is not None:
@@ -112,10 +112,10 @@ def check_arguments(
 def align(
     a: nn.Module,
     b: nn.Module,
-    loader: Optional[Batches],
+    loader: Batches | None,
     groups: Any = None,
     by: str = "activations",
-    path: Optional[Path] = None,
+    path: Path | None = None,
     options: Sequence[str] = (),
     progress: bool = True,
     **moments: Any,
@@ -128,14 +128,16 @@ def align(
     a, b     networks of one architecture, each on any device.
     loader   batches, as for mcz.torch.moments. With by="weights" and groups it may be None.
     groups   as mcz.groups describes; default: mcz.torch.groups(a, x) of the first batch.
-    by       "activations": their correlation over the loader; "weights": inner products of the parameters.
+    by       "activations": their correlation over the loader; "weights": inner products of the
+             parameters.
     path     a permutation stream to write as well.
     options  options of mc-hungarian, or with by="weights" of mc-match: ["--seed", "2"].
     progress  show a progress bar if tqdm is installed.
     moments  further arguments of mcz.torch.moments: at, stage.
 
-    Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings become Python's. Raises mcz.Error
-    if networks or groups do not fit or the loader is empty, and OSError, before it reads the loader, if a program is missing."""
+    Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings
+    become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
+    OSError, before it reads the loader, if a program is missing."""
     check_arguments(loader, groups, by, options)
     with random_numbers_kept():
         images: Iterator[Any] = iter(
@@ -163,7 +165,7 @@ def align(
         return keep(pipe(b"", ["mc-match", "--no-progress", *options, *names]), path, groups)
 
 
-# ---- curves ----------------------------------------------------------------------------------------------------------
+# ---- curves --------------------------------------------------------------------------------------
 
 
 def _modes(net: nn.Module) -> list[bool]:
@@ -177,7 +179,8 @@ def step(epoch: int) -> float:
 
 
 class Curve:
-    """A path of networks from a to b: a Bezier curve or a polygonal chain through control points, or a straight line.
+    """A path of networks from a to b: a Bezier curve or a polygonal chain through control points,
+    or a straight line.
 
         c = mcz.torch.Curve(a, b, p)                      # on the straight line
         c.train(loader, epochs=5).save("curve.mcz")
@@ -188,10 +191,11 @@ class Curve:
     p        a permutation for b, as align() returns it, or the path of one; None if b is aligned.
     kind     "bezier": Σ C(n,i) tⁱ (1−t)ⁿ⁻ⁱ point_i; "chain": straight from point to point.
     control_points  the number of points between the ends, 0 (a straight line) to 62.
-    groups   the groups of p; default: p.groups, which only align() and align_many() set. save() writes them too.
+    groups   the groups of p; default: p.groups, which only align() and align_many() set. save()
+             writes them too.
 
-    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires PyTorch 2.2. Raises
-    mcz.Error if networks or permutation do not fit."""
+    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires
+    PyTorch 2.2. Raises mcz.Error if networks or permutation do not fit."""
 
     def __init__(
         self,
@@ -202,7 +206,7 @@ class Curve:
         control_points: int = 1,
         groups: Any = None,
     ) -> None:
-        need(kind in ("bezier", "chain"), 'kind must be "bezier" or "chain" (got %r)' % (kind,))
+        need(kind in ("bezier", "chain"), f'kind must be "bezier" or "chain" (got {kind!r})')
         whole("control_points", control_points, 0, 62)
         p, groups = permutation_of(p, groups)
         expect_same(a, b, groups)
@@ -238,14 +242,12 @@ class Curve:
         )
 
     def __repr__(self) -> str:
-        return "<%s curve, %d points, %d parameters>" % (
-            self.kind,
-            len(self.points),
-            sum(self.points[0][k].numel() for k in self.names),
-        )
+        parameters = sum(self.points[0][k].numel() for k in self.names)
+        return f"<{self.kind} curve, {len(self.points)} points, {parameters} parameters>"
 
     def _tensors(self, source: Callable[[str], torch.Tensor], copies: bool = True) -> Tensors:
-        """The tensors of a network on the curve's device, in float32 or wider. copies: those of the parameters."""
+        """The tensors of a network on the curve's device, in float32 or wider. copies: those of the
+        parameters."""
         found = {}
         for k in self.names + self.buffers:
             v = source(k).detach()
@@ -262,14 +264,14 @@ class Curve:
             mcz.torch.Curve(a, b, kind="chain").coefficients(.25)                # [.5, .5, 0]
 
         Raises mcz.Error for another t."""
-        need(isinstance(t, (int, float)) and 0 <= t <= 1, "t must be from 0 to 1 (got %r)" % (t,))
+        need(isinstance(t, (int, float)) and 0 <= t <= 1, f"t must be from 0 to 1 (got {t!r})")
         n = len(self.points) - 1
         if self.kind == "chain":
             return [max(0.0, 1 - abs(t * n - i)) for i in range(n + 1)]
         return [math.comb(n, i) * t**i * (1 - t) ** (n - i) for i in range(n + 1)]
 
     @torch.no_grad()
-    def _at(self, t: float, names: Optional[Iterable[str]] = None) -> Tensors:
+    def _at(self, t: float, names: Iterable[str] | None = None) -> Tensors:
         c = self.coefficients(t)
         return {
             k: torch.stack([w * p[k] for w, p in zip(c, self.points) if w]).sum(0)
@@ -312,41 +314,45 @@ class Curve:
         epochs: int = 250,
         lr: float = 0.01,
         momentum: float = 0.9,
-        decay: Optional[float] = None,
+        decay: float | None = None,
         schedule: Callable[[int], float] = step,
-        optimizer: Optional[Callable[[list[torch.Tensor]], Any]] = None,
+        optimizer: Callable[[list[torch.Tensor]], Any] | None = None,
         loss: Loss = F.cross_entropy,
         seed: int = 1,
-        log: Optional[Path] = None,
+        log: Path | None = None,
         progress: bool = True,
     ) -> Curve:
-        """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the curve.
+        """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the
+        curve.
 
             c.train(loader, epochs=20, log="curve.log.json")
-            c.train(loader, epochs=5, optimizer=lambda p: torch.optim.AdamW(p, 1e-3, weight_decay=0))
+            c.train(loader, epochs=5, optimizer=lambda p: torch.optim.AdamW(p, weight_decay=0))
 
         loader     batches (x, y), or dictionaries with "labels", as for evaluate().
         lr, momentum  of SGD with Nesterov's momentum.
-        decay      multiplies half the squared norm of the point at t; default: 5e-4, or 0 with your own optimizer.
+        decay      multiplies half the squared norm of the point at t; default: 5e-4, or 0 with your
+                   own optimizer.
         schedule   the factor of the learning rate in an epoch, counted from 0.
         optimizer  makes an optimizer of the control points, instead of SGD.
         loss       loss(output, y), as in evaluate(). The default ignores auxiliary outputs.
-        seed       of t, dropout, and a loader that uses PyTorch's global generator, which is restored.
+        seed       of t, dropout, and a loader that uses PyTorch's global generator, which is
+                   restored.
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
 
-        Parameters of a with requires_grad=False stay on the straight line. Modules that train() leaves in evaluation mode, such
-        as a frozen batch norm, stay in it. Raises mcz.Error, and leaves the curve unchanged, if the loss is not finite or the
-        loader does not fit."""
+        Parameters of a with requires_grad=False stay on the straight line. Modules that train()
+        leaves in evaluation mode, such as a frozen batch norm, stay in it. Raises mcz.Error, and
+        leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
         need(len(self.points) > 2, "a straight line has no control points to train")
         whole("epochs", epochs, 1)
         once = epochs > 1 and hasattr(loader, "__next__")
         need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
         need(
             optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
-            "optimizer must make an optimizer of the control points (lambda p: torch.optim.AdamW(p, 1e-3))",
+            "optimizer must make an optimizer of the control points (lambda p: "
+            "torch.optim.AdamW(p, 1e-3))",
         )
-        need(callable(schedule), "schedule must be a function of the epoch (got %r)" % (schedule,))
+        need(callable(schedule), f"schedule must be a function of the epoch (got {schedule!r})")
         names = [k for k in self.names if self.trained[k]]
         need(names, "no parameter of a requires gradients")
         decay = 0.0 if optimizer and decay is None else 5e-4 if decay is None else decay
@@ -368,13 +374,13 @@ class Curve:
                 for epoch in range(1, epochs + 1):
                     for group, rate in zip(opt.param_groups, rates):
                         group["lr"] = rate * schedule(epoch - 1)
-                    text = "epoch %d/%d" % (epoch, epochs)
+                    text = f"epoch {epoch}/{epochs}"
                     batches = self._batches(loader, text if progress else "", loss)
                     means: dict[str, Any] = {"event": "epoch", "epoch": epoch, "epochs": epochs}
                     means.update(self._epoch(batches, opt, decay, loss, draws))
                     need(
                         math.isfinite(means["objective"]),
-                        "the loss is not finite in epoch %d (try a smaller lr)" % epoch,
+                        f"the loss is not finite in epoch {epoch} (try a smaller lr)",
                     )
                     lines += json.dumps(means, separators=(",", ":")) + "\n"
         except BaseException:
@@ -430,14 +436,13 @@ class Curve:
         runs = [lambda x, t=t: self._run(self._at(t, self.names + self.others), x) for t in ts]
         return statistics(self.net, runs, loader, self.device, progress)
 
-    def point(
-        self, t: float, loader: Optional[Batches] = None, progress: bool = False
-    ) -> nn.Module:
+    def point(self, t: float, loader: Batches | None = None, progress: bool = False) -> nn.Module:
         """The network at t in [0, 1], a new module in evaluation mode.
 
             middle = c.point(.5, loader)
 
-        loader  batches (x, y), x or dictionaries that re-estimate batch norm's statistics; without it they are interpolated.
+        loader  batches (x, y), x or dictionaries that re-estimate batch norm's statistics; without
+                it they are interpolated.
 
         Raises mcz.Error for another t, or if the loader does not fit."""
         tensors = self._at(t)
@@ -454,33 +459,39 @@ class Curve:
         self,
         loaders: Mapping[str, Batches] | Batches,
         points: int = 65,
-        bn: Optional[Batches] = None,
+        bn: Batches | None = None,
         loss: Loss = F.cross_entropy,
         progress: bool = True,
     ) -> Points:
-        """Measures loss and accuracy along the curve, as mc-eval does, in one pass over each loader.
+        """Measures loss and accuracy along the curve, as mc-eval does, in one pass over each
+        loader.
 
             rows = c.evaluate({"train": loader, "test": test}, points=33)
             rows.write("curve.tsv", summary="curve.summary.tsv")
 
-        loaders  {name: batches}, without augmentation; or the batches, for the name "data". A batch is (x, y), the network's
-                 input and its labels, or a dictionary of its arguments with "labels". x is a tensor, a tuple of arguments or
-                 {argument: value}. If the network's forward has an argument "labels", it gets those of a dictionary.
+        loaders  {name: batches}, without augmentation; or the batches, for the name "data". A batch
+                 is (x, y), the network's input and its labels, or a dictionary of its arguments
+                 with "labels". x is a tensor, a tuple of arguments or {argument: value}. If the
+                 network's forward has an argument "labels", it gets those of a dictionary.
         points   their number, at evenly spaced t from 0 to 1.
-        bn       batches that re-estimate batch norm's statistics at each point; default: the first of the loaders.
-        loss     loss(output, y) of the network's whole output, the mean over a batch; y may be anything. Default: cross entropy
-                 of the logits (N, K, ...) and labels (N, ...), or the network's own output.loss if it got the labels.
+        bn       batches that re-estimate batch norm's statistics at each point; default: the first
+                 of the loaders.
+        loss     loss(output, y) of the network's whole output, the mean over a batch; y may be
+                 anything. Default: cross entropy of the logits (N, K, ...) and labels (N, ...), or
+                 the network's own output.loss if it got the labels.
 
-        The loss is the mean over all labels except those of -100; with your own loss, over all inputs. The network's own loss
-        counts as the mean over the labels of a batch. The accuracy is that of the same labels. It is left out if y are not
-        classes of the logits, and for the network's own loss if an input has several labels: language models shift them.
+        The loss is the mean over all labels except those of -100; with your own loss, over all
+        inputs. The network's own loss counts as the mean over the labels of a batch. The accuracy
+        is that of the same labels. It is left out if y are not classes of the logits, and for the
+        network's own loss if an input has several labels: language models shift them.
 
         Returns the rows. Raises mcz.Error if a loss is not finite or a loader does not fit."""
         whole("points", points, 2)
         loaders = loaders if isinstance(loaders, Mapping) else {"data": loaders}
         need(loaders, "no loaders")
         ts = [i / (points - 1) for i in range(points)]
-        rows, statistics = [{"t": t} for t in ts], [{} for _ in ts]  # type: list[dict[str, float]], list[Tensors]
+        rows: list[dict[str, float]] = [{"t": t} for t in ts]
+        statistics: list[Tensors] = [{} for _ in ts]
         if norms(self.net):
             statistics = self._statistics(
                 ts, next(iter(loaders.values())) if bn is None else bn, progress
@@ -494,7 +505,7 @@ class Curve:
             for row, (total, correct) in zip(rows, sums):
                 need(
                     math.isfinite(total),
-                    "the loss on %s is not finite at t = %.9g" % (name, row["t"]),
+                    "the loss on {} is not finite at t = {:.9g}".format(name, row["t"]),
                 )
                 row[name + ".loss"] = total / weight
                 if not math.isnan(correct):
@@ -510,7 +521,8 @@ class Curve:
     def _sums(
         self, batches: Iterable[Any], ts: Sequence[float], statistics: Sequence[Tensors], loss: Loss
     ) -> tuple[list[list[float]], int, int]:
-        """([loss, correct labels] at each t, their weight and number of labels) over all batches."""
+        """([loss, correct labels] at each t, their weight and number of labels) over all
+        batches."""
         sums, weight, labels = [[0.0, 0.0] for _ in ts], 0, 0
         for x, y in batches:
             for t, own, s in zip(ts, statistics, sums):
@@ -520,12 +532,13 @@ class Curve:
         return sums, weight, labels
 
     def save(self, path: Path) -> str:
-        """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier --point.
+        """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier
+        --point.
 
             c.save("curve.mcz")
 
-        Numbers are float32. Integers and constants are not part of the stream. Returns its content id. Raises OSError if it
-        cannot be written."""
+        Numbers are float32. Integers and constants are not part of the stream. Returns its content
+        id. Raises OSError if it cannot be written."""
         meta = {
             "net": "groups",
             "dataset": "",
@@ -534,7 +547,7 @@ class Curve:
             "points": len(self.points),
         }
         tensors = {
-            "%d/%s" % (i, k): p[self.owners[k]].cpu().float().numpy()
+            f"{i}/{k}": p[self.owners[k]].cpu().float().numpy()
             for i, p in enumerate(self.points)
             for k in sorted(self.owners, key=str.encode)
         }
@@ -551,8 +564,8 @@ class Curve:
 
     @classmethod
     def load(cls, path: Path, net: nn.Module) -> Curve:
-        """Reads a curve stream, also one of mc-bezier, for a network with the same tensors. Its integers, such as indices, and
-        constants must be those of the curve's networks.
+        """Reads a curve stream, also one of mc-bezier, for a network with the same tensors. Its
+        integers, such as indices, and constants must be those of the curve's networks.
 
             c = mcz.torch.Curve.load("curve.mcz", Net())
 
@@ -567,7 +580,7 @@ class Curve:
             },
         )
         for i in range(s.meta["points"]):
-            prefix = "%d/" % i
+            prefix = f"{i}/"
             nets.append(duplicate(net))
             with inside(os.fspath(path)):
                 _state.copy(

@@ -6,8 +6,8 @@ from .errors import need
 
 def get(m, key, expected=None, ok=lambda v: True):
     """The value of a key. expected: what the value must be, for the message."""
-    need(isinstance(m, dict) and key in m, '"%s" is missing' % key)
-    need(ok(m[key]), '"%s" is not %s' % (key, expected))
+    need(isinstance(m, dict) and key in m, f'"{key}" is missing')
+    need(ok(m[key]), f'"{key}" is not {expected}')
     return m[key]
 
 
@@ -22,7 +22,7 @@ def array(m, key):
 def text(m, key, limit):
     """A string of at most `limit` bytes."""
     s = get(m, key, "a string", lambda v: isinstance(v, str))
-    need(len(s.encode()) <= limit, '"%s" is longer than %d bytes' % (key, limit))
+    need(len(s.encode()) <= limit, f'"{key}" is longer than {limit} bytes')
     return s
 
 
@@ -33,7 +33,7 @@ def is_whole(v):
 def count(m, key, limit=(1 << 64) - 1):
     """An integer from 0 to `limit`."""
     n = get(m, key, "an integer of 0 or more", is_whole)
-    need(n <= limit, '"%s" must be at most %d' % (key, limit))
+    need(n <= limit, f'"{key}" must be at most {limit}')
     return n
 
 

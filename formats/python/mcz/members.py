@@ -13,23 +13,24 @@ def member(source, which):
     """One permutation of a joint set.
 
         p = mcz.member("joint.mcz", 3)
-        print(p.network, p.tensors["conv"])               # int32 (K): the unit of network 3 at each place
+        print(p.network, p.tensors["conv"])               # int32 (K): network 3's unit at each place
 
     source: the path of a permutation stream, or a stream of mcz.read().
     which: the member's number, from 1, or the content id of its network.
-    Returns the permutation as a Stream, for mcz.torch.permute, merge and Curve. It has two more attributes, which are content
-    ids: network, and reference, that of network 1 if it keeps its order, else None. Raises mcz.Error if the stream is not a
-    joint set or has no such member. `mc-permute --member N --to M` writes the map to another member's order.
+    Returns the permutation as a Stream, for mcz.torch.permute, merge and Curve. It has two more
+    attributes, which are content ids: network, and reference, that of network 1 if it keeps its
+    order, else None. Raises mcz.Error if the stream is not a joint set or has no such member.
+    `mc-permute --member N --to M` writes the map to another member's order.
     """
     s = read(source, "permutation") if isinstance(source, (str, os.PathLike)) else source
     ids = s.meta.get("members")
     need(ids is not None, "a joint set expected, got one permutation")
     if isinstance(which, str):
-        need(which in ids, "none of the %d networks has the id %s" % (len(ids), which))
+        need(which in ids, f"none of the {len(ids)} networks has the id {which}")
         which = ids.index(which) + 1
     whole("the member", which, 1, len(ids))
     first, tensors = (
-        {g["name"]: s.tensors["%d/%s" % (i, g["name"])] for g in s.meta["groups"]}
+        {g["name"]: s.tensors["{}/{}".format(i, g["name"])] for g in s.meta["groups"]}
         for i in (1, which)
     )
     meta = {"groups": s.meta["groups"]}

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -45,8 +46,9 @@ def statistics(
     progress: bool = False,
     example: Any = None,
 ) -> list[dict[str, torch.Tensor]]:
-    """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input: mean and unbiased variance,
-    pooled over all images, while each batch is normalised by its own. The network is unchanged."""
+    """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input:
+    mean and unbiased variance, pooled over all images, while each batch is normalised by its own.
+    The network is unchanged."""
     found, sums, i = norms(net), [{} for _ in runs], 0  # type: Any, list[dict[str, Any]], int
 
     def add(name: str, x: torch.Tensor) -> None:
@@ -60,7 +62,7 @@ def statistics(
             )
         for batch in read(loader, "batch norm" if progress else ""):
             x = to(input_of(batch, example), device)
-            for i, run in enumerate(runs):
+            for i, run in enumerate(runs):  # noqa: B007 (add() reads i)
                 run(x)
     return [
         {

@@ -10,13 +10,13 @@ from .errors import Error, warn
 
 
 def find(name):
-    """The path of a program: on PATH, or next to this Python if that is not active (a notebook's kernel).
-    Raises FileNotFoundError if it is in neither place."""
+    """The path of a program: on PATH, or next to this Python if that is not active (a notebook's
+    kernel). Raises FileNotFoundError if it is in neither place."""
     path = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
     if not path:
         raise FileNotFoundError(
-            "%s is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its programs)"
-            % name
+            f"{name} is not on PATH (install mc: docs/guides/wheel.md; or add the folder of its "
+            "programs)"
         )
     return path
 
@@ -28,8 +28,8 @@ def check(path, stdin=subprocess.DEVNULL):
 
     path  a file, or "-" for the open file `stdin`.
 
-    Returns None. Raises mcz.Error, with mc-info's message, if the stream is invalid, and OSError if mc-info is missing or
-    fails otherwise.
+    Returns None. Raises mcz.Error, with mc-info's message, if the stream is invalid, and OSError if
+    mc-info is missing or fails otherwise.
     """
     _finish(
         "mc-info",
@@ -42,12 +42,13 @@ def check(path, stdin=subprocess.DEVNULL):
 
 
 def _finish(name, result, verbose=False):
-    """Raises the error of a program that failed. Its other messages become warnings, or are printed if they are those of -v."""
-    lines, marked = result.stderr.decode(errors="replace").splitlines(), "%s: warning: " % name
+    """Raises the error of a program that failed. Its other messages become warnings, or are printed
+    if they are those of -v."""
+    lines, marked = result.stderr.decode(errors="replace").splitlines(), f"{name}: warning: "
     if result.returncode:
         errors = [line for line in lines if not line.startswith(marked)]
         raise (Error if result.returncode == 3 else OSError)(
-            "\n".join(errors) or "%s: status %d" % (name, result.returncode)
+            "\n".join(errors) or f"{name}: status {result.returncode}"
         )
     for line in lines:
         if verbose and not line.startswith(marked):
@@ -57,12 +58,11 @@ def _finish(name, result, verbose=False):
 
 
 def pipe(data, *commands):
-    """The standard output of the last of some commands, each of which reads that of the one before; the first reads `data`.
-    Their warnings become Python's. Raises Error or OSError, with the program's message, if one fails."""
+    """The standard output of the last of some commands, each of which reads that of the one before;
+    the first reads `data`. Their warnings become Python's. Raises Error or OSError, with the
+    program's message, if one fails."""
     for name, *arguments in commands:
-        result = subprocess.run(
-            [find(name), *arguments], input=data, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        )
+        result = subprocess.run([find(name), *arguments], input=data, capture_output=True)
         data = result.stdout
         _finish(name, result, not {"-v", "--verbose"}.isdisjoint(arguments))
     return data

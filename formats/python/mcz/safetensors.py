@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write safetensors files, without the safetensors package (formats/exchange/convert.md)."""
+"""Read and write safetensors files, without the safetensors package
+(formats/exchange/convert.md)."""
 
 import json
 import os
@@ -31,14 +32,15 @@ INDEX = ".safetensors.index.json"
 HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10**6, 8, 1 << 48
 
 
-def write(path, tensors, dtypes={}):
+def write(path, tensors, dtypes=None):
     """Writes {name: array} with unchanged values.
 
         s = mcz.read("a.mcz")
         mcz.safetensors.write("a.safetensors", s.tensors, s.dtypes)
 
     path     the file. After an exception it is unchanged.
-    tensors  {name: array} of float16, float32 or float64, as mc-convert requires, or of uint16 that is bfloat16.
+    tensors  {name: array} of float16, float32 or float64, as mc-convert requires, or of uint16 that
+             is bfloat16.
     dtypes   {name: "bfloat16"} for arrays of uint16.
 
     Raises mcz.Error with the name of the first other array.
@@ -46,11 +48,12 @@ def write(path, tensors, dtypes={}):
     header, end, arrays = {}, 0, []
     for name, a in tensors.items():
         a = np.asarray(a)
-        marked = dtypes.get(name) == "bfloat16" and a.dtype.name == "uint16"
+        marked = (dtypes or {}).get(name) == "bfloat16" and a.dtype.name == "uint16"
         need(
             marked or a.dtype.name in WRITTEN,
-            '"%s" is %s, not floating point (%s): leave it out, or convert it'
-            % (name, a.dtype, ", ".join(WRITTEN)),
+            '"{}" is {}, not floating point ({}): leave it out, or convert it'.format(
+                name, a.dtype, ", ".join(WRITTEN)
+            ),
         )
         dtype = WRITTEN["bfloat16" if marked else a.dtype.name]
         header[name] = {
@@ -72,7 +75,7 @@ def _once(pairs):
     """The dictionary of a JSON object. Error if a key occurs twice."""
     found = {}
     for key, value in pairs:
-        need(key not in found, "%s occurs twice in its header" % json.dumps(key))
+        need(key not in found, f"{json.dumps(key)} occurs twice in its header")
         found[key] = value
     return found
 
@@ -84,7 +87,7 @@ def _header(raw):
     try:
         head = json.loads(raw[8 : 8 + size].decode(), object_pairs_hook=_once)
     except (ValueError, RecursionError) as e:
-        raise Error("its header is not JSON: %s" % e) from None
+        raise Error(f"its header is not JSON: {e}") from None
     need(isinstance(head, dict), "its header is not a JSON object")
     return head, size
 
@@ -97,18 +100,18 @@ def _check(t):
     )
     need(
         isinstance(t["dtype"], str) and t["dtype"] in TYPES,
-        "unsupported dtype %s (one of: %s)" % (t["dtype"], ", ".join(TYPES)),
+        "unsupported dtype {} (one of: {})".format(t["dtype"], ", ".join(TYPES)),
     )
     for key, limit in ("shape", DIMS_MAX), ("data_offsets", 2):
         need(
             isinstance(t[key], list) and len(t[key]) <= limit and all(is_whole(k) for k in t[key]),
-            "its %s is not a list of at most %d integers" % (key, limit),
+            f"its {key} is not a list of at most {limit} integers",
         )
     need(prod(k or 1 for k in t["shape"]) <= SIZE_MAX, "its shape is too large")
     size = prod(t["shape"]) * np.dtype(TYPES[t["dtype"]]).itemsize
     need(
         len(t["data_offsets"]) == 2 and t["data_offsets"][1] - t["data_offsets"][0] == size,
-        "its data_offsets must be %d bytes apart, for its shape" % size,
+        f"its data_offsets must be {size} bytes apart, for its shape",
     )
 
 
@@ -131,11 +134,12 @@ def _read_file(path):
         for name, t in sorted(head.items(), key=lambda e: e[1]["data_offsets"]):
             need(
                 t["data_offsets"][0] == at,
-                "%s starts at byte %d of the data, not at %d"
-                % (json.dumps(name), t["data_offsets"][0], at),
+                "{} starts at byte {} of the data, not at {}".format(
+                    json.dumps(name), t["data_offsets"][0], at
+                ),
             )
             at = t["data_offsets"][1]
-        need(at == len(data), "its header describes %d bytes of data, got %d" % (at, len(data)))
+        need(at == len(data), f"its header describes {at} bytes of data, got {len(data)}")
         return {name: _array(t, data) for name, t in head.items()}
 
 
@@ -145,11 +149,12 @@ def _in_folder(folder):
     found = [n for n in names if n.endswith(INDEX)]
     kind = "indexes" if found else "safetensors files and no index"
     found = found or [n for n in names if n.endswith(".safetensors")]
-    need(found, "%s: a folder without safetensors files" % folder)
+    need(found, f"{folder}: a folder without safetensors files")
     need(
         len(found) == 1,
-        "%s: a folder with %d %s (name one: %s%s)"
-        % (folder, len(found), kind, ", ".join(found[:2]), ", ..." if len(found) > 2 else ""),
+        "{}: a folder with {} {} (name one: {}{})".format(
+            folder, len(found), kind, ", ".join(found[:2]), ", ..." if len(found) > 2 else ""
+        ),
     )
     return os.path.join(folder, found[0])
 
@@ -160,7 +165,7 @@ def _weight_map(path):
         try:
             index = json.loads(f.read().decode(), object_pairs_hook=_once)
         except (ValueError, RecursionError) as e:
-            raise Error("not JSON: %s" % e) from None
+            raise Error(f"not JSON: {e}") from None
     found = index.get("weight_map") if isinstance(index, dict) else None
     need(
         found and isinstance(found, dict),
@@ -173,8 +178,9 @@ def _weight_map(path):
             and shard.endswith(".safetensors")
             and "/" not in shard
             and "\0" not in shard,
-            'tensor "%s": its shard must be a *.safetensors file in the index\'s folder%s'
-            % (name, ' (got "%s")' % shard if isinstance(shard, str) else ""),
+            'tensor "{}": its shard must be a *.safetensors file in the index\'s folder{}'.format(
+                name, f' (got "{shard}")' if isinstance(shard, str) else ""
+            ),
         )
     return found
 
@@ -185,20 +191,19 @@ def _read_shards(path):
         places = _weight_map(path)
     for shard in sorted(set(places.values())):
         file = os.path.join(os.path.dirname(path), shard)
-        need(os.path.exists(file), "cannot open '%s': No such file or directory" % file)
-        need(os.path.isfile(file), "%s: not a regular file" % file)
+        need(os.path.exists(file), f"cannot open '{file}': No such file or directory")
+        need(os.path.isfile(file), f"{file}: not a regular file")
         tensors = _read_file(file)
         with inside(path):
             for name in tensors:
-                need(name not in found, 'holds "%s" more than once' % name)
-                need(name in places, '"%s" of %s is not in the index' % (name, shard))
+                need(name not in found, f'holds "{name}" more than once')
+                need(name in places, f'"{name}" of {shard} is not in the index')
         found.update((name, (shard, a)) for name, a in tensors.items())
     with inside(path):
         for name, shard in places.items():
-            need(name in found, '"%s" is missing in %s' % (name, shard))
+            need(name in found, f'"{name}" is missing in {shard}')
             need(
-                found[name][0] == shard,
-                '"%s" must be in %s (found in %s)' % (name, shard, found[name][0]),
+                found[name][0] == shard, f'"{name}" must be in {shard} (found in {found[name][0]})'
             )
     return {name: a for name, (_, a) in found.items()}
 
@@ -209,14 +214,16 @@ def is_safetensors(path):
 
 
 def read(path):
-    """{name: array} of a file, of sharded files or of a folder, with bfloat16 as float32, which holds each value.
+    """{name: array} of a file, of sharded files or of a folder, with bfloat16 as float32, which
+    holds each value.
 
-        mcz.safetensors.read("a.safetensors")["fc.weight"].shape        # also "model.safetensors.index.json"
+        mcz.safetensors.read("a.safetensors")["fc.weight"].shape       # or an index.json
 
-    path  a file; an index, with its shards in the same folder; a folder that contains one index or, without an index,
-          one file.
+    path  a file; an index, with its shards in the same folder; a folder that contains one index or,
+          without an index, one file.
 
-    Raises mcz.Error if a file is damaged, or if shards and index differ; OSError if a file cannot be read.
+    Raises mcz.Error if a file is damaged, or if shards and index differ; OSError if a file cannot
+    be read.
     """
     path = os.fspath(path)
     path = _in_folder(path) if os.path.isdir(path) else path

@@ -30,14 +30,14 @@ def _is_ignored(name):
 
 def _check(name, v):
     """Raises Error if a value is not a tensor of plain numbers in memory."""
-    need(isinstance(v, torch.Tensor), '"%s" is not a tensor (got %s)' % (name, type(v).__name__))
-    need(not is_lazy(v), '"%s" has no shape yet (run the network once)' % name)
+    need(isinstance(v, torch.Tensor), f'"{name}" is not a tensor (got {type(v).__name__})')
+    need(not is_lazy(v), f'"{name}" has no shape yet (run the network once)')
     need(
         v.layout == torch.strided
         and not v.is_quantized
         and not v.is_nested
         and not hasattr(v, "__tensor_flatten__"),
-        '"%s" is not a plain tensor (got %s of %s)' % (name, type(v).__name__, _name(v.dtype)),
+        f'"{name}" is not a plain tensor (got {type(v).__name__} of {_name(v.dtype)})',
     )
 
 
@@ -47,14 +47,14 @@ def listed(names):
 
 
 def tensors_of(net):
-    """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. The tensors are the network's own,
-    also if state_dict() is overridden and returns copies. Raises Error if that cannot be, or if there are other values, such as
-    quantised tensors."""
+    """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. The
+    tensors are the network's own, also if state_dict() is overridden and returns copies. Raises
+    Error if that cannot be, or if there are other values, such as quantised tensors."""
     need(
         isinstance(net, torch.nn.Module),
-        "a module expected, not its class (%s)" % net.__name__
+        f"a module expected, not its class ({net.__name__})"
         if isinstance(net, type)
-        else "a module expected, got %s" % type(net).__name__,
+        else f"a module expected, got {type(net).__name__}",
     )
     found = {k: v for k, v in net.state_dict().items() if not _is_ignored(k)}
     for k, v in found.items():
@@ -80,10 +80,8 @@ def tensors_of(net):
     missing = [
         k for k in missing if (own[k].device, own[k].untyped_storage().data_ptr()) not in memory[1]
     ]
-    need(
-        not copied, "state_dict() returns copies of tensors under other names (%s)" % listed(copied)
-    )
-    need(not missing, "state_dict() lacks parameters (%s)" % listed(missing))
+    need(not copied, f"state_dict() returns copies of tensors under other names ({listed(copied)})")
+    need(not missing, f"state_dict() lacks parameters ({listed(missing)})")
     return found
 
 
@@ -97,8 +95,8 @@ def first_names(tensors):
 
 
 def owners(tensors):
-    """{name: first name of the same tensor}. Raises Error if two tensors share memory in another way, such as a transposed
-    view, because an order of one would move entries of the other."""
+    """{name: first name of the same tensor}. Raises Error if two tensors share memory in another
+    way, such as a transposed view, because an order of one would move entries of the other."""
     found, spans = first_names(tensors), []
     for k, v in tensors.items():
         if found[k] == k and v.data_ptr():
@@ -112,14 +110,14 @@ def owners(tensors):
     ):
         need(
             device != other or start >= end or not (dense or also),
-            'tensors "%s" and "%s" share memory in different shapes (clone one of them)'
-            % (k, name),
+            f'tensors "{k}" and "{name}" share memory in different shapes (clone one of them)',
         )
     return found
 
 
 def _fits(shape, other):
-    """True if the shapes agree up to trailing axes of 1, or up to any axes of 1 if the other is a vector."""
+    """True if the shapes agree up to trailing axes of 1, or up to any axes of 1 if the other is a
+    vector."""
     shape, other = list(shape), list(other)
     if len(other) == 1:
         shape = [k for k in shape if k != 1]
@@ -130,7 +128,8 @@ def _fits(shape, other):
 
 
 def _own_name(net, name):
-    """A tensor's name without the parts that wrappers add. A part stays if the network has a submodule of that name."""
+    """A tensor's name without the parts that wrappers add. A part stays if the network has a
+    submodule of that name."""
     module, parts = net, []
     for part in name.split("."):
         if (
@@ -144,22 +143,20 @@ def _own_name(net, name):
 
 
 def _own_names(net, tensors):
-    """The tensors under the network's own names, without num_batches_tracked, extra state and AveragedModel's n_averaged."""
+    """The tensors under the network's own names, without num_batches_tracked, extra state and
+    AveragedModel's n_averaged."""
     found, original, state = {}, {}, net.state_dict()
     for name, v in tensors.items():
         own = _own_name(net, name)
-        if _is_ignored(own) or own == "n_averaged" and own not in state:
+        if _is_ignored(own) or (own == "n_averaged" and own not in state):
             continue
-        need(
-            own not in found,
-            '"%s" and "%s" are both %s of the network' % (original.get(own), name, own),
-        )
+        need(own not in found, f'"{original.get(own)}" and "{name}" are both {own} of the network')
         if not isinstance(v, torch.Tensor):
             try:
                 v = torch.from_numpy(np.array(v))
             except (TypeError, ValueError):
                 raise Error(
-                    '"%s" is not a tensor or array of numbers (got %s)' % (name, type(v).__name__)
+                    f'"{name}" is not a tensor or array of numbers (got {type(v).__name__})'
                 ) from None
         _check(name, v)
         found[own], original[own] = v, name
@@ -169,7 +166,7 @@ def _own_names(net, tensors):
 def _tensors(s):
     """{name: tensor} of a weights stream, each in its own dtype."""
     wrong = [k for k, v in s.dtypes.items() if v not in ("float32", "float16", "bfloat16")]
-    need(not wrong, 'tensor "%s" must be float32, float16 or bfloat16' % "".join(wrong[:1]))
+    need(not wrong, 'tensor "{}" must be float32, float16 or bfloat16'.format("".join(wrong[:1])))
     found = {
         k: torch.from_numpy(np.array(v.view("<i2") if s.dtypes[k] == "bfloat16" else v))
         for k, v in s.tensors.items()
@@ -182,16 +179,17 @@ def _name(dtype):
 
 
 def _cast(k, v, dtype):
-    """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change otherwise."""
+    """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change
+    otherwise."""
     need(
         (v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex)
         and (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
-        "%s: %s expected, got %s" % (k, _name(dtype), _name(v.dtype)),
+        f"{k}: {_name(dtype)} expected, got {_name(v.dtype)}",
     )
     cast = v.to(dtype)
     need(
         not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
-        "%s: values are too large for %s" % (k, _name(dtype)),
+        f"{k}: values are too large for {_name(dtype)}",
     )
     return cast
 
@@ -209,29 +207,30 @@ def _match(mismatches):
     texts = []
     for kind, tensors in mismatches.items():
         shown = [
-            k if detail is None else "%s: %s" % (k, detail)
-            for k, detail in list(tensors.items())[:SHOWN]
+            k if detail is None else f"{k}: {detail}" for k, detail in list(tensors.items())[:SHOWN]
         ]
         shown += ["..."] * (len(tensors) > SHOWN)
         if tensors:
             texts.append(
-                "%d %s (%s)"
-                % (len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown))
+                "{} {} ({})".format(
+                    len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown)
+                )
             )
     if texts:
         raise Error(
-            "tensors do not match the network: %s" % ", ".join(texts),
+            "tensors do not match the network: {}".format(", ".join(texts)),
             [k for tensors in mismatches.values() for k in tensors],
         )
 
 
 def copy(net, tensors, strict=True):
-    """Copies {name: tensor or array} into the network, as load() does. Returns notes for the user."""
+    """Copies {name: tensor or array} into the network, as load() does. Returns notes for the
+    user."""
     state = tensors_of(net)
     tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
     wrong = {
-        k: "the network's constant is %g, got %g" % (v, tensors[k].flatten()[0])
+        k: f"the network's constant is {v:g}, got {tensors[k].flatten()[0]:g}"
         for k, v in fixed.items()
         if (tensors[k] != float(np.float32(v))).any()
     }
@@ -247,7 +246,7 @@ def copy(net, tensors, strict=True):
             },
             "unknown": {k: None for k in tensors if strict and k not in state},
             "of another shape": {
-                k: "%s expected, got %s" % (tuple(state[k].shape), tuple(v.shape))
+                k: f"{tuple(state[k].shape)} expected, got {tuple(v.shape)}"
                 for k, v in tensors.items()
                 if k in state and not _fits(state[k].shape, v.shape)
             },
@@ -263,7 +262,7 @@ def copy(net, tensors, strict=True):
     _match(
         {
             "tied in the network": {
-                k: "of other values than %s" % given[first[k]]
+                k: f"of other values than {given[first[k]]}"
                 for k, v in new.items()
                 if strict and not _same(v, new[given[first[k]]])
             }
@@ -278,20 +277,21 @@ def copy(net, tensors, strict=True):
         for k, v in new.items():
             state[k].copy_(v)
     return [
-        "%d of %d tensors are rounded: %s from %s to %s"
-        % (len(rounded), len(new), k, _name(tensors[k].dtype), _name(new[k].dtype))
+        f"{len(rounded)} of {len(new)} tensors are rounded: {k} from {_name(tensors[k].dtype)} to "
+        f"{_name(new[k].dtype)}"
         for k in rounded[:1]
     ]
 
 
 def read(weights):
-    """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a dictionary."""
+    """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a
+    dictionary."""
     if not isinstance(weights, (str, os.PathLike)):
         return _tensors(weights) if hasattr(weights, "dtypes") else weights
     path = os.fspath(weights)
     need(
         not path.endswith((".pt", ".pth")),
-        "%s: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))" % path,
+        f"{path}: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))",
     )
     if safetensors.is_safetensors(path):
         return safetensors.read(path)
@@ -305,16 +305,19 @@ def load(net, weights, strict=True):
 
         net = mcz.torch.load(Net(), "a.mcz")
 
-    net      an nn.Module whose tensors have the same names and shapes; its dtype and device are kept.
-    weights  the path of a weights stream, of a safetensors file, of an index of shards or of a folder of these; a stream
-             of mcz.read(); or {name: tensor or array}.
-             Names may have the prefixes of torch.compile, DataParallel, AveragedModel and Lightning.
+    net      an nn.Module whose tensors have the same names and shapes; its dtype and device are
+             kept.
+    weights  the path of a weights stream, of a safetensors file, of an index of shards or of a
+             folder of these; a stream of mcz.read(); or {name: tensor or array}.
+             Names may have the prefixes of torch.compile, DataParallel, AveragedModel and
+             Lightning.
     strict   False copies only the tensors that both have.
 
-    A tensor that the network has under several names may have any of them in the file. Raises mcz.Error, and leaves the
-    network unchanged, if tensors are missing, unknown or of another shape or kind of number, or if names of one tensor have
-    different values. The message lists three names per mismatch; the exception's attribute `names` lists all.
-    Warns if the network's dtype rounds values.
+    A tensor that the network has under several names may have any of them in the file. Raises
+    mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape
+    or kind of number, or if names of one tensor have different values. The message lists three
+    names per mismatch; the exception's attribute `names` lists all. Warns if the network's dtype
+    rounds values.
     """
     for note in copy(net, read(weights), strict):
         warnings.warn(note, stacklevel=2)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Read and write streams (formats/README.md): headers, histories and records. framing.py reads the bytes."""
+"""Read and write streams (formats/README.md): headers, histories and records. framing.py reads the
+bytes."""
 
 import os
 import sys
@@ -48,7 +49,7 @@ RECORD = RECORD_MAX, 16384, 2, True
 TENSOR = RECORD_MAX, 64, 2, False
 
 
-# ---- objects ---------------------------------------------------------------------------------------------------------
+# ---- objects -------------------------------------------------------------------------------------
 
 
 class Stream(SimpleNamespace):
@@ -57,7 +58,8 @@ class Stream(SimpleNamespace):
         s = mcz.read("a.mcz")
         print(repr(s), list(s.tensors)[:3], s.meta["net"])
 
-    kind     what it holds: "weights", "permutation", "curve", "dataset", "moments", ... (formats/codecs)
+    kind     what it holds: "weights", "permutation", "curve", "dataset", "moments", ...
+             (formats/codecs)
     meta     its settings, as the page of the kind describes
     tensors  {name: array}
     dtypes   {name: a key of DTYPES}
@@ -67,7 +69,7 @@ class Stream(SimpleNamespace):
     records  the number of its records"""
 
     def __repr__(self):
-        return "<%s stream, %d tensors, id %s>" % (self.kind, len(self.tensors), self.id)
+        return f"<{self.kind} stream, {len(self.tensors)} tensors, id {self.id}>"
 
 
 class Tensor(SimpleNamespace):
@@ -97,10 +99,10 @@ def parse_tensor(o):
         "a tensor is not announced as [name, dtype, shape]",
     )
     name, dtype, shape = o
-    need(len(name.encode()) <= NAME_MAX, "a tensor's name is longer than %d bytes" % NAME_MAX)
-    need(dtype in DTYPES, 'tensor "%s": unknown dtype' % name)
-    need(len(shape) <= DIMS_MAX, 'tensor "%s": more than %d dimensions' % (name, DIMS_MAX))
-    need(all(keys.is_whole(k) for k in shape), 'tensor "%s": a dimension is not a number' % name)
+    need(len(name.encode()) <= NAME_MAX, f"a tensor's name is longer than {NAME_MAX} bytes")
+    need(dtype in DTYPES, f'tensor "{name}": unknown dtype')
+    need(len(shape) <= DIMS_MAX, f'tensor "{name}": more than {DIMS_MAX} dimensions')
+    need(all(keys.is_whole(k) for k in shape), f'tensor "{name}": a dimension is not a number')
     t = Tensor(name=name, dtype=dtype, shape=shape)
     size = prod(k or 1 for k in shape) * np.dtype(DTYPES[dtype]).itemsize
     need(
@@ -108,13 +110,16 @@ def parse_tensor(o):
         and all(c >= " " and c != "\x7f" for c in name)
         and size <= 1 << 48
         and t.row_bytes <= CUT,
-        'tensor "%s": impossible name or size' % "".join(c if c >= " " else "?" for c in name),
+        'tensor "{}": impossible name or size'.format(
+            "".join(c if c >= " " else "?" for c in name)
+        ),
     )
     return t
 
 
 def _version(kind, tensors):
-    """The version in the header of a stream, also of one in blocks: 2 for weights and curves with tensors of 16 bits, else 1."""
+    """The version in the header of a stream, also of one in blocks: 2 for weights and curves with
+    tensors of 16 bits, else 1."""
     return 2 if kind in ("weights", "curve") and any(t.dtype in NARROW for t in tensors) else 1
 
 
@@ -123,7 +128,7 @@ def parse_header(o):
     need(isinstance(o, dict), "is not a map")
     need(
         keys.count(o, "mcz") in (1, 2, 3),
-        "format version %r (this program reads 1 to 3)" % o["mcz"],
+        "format version {!r} (this program reads 1 to 3)".format(o["mcz"]),
     )
     need(len(o) == 4, "unknown keys")
     kind, meta = keys.text(o, "kind", 32), keys.mapping(o, "meta")
@@ -135,12 +140,12 @@ def parse_header(o):
     tensors = [parse_tensor(t) for t in tensors]
     names = set()
     for t in tensors:
-        need(t.name not in names, 'tensor "%s" is announced twice' % t.name)
+        need(t.name not in names, f'tensor "{t.name}" is announced twice')
         names.add(t.name)
     version = _version(kind, tensors)
     need(
         o["mcz"] == version,
-        "format version must be %d for these tensors (got %d)" % (version, o["mcz"]),
+        "format version must be {} for these tensors (got {})".format(version, o["mcz"]),
     )
     return kind, meta, tensors
 
@@ -165,7 +170,8 @@ def check_history(o):
 
 
 def parse_part(t, row, ext):
-    """The rows of tensor t in a record that starts at row `row`: (flat array, its bytes, number of rows)."""
+    """The rows of tensor t in a record that starts at row `row`: (flat array, its bytes, number of
+    rows)."""
     need(walk(Memory(ext), TENSOR) == len(ext), "trailing bytes after the data")
     a = unpack(ext)
     need(
@@ -177,15 +183,15 @@ def parse_part(t, row, ext):
         "its data are not [shape, dtype, bytes]",
     )
     shape, dtype, body = a
-    need(dtype == t.dtype, "its dtype is not the declared %s" % t.dtype)
-    need(len(shape) == len(t.shape), "it does not have the declared %d dimensions" % len(t.shape))
+    need(dtype == t.dtype, f"its dtype is not the declared {t.dtype}")
+    need(len(shape) == len(t.shape), f"it does not have the declared {len(t.shape)} dimensions")
     need(
         all(keys.is_whole(k) for k in shape) and shape[1:] == t.shape[1:],
         "its shape is not the declared one",
     )
     rows = shape[0] if shape else 1
-    need(0 < rows <= t.rows - row, "it has %d rows (from 1 to %d expected)" % (rows, t.rows - row))
-    need(len(body) == rows * t.row_bytes, "its %d bytes do not match its shape" % len(body))
+    need(0 < rows <= t.rows - row, f"it has {rows} rows (from 1 to {t.rows - row} expected)")
+    need(len(body) == rows * t.row_bytes, f"its {len(body)} bytes do not match its shape")
     return np.frombuffer(body, DTYPES[dtype]), body, rows
 
 
@@ -193,7 +199,7 @@ def is_id(o):
     return isinstance(o, str) and len(o) == 32 and all(c in "0123456789abcdef" for c in o)
 
 
-# ---- reading ---------------------------------------------------------------------------------------------------------
+# ---- reading -------------------------------------------------------------------------------------
 
 
 def objects(f):
@@ -209,8 +215,8 @@ def objects(f):
 
 
 class Reader:
-    """Reads a stream record by record. kind, meta, history and tensors (announced) are set at once; records() yields the
-    data, verifies the end and then sets inputs and id."""
+    """Reads a stream record by record. kind, meta, history and tensors (announced) are set at once;
+    records() yields the data, verifies the end and then sets inputs and id."""
 
     def __init__(self, f):
         self.frame, self.n, self.inputs, self.id = Frame(f), 0, [], ""
@@ -227,29 +233,26 @@ class Reader:
         index, row, sum_ = (keys.count(o, k) for k in ("t", "row", "xxh"))
         data = o.get("data")
         need(len(o) == 4 and isinstance(data, msgpack.ExtType), "is not {t, row, data, xxh}")
-        need(
-            index < len(self.tensors), '"t" must be below %d (got %d)' % (len(self.tensors), index)
-        )
+        need(index < len(self.tensors), f'"t" must be below {len(self.tensors)} (got {index})')
         t = self.tensors[index]
-        with inside('tensor "%s"' % t.name):
+        with inside(f'tensor "{t.name}"'):
             need(t.bytes, "an empty tensor must not have records")
             need(
-                row == self.rows_read[index],
-                "row %d expected, got row %d" % (self.rows_read[index], row),
+                row == self.rows_read[index], f"row {self.rows_read[index]} expected, got row {row}"
             )
             a, body, rows = parse_part(t, row, data.data)
             need(xxhash.xxh3_64_intdigest(body) == sum_, "checksum mismatch")
         self.rows_read[index] += rows
-        return index, row, a.reshape([rows] + t.shape[1:] if t.shape else [])
+        return index, row, a.reshape([rows, *t.shape[1:]] if t.shape else [])
 
     def _end(self, o):
         n, inputs, id_ = keys.count(o, "end"), keys.array(o, "inputs"), o.get("id")
         need(len(o) == 3 and is_id(id_), "is not {end, id, inputs}")
-        need(n == self.n, "announces %d records, got %d" % (n, self.n))
+        need(n == self.n, f"announces {n} records, got {self.n}")
         for t, n in zip(self.tensors, self.rows_read):
-            need(not t.bytes or n == t.rows, 'tensor "%s" has %d of %d rows' % (t.name, n, t.rows))
+            need(not t.bytes or n == t.rows, f'tensor "{t.name}" has {n} of {t.rows} rows')
         self.id = self.hash.hexdigest()
-        need(id_ == self.id, "the content id is %s, not the declared %s" % (self.id, id_))
+        need(id_ == self.id, f"the content id is {self.id}, not the declared {id_}")
         need(all(is_id(i) for i in inputs), '"inputs" is not a list of content ids')
         self.inputs = inputs
         self.frame.finish()
@@ -257,7 +260,7 @@ class Reader:
     def records(self):
         """Yields (index of the tensor, first row, array of rows) for each record."""
         while True:
-            place = "record %d" % (self.n + 1)
+            place = f"record {self.n + 1}"
             try:
                 o, raw = next_object(self.frame, RECORD)
                 need(isinstance(o, dict), "is not a map")
@@ -266,12 +269,8 @@ class Reader:
                     return self._end(o)
                 found = self._record(o)
             except Error as e:
-                where = (
-                    place
-                    if place == "end record"
-                    else "%s, byte %d" % (place, self.frame.bytes_read)
-                )
-                raise Error("%s: %s" % (where, e)) from None
+                where = place if place == "end record" else f"{place}, byte {self.frame.bytes_read}"
+                raise Error(f"{where}: {e}") from None
             self.hash.update(raw)
             self.n += 1
             yield found
@@ -313,8 +312,8 @@ def read(source, kind=None):
     source  a path, "-" (standard input) or an open binary file.
     kind    the required kind, such as "weights" or "permutation"; None accepts any.
 
-    Returns a Stream. Raises mcz.Error if the stream is damaged or of another kind, OSError if it cannot be read.
-    mcz.check() tests the rules of the kind.
+    Returns a Stream. Raises mcz.Error if the stream is damaged or of another kind, OSError if it
+    cannot be read. mcz.check() tests the rules of the kind.
     """
     name = (
         source
@@ -327,7 +326,7 @@ def read(source, kind=None):
         f = source if hasattr(source, "read") else sys.stdin.buffer if name == "-" else None
         with nullcontext(f) if f is not None else open(source, "rb") as f:
             s = read_file(f)
-        need(kind in (None, s.kind), "%s expected, got %s" % (kind, s.kind))
+        need(kind in (None, s.kind), f"{kind} expected, got {s.kind}")
     return s
 
 
@@ -347,17 +346,17 @@ def widened(s):
     }
 
 
-# ---- writing ---------------------------------------------------------------------------------------------------------
+# ---- writing -------------------------------------------------------------------------------------
 
 
 def _plain(v):
-    """A value of a header or a history, with NumPy's numbers, booleans and strings as Python's. Error names the key of a value
-    that a stream cannot hold."""
+    """A value of a header or a history, with NumPy's numbers, booleans and strings as Python's.
+    Error names the key of a value that a stream cannot hold."""
     if isinstance(v, Mapping):
         found = {}
         for key, value in v.items():
-            need(isinstance(key, str), "a key must be a string (got %r)" % (key,))
-            with inside('"%s"' % key):
+            need(isinstance(key, str), f"a key must be a string (got {key!r})")
+            with inside(f'"{key}"'):
                 found[_plain(key)] = _plain(value)
         return found
     if isinstance(v, (list, tuple)):
@@ -368,13 +367,13 @@ def _plain(v):
     if isinstance(v, (bool, np.bool_)):
         return bool(v)
     if isinstance(v, (int, np.integer)):
-        need(-1 << 63 <= v < 1 << 64, "must be at least -2^63 and less than 2^64 (got %d)" % v)
+        need(-1 << 63 <= v < 1 << 64, f"must be at least -2^63 and less than 2^64 (got {v})")
         return int(v)
     if isinstance(v, (float, np.floating)):
         return float(v)
     need(
         v is None or isinstance(v, bytes),
-        "a string, number, boolean, list or map expected, got %s" % type(v).__name__,
+        f"a string, number, boolean, list or map expected, got {type(v).__name__}",
     )
     return v
 
@@ -389,8 +388,8 @@ def history(tool, args, parents=(), version="1"):
     parents  the streams that it is made from.
     version  the tool's version.
 
-    Numbers, booleans and strings may be NumPy's. Returns the list of entries: those of the parents, equal ones once, and its own.
-    Raises mcz.Error with the name of an argument of another type."""
+    Numbers, booleans and strings may be NumPy's. Returns the list of entries: those of the parents,
+    equal ones once, and its own. Raises mcz.Error with the name of an argument of another type."""
     entries, own = [], []
     for p in parents:
         places = []
@@ -409,10 +408,11 @@ def history(tool, args, parents=(), version="1"):
     for name, value in args.items():
         need(
             isinstance(value, (str, int, float)),
-            '"%s": a string, number or boolean expected, got %s' % (name, type(value).__name__),
+            f'"{name}": a string, number or boolean expected, got {type(value).__name__}',
         )
-    return entries + [
-        {"tool": tool, "version": version, "args": [list(a) for a in args.items()], "parents": own}
+    return [
+        *entries,
+        {"tool": tool, "version": version, "args": [list(a) for a in args.items()], "parents": own},
     ]
 
 
@@ -432,11 +432,13 @@ def _announce(tensors, dtypes):
     for name, a in tensors.items():
         a = np.asarray(a)
         dtype = dtypes.get(name, a.dtype.name)
-        need(dtype in DTYPES, 'tensor "%s": %s is none of %s' % (name, dtype, ", ".join(DTYPES)))
+        need(
+            dtype in DTYPES, 'tensor "{}": {} is none of {}'.format(name, dtype, ", ".join(DTYPES))
+        )
         need(
             a.dtype.newbyteorder("<") == np.dtype(DTYPES[dtype]),
-            'tensor "%s": an array of %s, not of %s (%s)'
-            % (name, a.dtype, np.dtype(DTYPES[dtype]).name, dtype),
+            f'tensor "{name}": an array of {a.dtype}, not of {np.dtype(DTYPES[dtype]).name} '
+            f"({dtype})",
         )
         arrays.append(a.astype(DTYPES[dtype], order="C", copy=False))
         announced.append(Tensor(name=name, dtype=dtype, shape=list(a.shape)))
@@ -457,8 +459,9 @@ def _head(kind, meta, announced):
 
 
 def _order(kind, meta, announced):
-    """[(tensor's index, first row, rows)] of the records, in the order of the kind: tensor by tensor, except that a data
-    set alternates blocks of images and their labels, and activations come batch by batch."""
+    """[(tensor's index, first row, rows)] of the records, in the order of the kind: tensor by
+    tensor, except that a data set alternates blocks of images and their labels, and activations
+    come batch by batch."""
 
     def cut(i, t, first, end):
         step = max(1, CUT // max(1, t.row_bytes))
@@ -494,20 +497,21 @@ def _records(order, announced, arrays):
 
 
 def _check_declared(rows, shapes):
-    """Checks the limits of a network with rows of groups (formats/exchange/groups.md). shapes: {tensor: shape}."""
-    need(len(str(rows).encode()) <= MAX_TEXT, '"symmetry" is longer than %d bytes' % MAX_TEXT)
+    """Checks the limits of a network with rows of groups (formats/exchange/groups.md). shapes:
+    {tensor: shape}."""
+    need(len(str(rows).encode()) <= MAX_TEXT, f'"symmetry" is longer than {MAX_TEXT} bytes')
     for name in shapes:
         need(
             len(name.encode()) <= DECLARED_NAME_MAX,
-            'tensor "%s": a name must have at most %d bytes' % (name, DECLARED_NAME_MAX),
+            f'tensor "{name}": a name must have at most {DECLARED_NAME_MAX} bytes',
         )
     entries = sum((prod(shape) + 15) // 16 * 16 for shape in shapes.values())
-    need(entries <= PARAMETERS_MAX, "more than %d parameters" % PARAMETERS_MAX)
+    need(entries <= PARAMETERS_MAX, f"more than {PARAMETERS_MAX} parameters")
 
 
-def content_id(kind, meta, tensors, dtypes={}):
+def content_id(kind, meta, tensors, dtypes=None):
     """The content id of a stream with this header and these tensors, which are not checked."""
-    announced, arrays = _announce(tensors, dtypes)
+    announced, arrays = _announce(tensors, dtypes or {})
     hash_ = xxhash.xxh3_128(_head(kind, meta, announced))
     for parts in _records(_order(kind, meta, announced), announced, arrays):
         hash_.update(b"".join(parts))
@@ -552,25 +556,28 @@ def _write(f, kind, meta, tensors, hist, inputs, dtypes):
     return hash_.hexdigest()
 
 
-def write(target, kind, meta, tensors, history=(), inputs=(), dtypes={}):
+def write(target, kind, meta, tensors, history=(), inputs=(), dtypes=None):
     """Writes a stream. Returns its content id.
 
         s = mcz.read("m.mcz")
-        mcz.write("mine.mcz", "permutation", {"groups": [{"name": "g", "size": 3}]}, {"g": np.array([2, 0, 1], "i4")},
+        order = {"g": np.array([2, 0, 1], "i4")}
+        mcz.write("mine.mcz", "permutation", {"groups": [{"name": "g", "size": 3}]}, order,
                   history=mcz.history("my-assign", {}, [s]), inputs=[s.id])
 
-    target   a path, "-" (standard output) or an open binary file. After an exception a path is unchanged.
-    kind     the kind, lower case. The page of the kind in formats/codecs describes meta and tensors.
+    target   a path, "-" (standard output) or an open binary file. After an exception a path is
+             unchanged.
+    kind     the kind, lower case. The page of the kind in formats/codecs describes meta and
+             tensors.
     meta     {key: value}: its settings.
     tensors  {name: array} in the order of the file.
     history  the result of history().
     inputs   the content ids of the streams that this one was made from.
     dtypes   {name: "bfloat16"} for tensors in uint16 arrays.
 
-    Raises mcz.Error, before anything is written, if the header, the history, an id or an array's dtype is invalid. Numbers,
-    booleans and strings of meta may be NumPy's.
+    Raises mcz.Error, before anything is written, if the header, the history, an id or an array's
+    dtype is invalid. Numbers, booleans and strings of meta may be NumPy's.
     """
-    rest = kind, meta, tensors, list(history), list(inputs), dtypes
+    rest = kind, meta, tensors, list(history), list(inputs), dtypes or {}
     if target == "-":  # a separate file object: errors of the last write appear here, not at exit
         sys.stdout.flush()
         with open(sys.stdout.fileno(), "wb", closefd=False) as f:

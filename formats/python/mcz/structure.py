@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compare the structure of networks before their numbers are combined.
 
-A permutation of b's units, a mean or a curve is right only if a and b are one architecture: the same tensors, tied alike, equal
-constants outside the state_dict, and the same operations. Equal names and shapes do not show that."""
+A permutation of b's units, a mean or a curve is right only if a and b are one architecture: the
+same tensors, tied alike, equal constants outside the state_dict, and the same operations. Equal
+names and shapes do not show that."""
 
 from __future__ import annotations
 
@@ -22,26 +23,23 @@ KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type
 
 
 def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
-    """Yields (path, value) for each tensor, array, number, text, function or module that a network has as a plain attribute or a
-    hook, also in lists and dictionaries, and (path, text) for the settings of each module. Private numbers and texts are left out."""
+    """Yields (path, value) for each tensor, array, number, text, function or module that a network
+    has as a plain attribute or a hook, also in lists and dictionaries, and (path, text) for the
+    settings of each module. Private numbers and texts are left out."""
     own = {id(v) for v in [*net.parameters(), *net.buffers(), *net.modules()]}
     for path, m in net.named_modules():
-        yield path, "%s(%s)" % (type(m).__name__, m.extra_repr())
+        yield path, f"{type(m).__name__}({m.extra_repr()})"
         for name, value in vars(m).items():
             for i, v in (
                 enumerate(torch.utils._pytree.tree_leaves(value))
                 if name not in OWN or name.endswith("_hooks")
                 else ()
             ):
-                kept = (
-                    isinstance(v, KEPT)
-                    or not name.startswith("_")
-                    and isinstance(v, (bool, int, float, str, nn.Module))
+                kept = isinstance(v, KEPT) or (
+                    not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
                 )
-                at = "%s%s%s" % (
-                    path + "." * bool(path),
-                    name,
-                    "[%d]" % i if v is not value else "",
+                at = "{}{}{}".format(
+                    path + "." * bool(path), name, f"[{i}]" if v is not value else ""
                 )
                 if kept and id(v) not in own:
                     yield at, v
@@ -55,8 +53,8 @@ def unequal(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[str]:
 
 
 def _equal(x: Any, y: Any) -> bool:
-    """True if two tensors have the same shape and numbers, after rounding to the narrower dtype, where NaN equals NaN; or two
-    arrays, functions, modules or other values are equal."""
+    """True if two tensors have the same shape and numbers, after rounding to the narrower dtype,
+    where NaN equals NaN; or two arrays, functions, modules or other values are equal."""
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return np.array_equal(x, y)
     if isinstance(x, FunctionType) and isinstance(y, FunctionType):
@@ -80,11 +78,13 @@ def compare(
     names: tuple[str, str] = ("a", "b"),
     dtypes: bool = False,
 ) -> None:
-    """Raises Error with the first difference in structure between two networks. names: theirs, for the message.
+    """Raises Error with the first difference in structure between two networks. names: theirs, for
+    the message.
 
-    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on its examples are compared,
-            and the constants that they read. If not, buffers with persistent=False are compared. Plain attributes may be results
-            that forward keeps, and settings may concern training only, so a difference is a warning.
+    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on
+            its examples are compared, and the constants that they read. If not, buffers with
+            persistent=False are compared. Plain attributes may be results that forward keeps, and
+            settings may concern training only, so a difference is a warning.
     dtypes  whether tensors must have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
     other = [
@@ -93,15 +93,15 @@ def compare(
         if k not in x
         or k not in y
         or x[k].shape != y[k].shape
-        or dtypes
-        and x[k].dtype != y[k].dtype
+        or (dtypes and x[k].dtype != y[k].dtype)
     ]
-    different = "%s and %s are different networks: " % names
+    different = "{} and {} are different networks: ".format(*names)
     need(
         not other,
         different
-        + "%d tensors of another name%s (%s)"
-        % (len(other), ", shape or dtype" if dtypes else " or shape", listed(other)),
+        + "{} tensors of another name{} ({})".format(
+            len(other), ", shape or dtype" if dtypes else " or shape", listed(other)
+        ),
     )
     ties, tied = owners(x), owners(y)
     other = [k for k in ties if ties[k] != tied[k]]
@@ -110,11 +110,12 @@ def compare(
             names if ties[k] != k else names[::-1],
             ties[k] if ties[k] != k else tied[k],
         )
-        raise Error(different + '%s ties "%s" to "%s", %s does not' % (one, k, found, two))
+        raise Error(different + f'{one} ties "{k}" to "{found}", {two} does not')
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
     need(
-        not other, different + "%s of one of them are buffers (%s)" % ("parameters", listed(other))
+        not other,
+        different + "{} of one of them are buffers ({})".format("parameters", listed(other)),
     )
     if hasattr(groups, "_differences"):
         for net, name in ((a, names[0]), (b, names[1])):
@@ -129,10 +130,12 @@ def compare(
             for n, s in ((a, a.state_dict()), (b, b.state_dict()))
         )
     )
-    need(not other, different + "buffers outside the state_dict differ (%s)" % listed(other))
+    need(not other, different + f"buffers outside the state_dict differ ({listed(other)})")
     other = unequal(dict(attributes(a)), dict(attributes(b)))
     if other:
         warn(
-            "modules or attributes of %s and %s differ (%s). If they change results, the networks are different"
-            % (*names, listed([k or "the network itself" for k in other]))
+            "modules or attributes of {} and {} differ ({}). If they change results, "
+            "the networks are different".format(
+                *names, listed([k or "the network itself" for k in other])
+            )
         )

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Iterable, Optional, Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from .errors import need
 from .files import Path, replacing
@@ -13,8 +14,8 @@ __all__ = ["Points"]
 
 
 class Points(list[dict[str, float]]):
-    """The rows of mc-eval's table, which Curve.evaluate returns. A list with one dictionary per point:
-    {"t": t, "NAME.loss": mean loss, "NAME.accuracy": percent, ...} for each data set NAME.
+    """The rows of mc-eval's table, which Curve.evaluate returns. A list with one dictionary per
+    point: {"t": t, "NAME.loss": mean loss, "NAME.accuracy": percent, ...} for each data set NAME.
 
         rows = mcz.torch.Curve(a, b).evaluate({"test": test}, points=5)
         print(rows)                                       # the table
@@ -36,20 +37,19 @@ class Points(list[dict[str, float]]):
         )
 
     def __repr__(self) -> str:
-        return "<%d points%s>" % (
+        return "<{} points{}>".format(
             len(self),
-            "".join(
-                ", %s barrier %.4g" % (c, self.barrier(c)) for c in self[0] if c.endswith(".loss")
-            ),
+            "".join(f", {c} barrier {self.barrier(c):.4g}" for c in self[0] if c.endswith(".loss")),
         )
 
     def summary(self) -> list[dict[str, Any]]:
-        """The rows of mc-eval --summary: ends, means, extremes and barrier of each data set's loss and accuracy.
+        """The rows of mc-eval --summary: ends, means, extremes and barrier of each data set's loss
+        and accuracy.
 
             rows.summary()[0]["mean"]
 
-        Returns a list of dictionaries with the keys data, quantity, first, last, mean, arc_mean, min, min_t, max, max_t,
-        barrier and barrier_t."""
+        Returns a list of dictionaries with the keys data, quantity, first, last, mean, arc_mean,
+        min, min_t, max, max_t, barrier and barrier_t."""
         found, t = [], [r["t"] for r in self]
         for column in list(self[0])[1:]:
             name, _, quantity = column.rpartition(".")
@@ -79,20 +79,22 @@ class Points(list[dict[str, float]]):
         return found
 
     def barrier(self, column: str) -> float:
-        """The most that a loss rises above, or an accuracy falls below, the straight line between the ends' values.
+        """The most that a loss rises above, or an accuracy falls below, the straight line between
+        the ends' values.
 
             rows.barrier("test.accuracy")
 
         Raises mcz.Error unless column is "NAME.loss" or "NAME.accuracy" of a data set."""
-        found = {"%s.%s" % (s["data"], s["quantity"]): s["barrier"] for s in self.summary()}
+        found = {"{}.{}".format(s["data"], s["quantity"]): s["barrier"] for s in self.summary()}
         need(
             column in found,
-            'the table has no column "%s" (one of: %s)' % (column, ", ".join(found)),
+            'the table has no column "{}" (one of: {})'.format(column, ", ".join(found)),
         )
         return found[column]
 
-    def write(self, path: Path, summary: Optional[Path] = None) -> None:
-        """Writes the table and, to another path, its summary, with mc-eval's columns and number formats.
+    def write(self, path: Path, summary: Path | None = None) -> None:
+        """Writes the table and, to another path, its summary, with mc-eval's columns and number
+        formats.
 
             rows.write("line.tsv", summary="line.summary.tsv")
 

@@ -3,11 +3,13 @@
 
 Networks whose operations graphs support (docs/reference/networks.md):
 
-    python -m mcz.torch export MODULE:NET --input 3,32,32 --classes 10 -o net.json --weights a.safetensors
+    python -m mcz.torch export MODULE:NET --input 3,32,32 --classes 10 -o net.json \\
+        --weights a.safetensors
     mc-convert a.safetensors --net ./net.json --data train.mcz -o a.mcz
     mcz.torch.load(net, "pb.mcz")
 
-Any other nn.Module, such as a transformer, with groups that are derived from it (docs/guides/any-module.md):
+Any other nn.Module, such as a transformer, with groups that are derived from it
+(docs/guides/any-module.md):
 
     g = mcz.torch.groups(a, x)                            # x: a batch of inputs
     p = mcz.torch.align(a, b, loader, g)                  # a permutation of b's units
@@ -30,14 +32,15 @@ import os
 import re
 import sys
 import traceback
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, Iterable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 try:
     import torch
 except ImportError:
     if __name__ == "__main__":
-        sys.exit("mcz.torch: PyTorch is not installed for %s (pip install torch)" % sys.executable)
+        sys.exit(f"mcz.torch: PyTorch is not installed for {sys.executable} (pip install torch)")
     raise
 
 import numpy as np
@@ -96,39 +99,41 @@ LIKE_PARAMETER = {
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
 
 
-# ---- networks with a graph -------------------------------------------------------------------------------------------
+# ---- networks with a graph -----------------------------------------------------------------------
 
 
 def export(
     net: nn.Module,
     input: Sequence[int],
     classes: int,
-    mean: Optional[Sequence[float]] = None,
-    std: Optional[Sequence[float]] = None,
-    name: Optional[str] = None,
+    mean: Sequence[float] | None = None,
+    std: Sequence[float] | None = None,
+    name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, np.ndarray], list[str]]:
     """Traces the graph of a network and its weights.
 
-        graph, tensors, notes = mcz.torch.export(net, (3, 16, 16), 10, mean=[.49, .48, .45], std=[.25, .24, .26])
+        graph, tensors, notes = mcz.torch.export(net, (3, 16, 16), 10, mean=[.5] * 3, std=[.25] * 3)
         json.dump(graph, open("net.json", "w"))                  # for --net ./net.json
         mcz.safetensors.write("a.safetensors", tensors)          # for mc-convert
 
-    net        an nn.Module that maps images (N,C,H,W) to logits (N,K); it is traced in evaluation mode.
-               Logits (N,K) that it returns after them only in training become auxiliary losses.
+    net        an nn.Module that maps images (N,C,H,W) to logits (N,K); it is traced in evaluation
+               mode. Logits (N,K) that it returns after them only in training become auxiliary
+               losses.
     input      (C, H, W).
     classes    K.
     mean, std  the normalisation of images in [0, 1] before net, per channel; default: none.
     name       the network's name in streams; default: its class.
 
-    Returns (graph, {tensor: float32 array}, notes for the user). Raises mcz.Error with every unsupported operation and
-    the path of its module: "norm: InstanceNorm2d is not supported in graphs".
+    Returns (graph, {tensor: float32 array}, notes for the user). Raises mcz.Error with every
+    unsupported operation and the path of its module: "norm: InstanceNorm2d is not supported in
+    graphs".
     """
     from mcz import trace
 
     return trace.graph_of(net, list(input), classes, mean, std, name)
 
 
-# ---- networks with derived or declared groups ------------------------------------------------------------------------
+# ---- networks with derived or declared groups ----------------------------------------------------
 
 
 def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: bool = True) -> Groups:
@@ -137,37 +142,40 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
         g = mcz.torch.groups(net, torch.rand(2, 3, 16, 16))
         print(g.report())
         g.write("groups.tsv")                                    # for mc-convert --groups
-        mcz.torch.moments(a, b, loader, g, "m.mcz")              # or at once: mcz.torch.align(a, b, loader, g)
+        mcz.torch.moments(a, b, loader, g, "m.mcz")              # align() does this and more
 
     net       an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
-    examples  inputs: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of each tensor is the
-              batch. The groups hold for all examples. Give one for each way in which you call the network: other
-              arguments, or the other side of a branch. Batches for moments have the arguments of the first example, with any
-              number and shape of inputs.
-    unused    "refuse", or "keep": tensors that no example uses, such as auxiliary heads, stay in place, so calls that use
-              them change. report() lists them as "not used by these examples".
+    examples  inputs: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of
+              each tensor is the batch. The groups hold for all examples. Give one for each way in
+              which you call the network: other arguments, or the other side of a branch. Batches
+              for moments have the arguments of the first example, with any number and shape of
+              inputs.
+    unused    "refuse", or "keep": tensors that no example uses, such as auxiliary heads, stay in
+              place, so calls that use them change. report() lists them as "not used by these
+              examples".
     progress  show a progress bar if tqdm is installed.
 
-    Returns mcz.symmetry.Groups. The groups contain every order that the operations are known to allow; an operation
-    without a rule fixes the axes that it reads. All outputs of the network stay in place. Buffers that a call writes move
-    with the units that they hold. Tensors outside the state_dict (plain attributes and buffers with persistent=False)
-    stay in place.
+    Returns mcz.symmetry.Groups. The groups contain every order that the operations are known to
+    allow; an operation without a rule fixes the axes that it reads. All outputs of the network stay
+    in place. Buffers that a call writes move with the units that they hold. Tensors outside the
+    state_dict (plain attributes and buffers with persistent=False) stay in place.
 
-    Checks the groups at once: networks with random tensors are permuted in float64, and their outputs must be equal to
-    1e-9, also those of a second call if the first writes buffers. Raises mcz.Error with the first module that differs; if
-    torch.export cannot record the network; if the second call differs from the first, unless by buffers; if two tensors
-    share memory in different shapes; or with the tensors that no example uses. What only a later call shows, and random
+    Checks the groups at once: networks with random tensors are permuted in float64, and their
+    outputs must be equal to 1e-9, also those of a second call if the first writes buffers. Raises
+    mcz.Error with the first module that differs; if torch.export cannot record the network; if the
+    second call differs from the first, unless by buffers; if two tensors share memory in different
+    shapes; or with the tensors that no example uses. What only a later call shows, and random
     numbers that are not PyTorch's, are not noticed."""
     from mcz.symmetry import Groups, check
 
     need(
         [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
-        "mcz.torch.groups needs PyTorch 2.4 or later (got %s): declare the groups by hand"
-        % torch.__version__,
+        f"mcz.torch.groups needs PyTorch 2.4 or later (got {torch.__version__}): declare the "
+        "groups by hand",
     )
     need(examples, "an example of the network's input expected")
-    need(unused in ("refuse", "keep"), 'unused must be "refuse" or "keep" (got %r)' % (unused,))
-    need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
+    need(unused in ("refuse", "keep"), f'unused must be "refuse" or "keep" (got {unused!r})')
+    need(isinstance(net, nn.Module), f"torch.nn.Module expected, got {type(net).__name__}")
     need(
         not any(map(nn.parameter.is_lazy, itertools.chain(net.parameters(), net.buffers()))),
         "the network has lazy modules, without parameters: run the network once first",
@@ -191,7 +199,8 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
 
 
 def _floats(net):
-    """{name: tensor} of the floating-point tensors, on the CPU, in the order of mc-convert --groups."""
+    """{name: tensor} of the floating-point tensors, on the CPU, in the order of mc-convert
+    --groups."""
     return {
         k: v.detach().cpu()
         for k, v in sorted(tensors_of(net).items(), key=lambda e: e[0].encode())
@@ -200,7 +209,8 @@ def _floats(net):
 
 
 def _arrays(net):
-    """(tensors, dtypes) of a network's stream, for mcz.write(): float16 and bfloat16 unchanged, others as float32."""
+    """(tensors, dtypes) of a network's stream, for mcz.write(): float16 and bfloat16 unchanged,
+    others as float32."""
     own = _floats(net)
     narrow = {k: "bfloat16" for k, v in own.items() if v.dtype == torch.bfloat16}
     return {
@@ -212,15 +222,15 @@ def _arrays(net):
 
 
 def _ids(nets, rows, streams):
-    """The content ids of networks: those of the streams (paths), whose tensors must equal the networks', or else those of
-    the streams that mc-convert --groups makes with these rows."""
+    """The content ids of networks: those of the streams (paths), whose tensors must equal the
+    networks', or else those of the streams that mc-convert --groups makes with these rows."""
     if streams is None:
         meta = {"net": "groups", "dataset": "", "symmetry": _groups.text(rows)}
         return [content_id("weights", meta, *_arrays(n)) for n in nets]
     found = [mcz.read(path, "weights") for path in streams]
     need(
         len(found) == len(nets),
-        "%d weights streams expected, one per network, got %d" % (len(nets), len(found)),
+        f"{len(nets)} weights streams expected, one per network, got {len(found)}",
     )
     for path, s, net in zip(streams, found, nets):
         own = {k: v.float().numpy() for k, v in _floats(net).items()}
@@ -232,25 +242,28 @@ def _ids(nets, rows, streams):
         ]
         need(
             not other,
-            "%s: weights of another network (%s)"
-            % (path, "%d tensors differ: %s" % (len(other), listed(other))),
+            "{}: weights of another network ({})".format(
+                path, f"{len(other)} tensors differ: {listed(other)}"
+            ),
         )
     return [s.id for s in found]
 
 
 def _path(text):
-    """(module, (first, end) or None) of MODULE, MODULE:in, MODULE[FIRST:END] or MODULE[FIRST:END]:in."""
+    """(module, (first, end) or None) of MODULE, MODULE:in, MODULE[FIRST:END] or
+    MODULE[FIRST:END]:in."""
     module, first, end = re.fullmatch(r"(.*?)(?:\[(\d+):(\d+)\])?(?::in)?", text).groups()
     return module, (int(first), int(end)) if end else None
 
 
 class _Taps:
-    """Records the activations at modules' outputs, or inputs (PATH:in), as {path: tensor} in `outputs`."""
+    """Records the activations at modules' outputs, or inputs (PATH:in), as {path: tensor} in
+    `outputs`."""
 
     def __init__(self, net, paths):
         self.modules, self.hooks, self.outputs = dict(net.named_modules()), [], {}
         wrong = [p for p in paths if _path(p)[0] not in self.modules]
-        need(not wrong, "the network has no module %s" % ", ".join('"%s"' % p for p in wrong))
+        need(not wrong, "the network has no module {}".format(", ".join(f'"{p}"' for p in wrong)))
         for p in paths:
             m = self.modules[_path(p)[0]]
             keep = (
@@ -267,13 +280,13 @@ class _Taps:
     def _keep(self, path, x):
         need(
             path not in self.outputs,
-            'module "%s" runs more than once per batch: name the input of another (PATH:in)' % path,
+            f'module "{path}" runs more than once per batch: name the input of another (PATH:in)',
         )
         need(
             isinstance(x, torch.Tensor),
-            'module "%s" must return a tensor (got %s)' % (path, type(x).__name__),
+            f'module "{path}" must return a tensor (got {type(x).__name__})',
         )
-        need(not x.is_complex(), 'module "%s" must return real numbers' % path)
+        need(not x.is_complex(), f'module "{path}" must return real numbers')
         self.outputs[path] = x.detach().clone()  # a later module may change it in place
 
     def remove(self):
@@ -282,13 +295,14 @@ class _Taps:
 
 
 def _units(x, size, axis, path, module):
-    """The activations x (N, ...) at a path, of a module, as (samples, units) in float64; the samples of an image are adjacent."""
+    """The activations x (N, ...) at a path, of a module, as (samples, units) in float64; the
+    samples of an image are adjacent."""
     selection = _path(path)[1]
     if selection:
         axis = -1 if axis is None else axis
         need(
             selection[0] < selection[1] <= x.shape[axis],
-            'at "%s", of shape %s: indices out of range' % (path, tuple(x.shape[1:])),
+            f'at "{path}", of shape {tuple(x.shape[1:])}: indices out of range',
         )
         x = x.narrow(axis, selection[0], selection[1] - selection[0])
     if axis is None:
@@ -298,15 +312,15 @@ def _units(x, size, axis, path, module):
         ]
         fits = fits[-1:] if isinstance(module, (nn.Linear, nn.LayerNorm, nn.Embedding)) else fits
         need(
-            len(fits) == 1 or fits and x.dim() == 4 and 1 in fits,
-            'at "%s", of shape %s: %s axis may hold %d units '
-            '(set "axis")' % (path, tuple(x.shape[1:]), "more than one" if fits else "no", size),
+            len(fits) == 1 or (fits and x.dim() == 4 and 1 in fits),
+            'at "{}", of shape {}: {} axis may hold {} units (set "axis")'.format(
+                path, tuple(x.shape[1:]), "more than one" if fits else "no", size
+            ),
         )
         axis = fits[0]
     length = x.shape[axis]
     need(
-        length % size == 0,
-        'at "%s": axis %d of length %d cannot hold %d units' % (path, axis, length, size),
+        length % size == 0, f'at "{path}": axis {axis} of length {length} cannot hold {size} units'
     )
     x = x.movedim(axis, -1)
     return x.reshape(-1, size, length // size).transpose(1, 2).reshape(-1, size).double()
@@ -326,7 +340,7 @@ class _ModuleRecorder:
         call(self.net, batch)
 
     def units(self, group, path):
-        need(path in self.hooks.outputs, 'module "%s" does not run' % path)
+        need(path in self.hooks.outputs, f'module "{path}" does not run')
         module = self.hooks.modules[_path(path)[0]]
         return _units(
             self.hooks.outputs[path], self.sizes[group], self.axes.get(group), path, module
@@ -337,31 +351,36 @@ class _ModuleRecorder:
 
 
 def _declared_taps(groups, at, sizes, inner, outers):
-    """{group: [path]} of declared groups. inner: the groups that are observed; outers: those that enclose others."""
+    """{group: [path]} of declared groups. inner: the groups that are observed; outers: those that
+    enclose others."""
     options = groups if isinstance(groups, dict) else {}
     at = {g: (at or {}).get(g, options.get(g, {}).get("at")) for g in sizes}
     need(
         not any(at[g] for g in outers),
-        'unexpected "at" of %s: the groups within its units have it'
-        % ", ".join('"%s"' % g for g in sizes if g in outers and at[g]),
+        'unexpected "at" of {}: the groups within its units have it'.format(
+            ", ".join(f'"{g}"' for g in sizes if g in outers and at[g])
+        ),
     )
     need(
         all(at[g] for g in inner),
-        '"at", the module that shows the units, is missing for %s'
-        % ", ".join('"%s"' % g for g in inner if not at[g]),
+        '"at", the module that shows the units, is missing for {}'.format(
+            ", ".join(f'"{g}"' for g in inner if not at[g])
+        ),
     )
     return {g: [at[g]] if isinstance(at[g], str) else list(at[g]) for g in inner}
 
 
 class _Sums:
-    """The sums of a tap. The inputs of one batch have equally many samples, such as tokens. If those of another have more, each
-    sample counts as its share of its input: all inputs weigh the same."""
+    """The sums of a tap. The inputs of one batch have equally many samples, such as tokens. If
+    those of another have more, each sample counts as its share of its input: all inputs weigh the
+    same."""
 
     def __init__(self):
         self.parts, self.samples, self.inputs, self.each = dict.fromkeys(PARTS, 0), 0, 0, None
 
     def add(self, x, y, inputs, copies):
-        """Adds the activations (samples, units) of a batch of inputs, which has each of them `copies` times."""
+        """Adds the activations (samples, units) of a batch of inputs, which has each of them
+        `copies` times."""
         n = len(x) // copies // inputs
         if self.each not in (None, 1, n):  # another length
             self.parts = {k: v / self.each for k, v in self.parts.items()}
@@ -374,8 +393,9 @@ class _Sums:
 
 
 def _sums(nets, loader, example, recorder, taps, units):
-    """The sums of the two networks' activations at the taps [(group, place)], the number of inputs and their hash. recorder(net)
-    records the activations, units has the number of units of each group."""
+    """The sums of the two networks' activations at the taps [(group, place)], the number of inputs
+    and their hash. recorder(net) records the activations, units has the number of units of each
+    group."""
     sums, images, data = [_Sums() for _ in taps], 0, xxhash.xxh3_128()
     with ExitStack() as stack, evaluating(*nets), torch.no_grad():
         recorders = [stack.enter_context(closing(recorder(n))) for n in nets]
@@ -397,7 +417,7 @@ def _sums(nets, loader, example, recorder, taps, units):
                 for name, v in ("a", x), ("b", y):
                     need(
                         bool(torch.isfinite(v).all()),
-                        '%s: activations of group "%s" are not finite' % (name, g),
+                        f'{name}: activations of group "{g}" are not finite',
                     )
                 sums[i].add(x, y, len(first), 1 if p is None else recorders[0].copies)
     return sums, images, data
@@ -408,30 +428,37 @@ def moments(
     b: nn.Module,
     loader: Iterable[Any],
     groups: Any,
-    path: Union[Path, BinaryIO] = "-",
-    at: Optional[Mapping[str, Any]] = None,
+    path: Path | BinaryIO = "-",
+    at: Mapping[str, Any] | None = None,
     stage: str = "post",
-    weights: Optional[Sequence[Path]] = None,
+    weights: Sequence[Path] | None = None,
 ) -> str:
-    """Computes the joint moments of two networks' activations, from which mc-corr computes correlations.
+    """Computes the joint moments of two networks' activations, from which mc-corr computes
+    correlations.
 
-        mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")     # mc-corr m.mcz | mc-hungarian -o p.mcz
+        # next: mc-corr m.mcz | mc-hungarian -o p.mcz
+        mcz.torch.moments(a, b, loader, mcz.torch.groups(a, x), "m.mcz")
 
-    a, b     networks of one architecture, each on any device; they run in evaluation mode, without gradients.
-    loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...), or a tuple or a
-             dictionary of arguments, as the example of mcz.torch.groups is. A dictionary's "labels" are left out. If the
-             inputs of a batch are longer than those of another, all inputs still weigh the same.
+    a, b     networks of one architecture, each on any device; they run in evaluation mode, without
+             gradients.
+    loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...),
+             or a tuple or a dictionary of arguments, as the example of mcz.torch.groups is. A
+             dictionary's "labels" are left out. If the inputs of a batch are longer than those of
+             another, all inputs still weigh the same.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
-    path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard output.
+    path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard
+             output.
     at       {group: module, or list of modules}, for groups without "at".
     stage    "post" if the modules show units after the nonlinearity, "pre" if before.
-    weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the streams that
-             `mc-convert --groups` makes of the networks with the same rows in the same order.
+    weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the
+             streams that `mc-convert --groups` makes of the networks with the same rows in the same
+             order.
 
-    A derived group that no activation shows, such as the rank of a product of weights, keeps its order, and mc-corr warns.
+    A derived group that no activation shows, such as the rank of a product of weights, keeps its
+    order, and mc-corr warns.
 
-    Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups, modules or batches do not fit
-    them."""
+    Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups,
+    modules or batches do not fit them."""
     with LOCK:
         compare(a, b, groups)
         return joint_moments(a, b, loader, groups, path, at, stage, weights)
@@ -439,7 +466,7 @@ def moments(
 
 def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=None):
     """moments() of networks of one structure."""
-    need(stage in ("post", "pre"), 'stage must be "post" or "pre" (got %r)' % (stage,))
+    need(stage in ("post", "pre"), f'stage must be "post" or "pre" (got {stage!r})')
     need(
         at is None or not hasattr(groups, "taps"),
         "at is for declared groups (derived groups have their own places)",
@@ -449,7 +476,7 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
     rows, sizes = _groups.rows(groups, shapes)
     parents, names = _groups.nesting(rows, shapes), list(sizes)
     for g, (outer, _) in parents.items():
-        need(outer not in parents, 'group "%s": groups can be nested one level deep only' % g)
+        need(outer not in parents, f'group "{g}": groups can be nested one level deep only')
     units = {g: n * sizes[parents[g][0]] if g in parents else n for g, n in sizes.items()}
     outers = {outer for outer, _ in parents.values()}
     inner = [g for g in sizes if g not in outers and not parents.get(g, (0, 0))[1]]
@@ -460,8 +487,10 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
     hidden = [g for g, own in seen.items() if any(getattr(t, "around", None) for t in own)]
     if hidden:
         warn(
-            'no activation shows the groups within the units of %s (by="weights" aligns them)'
-            % listed(list(dict.fromkeys('"%s"' % parents[g][0] for g in hidden)))
+            "no activation shows the groups within the units of {} "
+            '(by="weights" aligns them)'.format(
+                listed(list(dict.fromkeys(f'"{parents[g][0]}"' for g in hidden)))
+            )
         )
     if hasattr(groups, "taps"):
         from mcz.symmetry.observe import Recorder
@@ -504,16 +533,14 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
         "total": images,
     }
     tensors = {
-        "%d/%s/%s" % (i, p, part): sums[i].parts[part]
-        for i, (_, p) in enumerate(taps)
-        for part in PARTS
+        f"{i}/{p}/{part}": sums[i].parts[part] for i, (_, p) in enumerate(taps) for part in PARTS
     }
     return mcz.write(
         path,
         "moments",
         meta,
         tensors,
-        inputs=ids + [data.hexdigest()],
+        inputs=[*ids, data.hexdigest()],
         history=mcz.history(
             "mcz.torch.moments",
             {"a": ids[0], "b": ids[1], **({} if weights is None else {"streams": True})},
@@ -522,8 +549,8 @@ def joint_moments(a, b, loader, groups, path, at=None, stage="post", weights=Non
 
 
 def _expected(p, groups):
-    """The ids of the networks (a, b) that a permutation stream was computed for, None for one that is unknown. None if both are,
-    or if they may be ids with other groups than these."""
+    """The ids of the networks (a, b) that a permutation stream was computed for, None for one that
+    is unknown. None if both are, or if they may be ids with other groups than these."""
     made = getattr(p, "history", None) or []
     sources = [e for e in made if e["tool"] in ("mcz.torch.moments", "mc-match")]
     same = (
@@ -547,14 +574,15 @@ def _split(shape, axis, parts):
 
 
 def _axes(tensors, rows):
-    """{name: [(axis, rows on it)]} of the tensors that rows permute. Of a tensor's names, only the first occurs."""
+    """{name: [(axis, rows on it)]} of the tensors that rows permute. Of a tensor's names, only the
+    first occurs."""
     found, first = {}, owners(tensors)
     for r in rows:
         found.setdefault(r.tensor, {}).setdefault(r.axis, set()).add(r._replace(tensor=""))
     for name, axes in found.items():
         need(
             axes == found.get(first[name], axes),
-            'tensor "%s" is tied to "%s", which has other rows in the groups' % (name, first[name]),
+            f'tensor "{name}" is tied to "{first[name]}", which has other rows in the groups',
         )
     return {
         first[name]: sorted(axes.items(), reverse=True) for name, axes in found.items()
@@ -576,23 +604,26 @@ def _moved(tensor, axes, permutation):
 
 
 def permute(
-    net: nn.Module, permutation: Any, groups: Any, optimizer: Optional[torch.optim.Optimizer] = None
+    net: nn.Module, permutation: Any, groups: Any, optimizer: torch.optim.Optimizer | None = None
 ) -> nn.Module:
-    """Permutes the units of a network in place. The network computes the same function. Returns the network.
+    """Permutes the units of a network in place. The network computes the same function. Returns the
+    network.
 
         mcz.torch.permute(b, "p.mcz", groups)
 
-    permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or {group: integers (K)}: the
-                 new unit i is the old unit p[i].
+    permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or
+                 {group: integers (K)}: the new unit i is the old unit p[i].
     groups       as mcz.groups describes.
-    optimizer    the network's optimizer, if training is to continue. Without it, gradients and the optimizer's state are not
-                 permuted, and training continues differently.
+    optimizer    the network's optimizer, if training is to continue. Without it, gradients and the
+                 optimizer's state are not permuted, and training continues differently.
 
-    State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted as its parameter. Numbers,
-    such as step, stay. Other state, such as Adafactor's factors or that of LBFGS, is refused by name.
+    State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted
+    as its parameter. Numbers, such as step, stay. Other state, such as Adafactor's factors or that
+    of LBFGS, is refused by name.
 
-    Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state do not fit. Warns if align
-    computed the permutation for another network, such as one that is permuted already."""
+    Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state
+    do not fit. Warns if align computed the permutation for another network, such as one that is
+    permuted already."""
     p = (
         mcz.read(permutation, "permutation")
         if isinstance(permutation, (str, os.PathLike))
@@ -606,8 +637,9 @@ def permute(
     warn_other(p, groups, {"b": net})
     moving += [(v, axes[k]) for k, v in tensors_of(net).items() if k in axes]
     need(
-        not any(0 in v.stride() and v.numel() > 1 or v.is_inference() for v, _ in moving),
-        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone it)",
+        not any((0 in v.stride() and v.numel() > 1) or v.is_inference() for v, _ in moving),
+        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone "
+        "it)",
     )
     with torch.no_grad():
         for tensor, own in moving:
@@ -624,8 +656,8 @@ def _orders(net, permutation, groups):
     permutation = getattr(permutation, "tensors", permutation)
     need(
         isinstance(permutation, Mapping),
-        "a permutation expected: a stream, or {group: integers} (got %s)"
-        % type(permutation).__name__,
+        f"a permutation expected: a stream, or {{group: integers}} (got "
+        f"{type(permutation).__name__})",
     )
     permutation = {k: np.asarray(v) for k, v in permutation.items()}
     need(groups is not None, "the groups of the permutation are missing (groups=)")
@@ -642,32 +674,32 @@ def _orders(net, permutation, groups):
         and shapes[k[:-4] + "weight"][0] == shape[0]
     ]
     if left:
-        warn("the groups move the outputs of layers without their biases (%s)" % listed(left))
+        warn(f"the groups move the outputs of layers without their biases ({listed(left)})")
     wrong = [
-        '"%s" is only in the %s' % (g, "groups" if g in sizes else "permutation")
+        '"{}" is only in the {}'.format(g, "groups" if g in sizes else "permutation")
         for g in sorted(set(sizes) ^ set(permutation))
     ]
     wrong += [
-        '"%s": %d units expected, got %d' % (g, sizes[g], permutation[g].size)
+        f'"{g}": {sizes[g]} units expected, got {permutation[g].size}'
         for g in sizes
         if g in permutation and permutation[g].size != sizes[g]
     ]
     wrong += [
-        '"%s": integers expected, got %s' % (g, p.dtype)
+        f'"{g}": integers expected, got {p.dtype}'
         for g, p in permutation.items()
         if p.dtype.kind not in "iu"
     ]
-    need(not wrong, "the permutation does not match the groups: %s" % "; ".join(wrong))
+    need(not wrong, "the permutation does not match the groups: {}".format("; ".join(wrong)))
     for g, p in permutation.items():
         need(
-            np.array_equal(np.sort(p), np.arange(len(p))),
-            'group "%s": each unit must occur once' % g,
+            np.array_equal(np.sort(p), np.arange(len(p))), f'group "{g}": each unit must occur once'
         )
     return permutation, rows
 
 
 def _reader(net, permutation, groups):
-    """A function that returns the tensor of a name, permuted if there is a permutation, which is checked first."""
+    """A function that returns the tensor of a name, permuted if there is a permutation, which is
+    checked first."""
     state = tensors_of(net)
     if permutation is None:
         return state.__getitem__
@@ -677,36 +709,36 @@ def _reader(net, permutation, groups):
 
 
 def _training_state(net, optimizer, axes):
-    """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the parameters."""
+    """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the
+    parameters."""
     own = {id(p) for g in optimizer.param_groups for p in g["params"]}
     found, known, first = [], False, owners(tensors_of(net))
     wrong = [
-        'its attribute "%s"' % k
+        f'its attribute "{k}"'
         for k, v in vars(optimizer).items()
         if isinstance(v, torch.optim.Optimizer)
     ]
     for name, p in net.named_parameters():
         known = known or id(p) in own
         for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items():
-            number = (
-                isinstance(v, (int, float, type(None)))
-                or isinstance(v, torch.Tensor)
-                and v.numel() == 1
+            number = isinstance(v, (int, float, type(None))) or (
+                isinstance(v, torch.Tensor) and v.numel() == 1
             )
             fits = k in LIKE_PARAMETER and isinstance(v, torch.Tensor) and v.shape == p.shape
             found += [(v, axes.get(first[name], ()))] * fits
-            wrong += ['"%s" of %s' % (k, name)] * (not fits and not number)
+            wrong += [f'"{k}" of {name}'] * (not fits and not number)
     need(known, "the optimizer has none of the network's parameters")
-    need(not wrong, "the optimizer's state cannot be permuted: %s" % listed(wrong))
+    need(not wrong, f"the optimizer's state cannot be permuted: {listed(wrong)}")
     return found
 
 
-# ---- the program -----------------------------------------------------------------------------------------------------
+# ---- the program ---------------------------------------------------------------------------------
 
 
 @contextmanager
 def _user_code(problem):
-    """Turns an exception of the user's code into a one-line Error with the place: "PROBLEM: TYPE: TEXT (FILE:LINE)"."""
+    """Turns an exception of the user's code into a one-line Error with the place: "PROBLEM: TYPE:
+    TEXT (FILE:LINE)"."""
     try:
         yield
     except Error:
@@ -714,8 +746,7 @@ def _user_code(problem):
     except Exception as e:
         at = traceback.extract_tb(e.__traceback__)[-1]
         raise Error(
-            "%s: %s: %s (%s:%d)"
-            % (
+            "{}: {}: {} ({}:{})".format(
                 problem,
                 type(e).__name__,
                 " ".join(str(e).split()),
@@ -727,7 +758,7 @@ def _user_code(problem):
 
 def _saved(path):
     """The state_dict in a file of torch.save: alone, in a checkpoint or of a whole module."""
-    with open(path, "rb") as f, _user_code("cannot load %s" % path):
+    with open(path, "rb") as f, _user_code(f"cannot load {path}"):
         saved = torch.load(f, map_location="cpu")
     for key in ("state_dict", "model_state_dict", "model", "net"):
         saved = (
@@ -736,7 +767,7 @@ def _saved(path):
     saved = saved.state_dict() if isinstance(saved, nn.Module) else saved
     need(
         isinstance(saved, dict),
-        "cannot load %s: state_dict expected, got %s" % (path, type(saved).__name__),
+        f"cannot load {path}: state_dict expected, got {type(saved).__name__}",
     )
     return {k: v for k, v in saved.items() if isinstance(v, torch.Tensor)}
 
@@ -746,7 +777,7 @@ def _load_file(net, path):
     tensors = (
         _state.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved
     )(path)
-    with inside("cannot load %s" % path):
+    with inside(f"cannot load {path}"):
         return _state.copy(net, tensors)
 
 
@@ -756,10 +787,10 @@ def _network(text):
     name, paren, arguments = call.partition("(")
     need(module and name, "MODULE:NET expected")
     sys.path.insert(0, "")
-    with _user_code("cannot import %s" % module):
+    with _user_code(f"cannot import {module}"):
         net = importlib.import_module(module)
     for part in name.split("."):
-        need(hasattr(net, part), "module %s has no %s" % (module, part))
+        need(hasattr(net, part), f"module {module} has no {part}")
         net = getattr(net, part)
     if not isinstance(net, nn.Module):
         try:
@@ -772,7 +803,7 @@ def _network(text):
             raise Error("MODULE:NET(NAME=VALUE, ...) expected, with literal values") from None
         with _user_code("cannot create the network"):
             net = net(*values[0], **values[1])
-    need(isinstance(net, nn.Module), "torch.nn.Module expected, got %s" % type(net).__name__)
+    need(isinstance(net, nn.Module), f"torch.nn.Module expected, got {type(net).__name__}")
     return net
 
 
@@ -820,9 +851,7 @@ def main():
     if not (o.graph or o.weights):
         e.error("-o NET.json or --weights FILE is required")
     if o.weights and o.weights.endswith((".pt", ".pth", ".ckpt", ".pkl", ".mcz")):
-        e.error(
-            "--weights %s: writes a .safetensors file (use --state to read weights)" % o.weights
-        )
+        e.error(f"--weights {o.weights}: writes a .safetensors file (use --state to read weights)")
     try:
         meta = {}
         if o.data:
@@ -841,19 +870,19 @@ def main():
         with inside(o.net):
             net = _network(o.net)
             loaded = _load_file(net, o.state) if o.state else []
-            with _user_code("cannot run on an image of shape %s" % ",".join(map(str, image))):
+            with _user_code("cannot run on an image of shape {}".format(",".join(map(str, image)))):
                 graph, tensors, notes = export(net, image, o.classes or meta["classes"], mean, std)
         for note in loaded + notes:
-            print("mcz.torch: %s: %s" % (o.net, note), file=sys.stderr)
+            print(f"mcz.torch: {o.net}: {note}", file=sys.stderr)
         if o.weights:
             safetensors.write(o.weights, tensors)
         if o.graph:
             nodes = ",\n".join("  " + json.dumps(n) for n in graph["nodes"])
             head = json.dumps({k: v for k, v in graph.items() if k != "nodes"})
             with replacing(o.graph, "t") as f:
-                f.write('%s, "nodes": [\n%s]}\n' % (head[:-1], nodes))
+                f.write(f'{head[:-1]}, "nodes": [\n{nodes}]}}\n')
     except (Error, OSError, RuntimeError) as why:
-        print("mcz.torch: %s" % why, file=sys.stderr)
+        print(f"mcz.torch: {why}", file=sys.stderr)
         return 3 if isinstance(why, Error) else 1
     return 0
 

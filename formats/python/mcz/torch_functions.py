@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """The PyTorch functions that graphs support: TABLE, by name without outer underscores.
 
-A handler receives the trace, the result and the function's arguments. It adds a node (t.node), declares that the result is
-its input (t.same) or an affine function of it (t.affine), or raises Unsupported."""
+A handler receives the trace, the result and the function's arguments. It adds a node (t.node),
+declares that the result is its input (t.same) or an affine function of it (t.affine), or raises
+Unsupported."""
 
 from .traced_tensor import BATCH, Result, require, whole_value
 
 LOG_SOFTMAX = (
     "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
 )
-EPS_MIN = 1.1754943508222875e-38  # smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
+# smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
+EPS_MIN = 1.1754943508222875e-38
 
 
 def two(v):
@@ -24,7 +26,7 @@ def two_or_none(v):
 
 
 def no_dilation(dilation):
-    require(two(dilation) == [1, 1], "dilation %s is not supported" % (tuple(two(dilation)),))
+    require(two(dilation) == [1, 1], f"dilation {tuple(two(dilation))} is not supported")
 
 
 def conv2d(t, out, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
@@ -51,7 +53,8 @@ def linear(t, out, x, weight, bias=None):
     require(x._mc.axes[-1] == "c", "the last axis of its input must be the channels")
     settings = {"out": weight.shape[0], "bias": bias is not None}
     if len(x._mc.axes) == 1:
-        return t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
+        t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
+        return
     t.node(
         out,
         "conv",
@@ -70,7 +73,7 @@ def above_zero(t, eps):
     """A layer's eps, or EPS_MIN for 0, which graphs do not accept."""
     if eps:
         return eps
-    t.note("%s: eps=0 becomes %g, which is the same unless a variance is 0" % (t.place(), EPS_MIN))
+    t.note(f"{t.place()}: eps=0 becomes {EPS_MIN:g}, which is the same unless a variance is 0")
     return EPS_MIN
 
 
@@ -135,13 +138,13 @@ def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
 
 
 def pointwise(op, **arguments):
-    """The handler of an elementwise function, with the node op. arguments: argument=(setting, default) for each argument
-    of the function that is a setting of the node, in their order."""
+    """The handler of an elementwise function, with the node op. arguments: argument=(setting,
+    default) for each argument of the function that is a setting of the node, in their order."""
 
     def handler(t, out, x, *args, **kwargs):
         require(
             kwargs.get("approximate", "none") == "none",
-            "approximate=%r is not supported" % kwargs.get("approximate"),
+            "approximate={!r} is not supported".format(kwargs.get("approximate")),
         )
         given = {**dict(zip(arguments, args)), **kwargs}
         t.node(
@@ -157,20 +160,21 @@ def pointwise(op, **arguments):
 
 def hardtanh(t, out, x, min_val=-1.0, max_val=1.0, inplace=False):
     require(
-        (min_val, max_val) == (0, 6), "its range must be 0 to 6 (got %g to %g)" % (min_val, max_val)
+        (min_val, max_val) == (0, 6), f"its range must be 0 to 6 (got {min_val:g} to {max_val:g})"
     )
     t.node(out, "relu6", [x], axes=x._mc.axes)
 
 
 def pad(t, out, x, pad, mode="constant", value=None):
-    require(mode == "constant", "mode=%r is not supported" % mode)
-    require(not value, "only zeros can be padded (got %s)" % value)
+    require(mode == "constant", f"mode={mode!r} is not supported")
+    require(not value, f"only zeros can be padded (got {value})")
     sides = list(zip(pad[::2], pad[1::2]))  # the last axis first
     require(all(n >= 0 for side in sides for n in side), "negative padding is not supported")
     sides = {a: side for a, side in zip(["n", *x._mc.axes][::-1], sides) if any(side)}
     require(not set(sides) - set("chw"), "only channels, rows and columns can be padded")
     if not sides:
-        return t.same(out, x)
+        t.same(out, x)
+        return
     before, after = ([int(sides.get(a, (0, 0))[i]) for a in "chw"] for i in range(2))
     t.node(out, "pad", [x], axes=x._mc.axes, any_axes=True, before=before, after=after)
 
@@ -195,7 +199,8 @@ def getitem(t, out, x, index):
         strides[axis] = step
     stride = [strides.get(a, 1) for a in "hw"]
     if stride == [1, 1]:
-        return t.same(out, x)
+        t.same(out, x)
+        return
     t.node(out, "avgpool", [x], kernel=[1, 1], stride=stride, pad=[0, 0], ceil=False)
 
 
@@ -225,7 +230,7 @@ def avg_pool2d(
     count_include_pad=True,
     divisor_override=None,
 ):
-    require(divisor_override is None, "divisor_override=%s is not supported" % divisor_override)
+    require(divisor_override is None, f"divisor_override={divisor_override} is not supported")
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
         c, (h, w), zeros = (
             x._mc.shape[0],
@@ -240,9 +245,10 @@ def avg_pool2d(
 
 def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
     """Adds a pooling node: globalpool if an avgpool's window is the whole image, else op."""
-    c, h, w = x._mc.shape
+    _, h, w = x._mc.shape
     if op == "avgpool" and two(kernel) == [h, w] and not any(two(pad)):
-        return t.node(out, "globalpool", [x])
+        t.node(out, "globalpool", [x])
+        return
     t.node(
         out,
         op,
@@ -257,9 +263,11 @@ def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
 def adaptive_avg_pool2d(t, out, x, output_size):
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
     if size == [1, 1]:
-        return t.node(out, "globalpool", [x])
+        t.node(out, "globalpool", [x])
+        return
     if size == list(x._mc.shape[1:]):
-        return t.same(out, x)
+        t.same(out, x)
+        return
     t.node(out, "adaptpool", [x], size=size)
 
 
@@ -291,11 +299,12 @@ def reshape(t, out, x, *shape, **rest):
     channels_first = v.axes[0] == "c" or h * w == 1
     require(out.shape[0] == BATCH, "axis 0 must stay the batch")
     for axes, form in forms.items():
-        if new == form and (h * w == 1 or axes != "c" and (axes[0] == "c") == (v.axes[0] == "c")):
-            return t.same(out, x, axes.split())
+        if new == form and (h * w == 1 or (axes != "c" and (axes[0] == "c") == (v.axes[0] == "c"))):
+            t.same(out, x, axes.split())
+            return
     require(
         new == [c * h * w] and channels_first,
-        "%s to %s is not supported" % (tuple(x.shape[1:]), tuple(new)),
+        f"{tuple(x.shape[1:])} to {tuple(new)} is not supported",
     )
     t.node(out, "flatten", [x], any_axes=True, axes="c")
 
@@ -314,7 +323,8 @@ def transpose(t, out, x, a, b):
 
 
 def reorder(t, out, x, dims):
-    """Axis k of the result is axis dims[k] of the input. Only the axes change, so no node is added."""
+    """Axis k of the result is axis dims[k] of the input. Only the axes change, so no node is
+    added."""
     dims = [d % x.dim() for d in dims]
     require(dims[0] == 0, "axis 0 must stay the batch")
     t.same(out, x, [x._mc.axes[d - 1] for d in dims[1:]])
@@ -330,7 +340,8 @@ def cat(t, out, tensors, dim=0, **rest):
         "it must concatenate along the channels",
     )
     if len(tensors) == 1:
-        return t.same(out, tensors[0])
+        t.same(out, tensors[0])
+        return
     t.node(out, "concat", list(tensors), axes=first.axes)
 
 
@@ -339,12 +350,13 @@ ADDED_CONSTANT = "a constant can be added only to the image"
 
 def add(t, out, x, y, alpha=1, **rest):
     if whole_value(x) and whole_value(y):
-        require(alpha == 1, "alpha=%g is not supported" % alpha)
+        require(alpha == 1, f"alpha={alpha:g} is not supported")
         require(
             x._mc.shape == y._mc.shape and x._mc.axes == y._mc.axes,
-            "shapes %s and %s are not supported" % (tuple(x.shape[1:]), tuple(y.shape[1:])),
+            f"shapes {tuple(x.shape[1:])} and {tuple(y.shape[1:])} are not supported",
         )
-        return t.node(out, "add", [x, y], axes=x._mc.axes)
+        t.node(out, "add", [x, y], axes=x._mc.axes)
+        return
     x, y = (x, y) if whole_value(x) else (y, x)
     t.affine(out, x, 1, y if alpha == 1 else y * alpha, ADDED_CONSTANT)
 
@@ -359,15 +371,17 @@ def mul(t, out, x, y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
         require(
             y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)),
-            "shapes %s and %s are not supported" % (tuple(x.shape[1:]), tuple(y.shape[1:])),
+            f"shapes {tuple(x.shape[1:])} and {tuple(y.shape[1:])} are not supported",
         )
-        return t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
+        t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
+        return
     x, y = (x, y) if whole_value(x) else (y, x)
     name, axes = t.names.get(id(y)), x._mc.axes
     if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get(
         "c"
     ):
-        return t.node(out, "scale", [x], named=name, axes=axes)
+        t.node(out, "scale", [x], named=name, axes=axes)
+        return
     t.affine(
         out, x, y, 0, "its factor must be one constant, or a parameter with one value per channel"
     )
@@ -375,7 +389,7 @@ def mul(t, out, x, y):
 
 def div(t, out, x, y, rounding_mode=None, **rest):
     require(whole_value(x) and not whole_value(y), "its divisor must be a constant")
-    require(rounding_mode is None, "rounding_mode=%r is not supported" % rounding_mode)
+    require(rounding_mode is None, f"rounding_mode={rounding_mode!r} is not supported")
     t.affine(out, x, 1 / y, 0, "its divisor must be one constant")
 
 

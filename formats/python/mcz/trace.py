@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Trace the graph of an nn.Module.
 
-The network runs once on a batch of random images, and torch_functions.py maps each PyTorch function that it calls to a
-node. Tracing functions rather than modules makes nn.ReLU and F.relu one case. Concrete rather than symbolic tensors make
-branches on a shape and in-place operations work. An Error lists every unsupported call of the network."""
+The network runs once on a batch of random images, and torch_functions.py maps each PyTorch function
+that it calls to a node. Tracing functions rather than modules makes nn.ReLU and F.relu one case.
+Concrete rather than symbolic tensors make branches on a shape and in-place operations work. An
+Error lists every unsupported call of the network."""
+
+import itertools
 
 import numpy as np
 import torch
@@ -56,7 +59,8 @@ class Trace:
         return self.path[-1][0] or "(the network itself)"
 
     def operation(self, name):
-        """The name to report: the running module's type if it is one of torch.nn, else the function."""
+        """The name to report: the running module's type if it is one of torch.nn, else the
+        function."""
         _, module, _ = self.path[-1]
         return (
             type(module).__name__
@@ -78,19 +82,19 @@ class Trace:
             and not list(module.children())
             and getattr(module, "p", getattr(module, "drop_prob", 1))
         ):
-            self.note("%s is omitted: mc-train does not apply it" % kind)
+            self.note(f"{kind} is omitted: mc-train does not apply it")
 
     def layer(self, weight, bias):
         """The module path of a layer's parameters."""
         name = self.names.get(id(weight))
         require(name, "its weight must be a parameter, not a computed tensor")
         path, _, last = name.rpartition(".")
-        require(last == "weight" and path, 'its weight must be named PATH.weight (got "%s")' % name)
+        require(last == "weight" and path, f'its weight must be named PATH.weight (got "{name}")')
         require(
             bias is None or self.names.get(id(bias)) == path + ".bias",
-            "its bias must be %s.bias" % path,
+            f"its bias must be {path}.bias",
         )
-        require(path not in self.used, "%s is used twice: shared weights are not supported" % path)
+        require(path not in self.used, f"{path} is used twice: shared weights are not supported")
         return path
 
     def functional(self, op, part=""):
@@ -102,7 +106,7 @@ class Trace:
         base = path if own else ".".join(filter(None, (path, op)))
         name, k = base + part, 2
         while name in self.used or name + ".weight" in self.names.values():
-            name, k = "%s_%d%s" % (base, k, part), k + 1
+            name, k = f"{base}_{k}{part}", k + 1
         return name
 
     def source(self, x):
@@ -118,8 +122,9 @@ class Trace:
         return v.node
 
     def node(self, out, op, ins, /, named=None, axes="chw", any_axes=False, **settings):
-        """Adds a node with these inputs (tensors) and settings, and sets the Value of out, whose axes are `axes`.
-        Raises Unsupported if the node is invalid, or if its output's shape differs from out's."""
+        """Adds a node with these inputs (tensors) and settings, and sets the Value of out, whose
+        axes are `axes`. Raises Unsupported if the node is invalid, or if its output's shape differs
+        from out's."""
         for x in ins:
             require("logits" not in x._mc.axes, "log_softmax must be the last operation")
             require(
@@ -144,7 +149,7 @@ class Trace:
         ]
         require(
             list(out.shape[1:]) == expected,
-            "shape %s expected, got %s" % (tuple(expected), tuple(out.shape[1:])),
+            f"shape {tuple(expected)} expected, got {tuple(out.shape[1:])}",
         )
         out._mc = Value(name, n.shape, axes)
 
@@ -153,8 +158,9 @@ class Trace:
         out._mc = Value(x._mc.node, x._mc.shape, x._mc.axes if axes is None else axes, x._mc.affine)
 
     def affine(self, out, x, factor, summand, reason):
-        """Handles out = x * factor + summand with constants, each one number or one per channel. On pixels they are the
-        image's normalisation. Elsewhere a single factor becomes a scale node; else Unsupported, for this reason."""
+        """Handles out = x * factor + summand with constants, each one number or one per channel. On
+        pixels they are the image's normalisation. Elsewhere a single factor becomes a scale node;
+        else Unsupported, for this reason."""
 
         def per_channel(v):
             if isinstance(v, torch.Tensor):
@@ -165,21 +171,24 @@ class Trace:
 
         factor, summand = per_channel(factor), per_channel(summand)
         if (factor == 1).all() and (summand == 0).all():
-            return self.same(out, x)
+            self.same(out, x)
+            return
         if x._mc.affine is None:  # the node's name holds the constant, for load()
             require((summand == 0).all() and (factor == factor[0]).all(), reason)
             self.constants += 1
-            name = "%s_%d" % (
-                ".".join(filter(None, (self.path[-1][0], TIMES + "%.9g" % factor[0]))),
+            name = "{}_{}".format(
+                ".".join(filter(None, (self.path[-1][0], TIMES + f"{factor[0]:.9g}"))),
                 self.constants,
             )
-            self.note("%s is a constant, but mc-train trains it" % name)
-            return self.node(out, "scale", [x], named=name, axes=x._mc.axes)
+            self.note(f"{name} is a constant, but mc-train trains it")
+            self.node(out, "scale", [x], named=name, axes=x._mc.axes)
+            return
         a, b = x._mc.affine
         out._mc = Value(x._mc.node, x._mc.shape, x._mc.axes, (a * factor, b * factor + summand))
 
     def call(self, func, args, kwargs, out, values):
-        """Sets the Value of func's result. values: the Values of its traced arguments before it ran."""
+        """Sets the Value of func's result. values: the Values of its traced arguments before it
+        ran."""
         for o in flat([out]):
             if isinstance(o, Traced):
                 o._mc = None
@@ -200,24 +209,24 @@ class Trace:
                 result = Result(
                     out
                 )  # in place: the input keeps its Value until the handler has read it
-            require(out.dtype == inputs[0].dtype, "conversion to %s is not supported" % out.dtype)
+            require(out.dtype == inputs[0].dtype, f"conversion to {out.dtype} is not supported")
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
         except Unsupported as e:
             reason = (
-                "%s: %s" % (name, e)
+                f"{name}: {e}"
                 if e.args[0]
                 else self.operation(name) + " is not supported in graphs"
             )
-            self.problems.append("%s: %s" % (self.place(), reason))
+            self.problems.append(f"{self.place()}: {reason}")
             for o in flat([out]):  # continue, to find later problems
                 if isinstance(o, Traced):
                     o._mc = stand_in(o, values[0])
 
 
 def graph_of(net, image, classes, mean=None, std=None, name=None):
-    """Traces a network, as mcz.torch.export describes. image: (C, H, W). Returns (graph as a map, {tensor: array} in the
-    graph's order, notes for the user)."""
+    """Traces a network, as mcz.torch.export describes. image: (C, H, W). Returns (graph as a map,
+    {tensor: array} in the graph's order, notes for the user)."""
     device = next((p.device for p in net.parameters()), torch.device("cpu"))
     net.cpu()
     hooks = []
@@ -250,7 +259,7 @@ def trace(net, image, classes, mean, std, name):
     out = outputs(result) or [result]
     need(
         isinstance(out[0], torch.Tensor),
-        "the network must return a tensor (got %s)" % type(out[0]).__name__,
+        f"the network must return a tensor (got {type(out[0]).__name__})",
     )
     if not t.problems:
         heads = out if net.training else out[:1]
@@ -258,20 +267,21 @@ def trace(net, image, classes, mean, std, name):
         for o, v in zip(heads, values):
             need(
                 v and v.axes in (("c",), ("logits",)) and v.shape[0] == classes,
-                "the network must return %d logits (got shape %s)" % (classes, tuple(o.shape[1:])),
+                f"the network must return {classes} logits (got shape {tuple(o.shape[1:])})",
             )
         m, nodes = finish(t, [v.node for v in values], classes, mean, std, name)
         tensors = weights(t, nodes)
         verify(net, m, t)
-    need(len(t.problems) != 1, "%s: %s" % ((t.problems + [""])[0], HELP))
+    need(len(t.problems) != 1, "{}: {}".format(([*t.problems, ""])[0], HELP))
     if t.problems:
-        raise Error("%d problems (%s):" % (len(t.problems), HELP), lines=t.problems)
+        raise Error(f"{len(t.problems)} problems ({HELP}):", lines=t.problems)
     return t, m, tensors
 
 
 def auxiliary_heads(t, m, tensors, classes, mean, std, name):
-    """Adds the outputs that a network returns only in training, which evaluation omits: the network itself (not its modules)
-    runs in training mode. Returns (Trace, graph, tensors), those given if the outputs cannot be added."""
+    """Adds the outputs that a network returns only in training, which evaluation omits: the network
+    itself (not its modules) runs in training mode. Returns (Trace, graph, tensors), those given if
+    the outputs cannot be added."""
     t.net.training = True
     try:
         with_heads = trace(t.net, t.image, classes, mean, std, name)
@@ -283,17 +293,20 @@ def auxiliary_heads(t, m, tensors, classes, mean, std, name):
     if not heads or [n for n in with_heads[1]["nodes"] if n in m["nodes"]] != m["nodes"]:
         return t, m, tensors
     with_heads[0].note(
-        "auxiliary outputs become losses of weight %g, for training: %s"
-        % (AUXILIARY_WEIGHT, ", ".join(heads))
+        "auxiliary outputs become losses of weight {:g}, for training: {}".format(
+            AUXILIARY_WEIGHT, ", ".join(heads)
+        )
     )
     return with_heads
 
 
 def weights(t, nodes):
-    """{tensor: array} of a graph's nodes, in their order, parameters first. Notes tensors that are omitted, rounded or
-    frozen."""
+    """{tensor: array} of a graph's nodes, in their order, parameters first. Notes tensors that are
+    omitted, rounded or frozen."""
     state, parameters = t.net.state_dict(), dict(t.net.named_parameters())
-    learned, statistics = (sum(lists, []) for lists in zip(*map(graph.tensors, nodes)))
+    learned, statistics = (
+        list(itertools.chain(*lists)) for lists in zip(*map(graph.tensors, nodes))
+    )
     tensors = {
         n: np.full(s, constant(n), "f4")
         if n not in state
@@ -301,7 +314,7 @@ def weights(t, nodes):
         for n, s in learned + statistics
     }
     for n, a in tensors.items():
-        need(np.isfinite(a).all(), '"%s" holds a value that is not finite' % n)
+        need(np.isfinite(a).all(), f'"{n}" holds a value that is not finite')
     if any(state[n].dtype == torch.float64 for n in tensors if n in state):
         t.note("float64 weights are rounded to float32")
     learned = [n for n, _ in learned if n in state]
@@ -319,8 +332,7 @@ def weights(t, nodes):
     ):
         if names:
             t.note(
-                "%s: %s"
-                % (
+                "{}: {}".format(
                     text,
                     "all parameters"
                     if len(names) == len(candidates)
@@ -331,10 +343,10 @@ def weights(t, nodes):
 
 
 def finish(t, heads, classes, mean, std, name):
-    """(graph as a map, nodes that the heads, names of nodes, depend on). The map adds the image's normalisation and the
-    losses: the first head's, and auxiliary ones."""
+    """(graph as a map, nodes that the heads, names of nodes, depend on). The map adds the image's
+    normalisation and the losses: the first head's, and auxiliary ones."""
     c = t.image[0]
-    need(1 <= c <= 4, "an image must have 1 to 4 channels (got %d)" % c)
+    need(1 <= c <= 4, f"an image must have 1 to 4 channels (got {c})")
     mean, std = (
         np.broadcast_to(np.asarray(v, float), (c,))
         for v in (0 if mean is None else mean, 1 if std is None else std)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tensor type that traces a network. torch_functions.py maps the functions called with it to nodes."""
+"""The tensor type that traces a network. torch_functions.py maps the functions called with it to
+nodes."""
 
 import torch
 
@@ -7,9 +8,10 @@ BATCH = 2  # images in the traced batch
 
 
 class Value:
-    """A tensor's place in the graph: the output, of shape (C, H, W), of a node. axes: the tensor's axes after the batch, of
-    c, h, w and l (h and w flattened). affine: the (factor, summand) per channel that a tensor of pixels differs from the
-    image by, before the network's own normalisation; None for other tensors."""
+    """A tensor's place in the graph: the output, of shape (C, H, W), of a node. axes: the tensor's
+    axes after the batch, of c, h, w and l (h and w flattened). affine: the (factor, summand) per
+    channel that a tensor of pixels differs from the image by, before the network's own
+    normalisation; None for other tensors."""
 
     def __init__(self, node, shape, axes, affine=None):
         self.node, self.shape, self.axes, self.affine = node, tuple(shape), tuple(axes), affine
@@ -26,7 +28,8 @@ def require(ok, reason):
 
 
 class Traced(torch.Tensor):
-    """A tensor that reports each PyTorch function called with it to `trace`. `_mc` is its Value, or None."""
+    """A tensor that reports each PyTorch function called with it to `trace`. `_mc` is its Value, or
+    None."""
 
     trace = None  # type: ignore[assignment]
 
@@ -58,17 +61,19 @@ def whole_value(x):
 
 
 def stand_in(x, v):
-    """A plausible Value of the result of an unsupported call, so that tracing can continue; None if there is none."""
+    """A plausible Value of the result of an unsupported call, so that tracing can continue; None if
+    there is none."""
     if x.dim() == len(v.axes) + 1:
         sides = dict(zip(v.axes, x.shape[1:]))
         return Value("pixels", [sides.get(a, s) for a, s in zip("chw", v.shape)], v.axes)
     if x.dim() in (2, 4):
-        return Value("pixels", (list(x.shape[1:]) + [1, 1])[:3], "chw" if x.dim() == 4 else "c")
+        return Value("pixels", ([*list(x.shape[1:]), 1, 1])[:3], "chw" if x.dim() == 4 else "c")
     return None
 
 
 class Result:
-    """The result of an in-place operation, separate from the tensor, which still has its input's Value."""
+    """The result of an in-place operation, separate from the tensor, which still has its input's
+    Value."""
 
     def __init__(self, tensor):
         self.shape, self._mc = tensor.shape, None

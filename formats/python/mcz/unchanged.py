@@ -2,8 +2,9 @@
 # mypy: disallow-untyped-defs
 """Run networks without changing them.
 
-A network's own code may change it: forward may write attributes and buffers, and train(False) may merge weights (loralib).
-So mcz sets the flags of the modules instead of calling eval() or train(), and restores everything that it saw before."""
+A network's own code may change it: forward may write attributes and buffers, and train(False) may
+merge weights (loralib). So mcz sets the flags of the modules instead of calling eval() or train(),
+and restores everything that it saw before."""
 
 from __future__ import annotations
 
@@ -13,12 +14,13 @@ from collections import OrderedDict, defaultdict, deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, Union
+from typing import Any
 
 import torch
 from torch import nn
 
-LOCK = threading.RLock()  # a network that runs is changed meanwhile, and so is PyTorch by torch.export: one thread at a time
+# a network that runs is changed meanwhile, and so is PyTorch by torch.export: one thread at a time
+LOCK = threading.RLock()
 OWN = frozenset(vars(nn.Module()))  # the attributes of each module
 CONTAINERS = dict, list, set, OrderedDict, defaultdict, deque
 DEPTH = 4  # of containers and objects in attributes
@@ -32,11 +34,12 @@ def _refill(container: Any, kept: Any) -> None:
 
 def _equal(x: Any, y: Any) -> bool:
     """True for one object, or for equal numbers or texts."""
-    return x is y or type(x) is type(y) and isinstance(x, (bool, int, float, str)) and x == y
+    return x is y or (type(x) is type(y) and isinstance(x, (bool, int, float, str)) and x == y)
 
 
 def entries(value: Any) -> Any:
-    """The container in which a call may leave something: the value, or an object's attributes. None if there is none."""
+    """The container in which a call may leave something: the value, or an object's attributes. None
+    if there is none."""
     if type(value) in CONTAINERS:
         return value
     own = getattr(value, "__dict__", None)
@@ -44,8 +47,9 @@ def entries(value: Any) -> Any:
 
 
 class Snapshot:
-    """The state that running networks may change: the mode and attributes of each module, the entries of containers and
-    objects in them, and the numbers of buffers and other tensors that are not parameters."""
+    """The state that running networks may change: the mode and attributes of each module, the
+    entries of containers and objects in them, and the numbers of buffers and other tensors that are
+    not parameters."""
 
     def __init__(self, *nets: nn.Module) -> None:
         self.modules = [
@@ -54,7 +58,7 @@ class Snapshot:
         ]
         self.containers: dict[int, tuple[Any, Any]] = {}
         tensors = {id(b): b for n in nets for b in n.buffers()}
-        for m, _, own in self.modules:
+        for _, _, own in self.modules:
             for k, v in own.items():
                 self._collect(v, tensors, DEPTH if k not in OWN else 1)
         self.tensors = [(v, v.detach().clone()) for v in tensors.values() if not v.is_meta]
@@ -113,11 +117,9 @@ def random_numbers_kept() -> Iterator[None]:
 
 
 @contextmanager
-def evaluating(
-    *nets: nn.Module, training: Union[bool, Sequence[bool]] = False
-) -> Iterator[Snapshot]:
-    """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards restores what running them
-    may change (Snapshot), and PyTorch's random numbers."""
+def evaluating(*nets: nn.Module, training: bool | Sequence[bool] = False) -> Iterator[Snapshot]:
+    """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards
+    restores what running them may change (Snapshot), and PyTorch's random numbers."""
     with LOCK, random_numbers_kept():
         before = Snapshot(*nets)
         try:

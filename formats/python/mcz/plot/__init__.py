@@ -114,7 +114,8 @@ the colours, fonts and lines.
 Exit status: 0 success, 1 failure, 2 usage error, 3 input damaged or of the
 wrong kind.
 """
-# a kind of picture and its maximum number of operands; and the options that have an effect on them alone
+# a kind of picture and its maximum number of operands; and the options that have an effect on them
+# alone
 OPERANDS = {"path": 16, "signature": 16, "log": 16, "dots": 1, "plane": 2}
 ONLY = {
     "data": "path plane",
@@ -163,7 +164,8 @@ def parse_options(arguments: list[str]) -> tuple[dict[str, list[str]], list[str]
             ("not recognized", f"unknown option '{option}'{near(option, names)}"),
             (
                 "unique prefix",
-                f"ambiguous option '{option}' (one of: {', '.join(n for n in names if n.startswith(option))})",
+                f"ambiguous option '{option}' (one of: "
+                f"{', '.join(n for n in names if n.startswith(option))})",
             ),
             ("requires", f"option '{option}' requires a value"),
             ("must not", f"option '{option}' does not accept a value"),
@@ -273,13 +275,15 @@ def parse_picture(kind: str, options: dict[str, str], styles: list[str]) -> Pict
         picture.form = os.path.splitext(output)[1][1:].lower()
         if picture.form not in FORMATS:
             raise Usage(
-                f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use --format)"
+                f"--output: name ending in .svg, .png or .pdf expected, got '{output}' (or use "
+                "--format)"
             )
     return picture
 
 
 def check_files(inputs: list[str], output: str, form: str) -> None:
-    """Refuses to read standard input twice, to write over an input, and binary data on a terminal."""
+    """Refuses to read standard input twice, to write over an input, and binary data on a
+    terminal."""
     if inputs.count("-") > 1:
         raise Usage("only one input can be standard input")
     if "-" in inputs and sys.stdin and sys.stdin.isatty():
@@ -299,7 +303,8 @@ def check_log_losses(series: list[Series], fitted: list[Series], place: str) -> 
         zeros = int((y == 0).sum())
         if 0 < zeros < len(y) and s in series:
             print(
-                f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn {place}",
+                f"mc-plot: warning: {printable(s.label)}: {zeros} of {len(y)} losses are 0: drawn "
+                f"{place}",
                 file=sys.stderr,
             )
     need(
@@ -309,7 +314,8 @@ def check_log_losses(series: list[Series], fitted: list[Series], place: str) -> 
 
 
 def load_pictures(verbose: bool) -> ModuleType:
-    """Returns the module that draws. It loads matplotlib, which takes longest, so tables are read before."""
+    """Returns the module that draws. It loads matplotlib, which takes longest, so tables are read
+    before."""
     os.environ.pop("MPLBACKEND", None)
     logging.getLogger("matplotlib").addHandler(Reports())
     logging.getLogger("matplotlib").setLevel(
@@ -323,7 +329,8 @@ def load_pictures(verbose: bool) -> ModuleType:
         ) from None
     if verbose:
         print(
-            f"mc-plot: matplotlib {pictures.matplotlib.__version__}, {pictures.matplotlib.matplotlib_fname()}",
+            f"mc-plot: matplotlib {pictures.matplotlib.__version__}, "
+            f"{pictures.matplotlib.matplotlib_fname()}",
             file=sys.stderr,
         )
     return pictures
@@ -400,7 +407,8 @@ def run(arguments: list[str]) -> None:
     operands = operands or ["-"]
     if len(operands) > OPERANDS[kind]:
         raise Usage(
-            f"{kind}: at most {OPERANDS[kind]} table{'s' * (OPERANDS[kind] > 1)} expected, got {len(operands)}"
+            f"{kind}: at most {OPERANDS[kind]} table{'s' * (OPERANDS[kind] > 1)} expected, got "
+            f"{len(operands)}"
         )
     for name in ("data", "fit-data", "output"):
         if options.get(name) == "":

@@ -30,7 +30,8 @@ from matplotlib.transforms import Bbox
 from ..errors import inside
 from .tables import Grid, Marks, Picture, Series, Usage, near
 
-# Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the lines without colour.
+# Okabe and Ito's colours, distinguishable with every type of colour vision; marks distinguish the
+# lines without colour.
 STYLE = {
     "axes.prop_cycle": cycler(
         color=["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"]
@@ -87,7 +88,7 @@ def shorten(text: Text, space: float) -> None:
     text.set_rotation(angle)
 
 
-# ---- lines -----------------------------------------------------------------------------------------------------------
+# ---- lines ---------------------------------------------------------------------------------------
 
 
 @dataclass(eq=False)
@@ -116,9 +117,10 @@ def distance(a: Line, b: Line) -> float:
 
 
 def separate(lines: list[Line], zero: bool, bounds: tuple[float, float]) -> tuple[float, float]:
-    """Returns a range that separates the lines. One line of great extent, such as the straight path between two networks,
-    would flatten all others. So the lines of largest extent leave the frame one by one, but fewer than half of all, until the
-    others are a share APART of its height apart. Each step must shrink it to a share SHRUNK. If nothing helps, all stay."""
+    """Returns a range that separates the lines. One line of great extent, such as the straight path
+    between two networks, would flatten all others. So the lines of largest extent leave the frame
+    one by one, but fewer than half of all, until the others are a share APART of its height apart.
+    Each step must shrink it to a share SHRUNK. If nothing helps, all stay."""
     lines = sorted(lines, key=lambda line: np.ptp(line.span(False, bounds)))
     spans = [line.span(False, bounds) for line in lines]
     low, high = min(s[0] for s in spans), max(s[1] for s in spans)
@@ -179,8 +181,8 @@ def number_log_axis(axes: Axes, low: float, high: float, zero: float | None) -> 
 
 
 def marked(kind: str, s: Series) -> np.ndarray:
-    """Returns the rows with a mark: all of a few; of a path 0, 1/2, 1 and eight or ten stretches; of a log the ends of stretches
-    and about ten between them."""
+    """Returns the rows with a mark: all of a few; of a path 0, 1/2, 1 and eight or ten stretches;
+    of a log the ends of stretches and about ten between them."""
     n = len(s.x)
     if kind in ("signature", "dots") or n <= 13:
         return np.full(n, True)
@@ -192,7 +194,8 @@ def marked(kind: str, s: Series) -> np.ndarray:
 
 
 def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, color: Any) -> None:
-    """Draws arrows where a line leaves the frame, and next to the first one its highest or lowest value."""
+    """Draws arrows where a line leaves the frame, and next to the first one its highest or lowest
+    value."""
     logarithmic = axes.get_yscale() == "log"
     points = matplotlib.rcParams["font.size"]
     bottom, top = axes.get_ylim()
@@ -235,15 +238,17 @@ def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, col
 
 
 def has_bands(picture: Picture, series: list[Series]) -> bool:
-    """Returns whether bands are drawn: not if they would hide each other. A signature has two lines per series."""
+    """Returns whether bands are drawn: not if they would hide each other. A signature has two lines
+    per series."""
     return sum(s.spread for s in series) * (2 if picture.kind == "signature" else 1) < MANY_BANDS
 
 
 def draw_series(
     axes: Axes, picture: Picture, line: Line, floor: float, bands: bool, previous: Sequence[Line2D]
 ) -> Line2D:
-    """Draws a line with its marks and band. floor: the place of values that a logarithmic axis cannot show, else -inf. previous:
-    the lines before it, of which the last is of the same series if `line.before`."""
+    """Draws a line with its marks and band. floor: the place of values that a logarithmic axis
+    cannot show, else -inf. previous: the lines before it, of which the last is of the same series
+    if `line.before`."""
     s = line.series
     mean, low, high = (
         np.where((v <= 0) & (floor > 0), floor, v)
@@ -307,7 +312,8 @@ def draw_panel(axes: Axes, picture: Picture, panel: int, lines: list[Line]) -> l
 
 
 def stages(layers: list[str]) -> list[tuple[str, int, int]]:
-    """Returns (name, first, end) of the layers or, if there are many, of the stages: runs of layers with one prefix."""
+    """Returns (name, first, end) of the layers or, if there are many, of the stages: runs of layers
+    with one prefix."""
     parts = [layer.split(".") for layer in layers]
     depth, shared = 0, 0
     for d in range(1, 7) if len(layers) > MANY_LAYERS else ():
@@ -323,7 +329,8 @@ def stages(layers: list[str]) -> list[tuple[str, int, int]]:
 
 
 def name_rows(axes: Axes, names: list[tuple[str, int, int]], rows: int) -> None:
-    """Names rows or runs of rows along x: horizontally if all names fit, otherwise slanted and as many as fit."""
+    """Names rows or runs of rows along x: horizontally if all names fit, otherwise slanted and as
+    many as fit."""
     cell = 0.85 * axes.figure.bbox.width / rows
     centres = [(first + 1 + end) / 2 for _, first, end in names]
     axes.set_xticks(centres, [clean(name) for name, _, _ in names], parse_math=False)
@@ -377,7 +384,8 @@ def note(picture: Picture, series: list[Series]) -> str:
 
 
 def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> bytes:
-    """Draws a path, signature, log or dots. fitted: series that only widen the ranges. Returns the picture."""
+    """Draws a path, signature, log or dots. fitted: series that only widen the ranges. Returns the
+    picture."""
     figure = new_figure(picture)
     signature = picture.kind == "signature"
     titles = headers(picture, series)
@@ -423,7 +431,7 @@ def draw_lines(picture: Picture, series: list[Series], fitted: list[Series]) -> 
     return finish(picture, figure, panels, handles, labels, note(picture, series))
 
 
-# ---- planes ----------------------------------------------------------------------------------------------------------
+# ---- planes --------------------------------------------------------------------------------------
 
 
 def colour_levels(
@@ -442,7 +450,8 @@ def colour_levels(
 
 
 def name_networks(axes: Axes, marks: Marks) -> None:
-    """Names the networks above their points, or below if a name would leave the panel or hide another name."""
+    """Names the networks above their points, or below if a name would leave the panel or hide
+    another name."""
     taken: list[Bbox] = []
     left, right = axes.get_xlim()
     for name, (x, y) in sorted(zip(marks.names, marks.networks), key=lambda m: -m[1][1]):
@@ -564,18 +573,20 @@ def draw_plane(picture: Picture, grid: Grid, fitted: list[Grid], marks: Marks | 
     return save(picture, figure)
 
 
-# ---- figures ---------------------------------------------------------------------------------------------------------
+# ---- figures -------------------------------------------------------------------------------------
 
 
 def font_size(picture: Picture) -> float:
-    """Returns a font size in points: fonts of pixels scale with the picture, fonts on paper have at least 7 points."""
+    """Returns a font size in points: fonts of pixels scale with the picture, fonts on paper have at
+    least 7 points."""
     unit, least = (72 / 2.54, 7) if picture.in_cm else (1, 9)
     size = max(14 * unit * min(picture.width / 960, picture.height / 480), least)
     return size if picture.in_cm else 0.75 * size
 
 
 def new_figure(picture: Picture) -> Figure:
-    """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc, --style. Returns a figure."""
+    """Sets matplotlib's parameters, in this order: its defaults, STYLE, the user's matplotlibrc,
+    --style. Returns a figure."""
     matplotlib.rcdefaults()
     size = font_size(picture)
     sizes = {
@@ -616,7 +627,8 @@ def add_panels(figure: Figure, n: int) -> list[Axes]:
 def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float) -> None:
     """Lays out the panels above `bottom` pixels. Usage: they do not fit."""
     unfit = Usage(
-        f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this picture"
+        f"--size: {picture.width:g}x{picture.height:g}{'cm' * picture.in_cm} is too small for this "
+        "picture"
     )
     share = bottom / figure.bbox.height
     if share >= 1:
@@ -680,7 +692,8 @@ def save(picture: Picture, figure: Figure) -> bytes:
         figure.savefig(file, format=picture.form, dpi=figure.dpi, metadata={without: None})
     if any("Glyph" in str(w.message) for w in caught):
         print(
-            "mc-plot: warning: the font lacks characters of a text (choose another font.family with --style)",
+            "mc-plot: warning: the font lacks characters of a text (choose another font.family "
+            "with --style)",
             file=sys.stderr,
         )
     return file.getvalue()

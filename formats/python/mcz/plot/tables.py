@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 # mypy: disallow-untyped-defs
-"""The request and the data of a picture. A table is checked completely before anything is drawn; mcz.Error names the faulty line.
+"""The request and the data of a picture. A table is checked completely before anything is drawn;
+mcz.Error names the faulty line.
 
-A table is tab-separated text with a header, or the JSON lines of a training's log. An operand is [LABEL=]FILE[,FILE...].
-LABEL has no slash, FILE no comma. Several files of one operand are one line: their mean and standard deviation (n - 1)."""
+A table is tab-separated text with a header, or the JSON lines of a training's log. An operand is
+[LABEL=]FILE[,FILE...]. LABEL has no slash, FILE no comma. Several files of one operand are one
+line: their mean and standard deviation (n - 1)."""
 
 from __future__ import annotations
 
@@ -35,7 +37,8 @@ KINDS = {
 
 @dataclass(eq=False)
 class Picture:
-    """The contents and form of a picture, from the options. Ranges are (low, high); None is automatic."""
+    """The contents and form of a picture, from the options. Ranges are (low, high); None is
+    automatic."""
 
     kind: str
     form: str = "svg"
@@ -85,14 +88,15 @@ class Table:
                     f"not a table for 'mc-plot {kind}' (column '{column}' is missing): {source}"
                 )
         raise Error(
-            f"unknown column '{column}'{near(column, self.columns)} (one of: {', '.join(self.columns)})"
+            f"unknown column '{column}'{near(column, self.columns)} (one of: "
+            f"{', '.join(self.columns)})"
         )
 
     def numbers(self, column: str, empty: bool = False) -> np.ndarray:
         """Returns the cells of a column as float64. empty: empty cells are NaN."""
         for line, cell in zip(self.lines, self.texts(column)):
             where = f"line {line}, column '{column}'"
-            number = NUMBER.fullmatch(cell) or empty and not cell
+            number = NUMBER.fullmatch(cell) or (empty and not cell)
             need(number, f"{where}: '{cell[:40]}' is not a number")
             need(
                 not cell or abs(float(cell)) <= LARGEST,
@@ -109,7 +113,8 @@ class Table:
 
 
 def _read_text(path: str, torn: bool) -> str:
-    """Returns the text of a file, or of standard input for "-". torn: omit an incomplete last line."""
+    """Returns the text of a file, or of standard input for "-". torn: omit an incomplete last
+    line."""
     with open(0 if path == "-" else path, "rb", closefd=path != "-") as f:
         content = f.read(MAX_BYTES + 1)
     need(len(content) <= MAX_BYTES, f"must be at most {MAX_BYTES >> 20} MiB")
@@ -186,7 +191,8 @@ class Series:
     table: Table  # the first
     n: int  # number of tables
     x: np.ndarray  # (rows)
-    y: np.ndarray  # (quantities, rows): loss and, unless the tables have none, accuracy; of a signature after, before
+    # (quantities, rows): loss and, unless the tables have none, accuracy; or after, before
+    y: np.ndarray
     sd: np.ndarray  # (quantities, rows)
     joined: np.ndarray  # (rows) True if a line joins the row to the previous one
     spread: bool  # sd is drawn
@@ -194,12 +200,13 @@ class Series:
 
 
 def split_operand(operand: str) -> tuple[str, str]:
-    """Returns the label of [LABEL=]FILE[,FILE...] and the files. The default is the first file's name without its suffix."""
+    """Returns the label of [LABEL=]FILE[,FILE...] and the files. The default is the first file's
+    name without its suffix."""
     match = re.fullmatch(r"([^=/]+)=(.*)", operand, re.DOTALL)
     return (
         (match[1], match[2])
         if match
-        else (os.path.splitext(os.path.basename(operand.split(",")[0]))[0], operand)
+        else (os.path.splitext(os.path.basename(operand.split(",", maxsplit=1)[0]))[0], operand)
     )
 
 
@@ -210,12 +217,14 @@ def default_data(table: Table) -> str:
 
 
 def layers_joined(before: str, layer: str) -> bool:
-    """Returns False for layers of parallel branches, like inception3a.branch1.conv and inception3a.branch2.conv."""
-    same = len(os.path.commonprefix([before, layer]))
+    """Returns False for layers of parallel branches, like inception3a.branch1.conv and
+    inception3a.branch2.conv."""
+    differ = (i for i, (x, y) in enumerate(zip(before, layer)) if x != y)
+    same = next(differ, min(len(before), len(layer)))
     start = before.rfind(".", 0, same) + 1
     parallel = BRANCH.match(before, start) or BRANCH.match(layer, start)
-    return (
-        not parallel or same > start and before[same - 1] == "_"
+    return not parallel or (
+        same > start and before[same - 1] == "_"
     )  # branch5x5_1 and branch5x5_2 are consecutive
 
 
@@ -230,7 +239,8 @@ def _quantities(kind: str, table: Table, data: str) -> list[str]:
         return ["permuted", "identity"]
     prefix = f"{data}." if kind == "path" else ""
     names = [c for c in table.columns if c.startswith(prefix)]
-    # a name like accuracy is a misspelled one, which reading reports; networks without labels have none
+    # a name like accuracy is a misspelled one, which reading reports; networks without labels have
+    # none
     return [f"{prefix}loss"] + [f"{prefix}accuracy"] * bool(
         difflib.get_close_matches(f"{prefix}accuracy", names, 1, 0.8)
     )
@@ -281,8 +291,8 @@ def _joined(kind: str, x: np.ndarray, table: Table) -> np.ndarray:
 
 
 def read_series(kind: str, operand: str, data: str = "", first: Series | None = None) -> Series:
-    """Reads the tables of an operand. data: of a path, the name of a data set or "". first: the picture's first line, whose
-    columns, and of a signature whose layers, the tables must have."""
+    """Reads the tables of an operand. data: of a path, the name of a data set or "". first: the
+    picture's first line, whose columns, and of a signature whose layers, the tables must have."""
     label, files = split_operand(operand)
     tables: list[Table] = []
     values = []
@@ -318,7 +328,8 @@ def read_series(kind: str, operand: str, data: str = "", first: Series | None = 
 
 
 def read_columns(path: str, columns: str) -> list[Series]:
-    """Reads columns A,B,... of a table, one series each. Empty cells are NaN. sd is the column NAME_sd."""
+    """Reads columns A,B,... of a table, one series each. Empty cells are NaN. sd is the column
+    NAME_sd."""
     table = read_table(path)
     names = columns.split(",")
     rows = np.arange(1, len(table.rows) + 1.0)
@@ -388,7 +399,8 @@ def read_marks(path: str) -> Marks:
             expected = "path" if i > 2 else "network"
             need(
                 mark == expected,
-                f"line {line}: mark '{expected}' expected, got '{mark}' (three networks, then the path)",
+                f"line {line}: mark '{expected}' expected, got '{mark}' (three networks, then the "
+                "path)",
             )
         need(
             len(table.rows) > 2,

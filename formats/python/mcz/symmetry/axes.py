@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """Axes of tensors and the orders that their entries may have.
 
-An axis is an expression: an Atom, a Product (row-major, as after a flatten) or a Sum (one after another, as after a
-concatenation). An Atom is a set of entries whose order may be free or fixed. Orders that must be equal are unified. If an
-operation cuts an atom, an expression replaces it everywhere.
+An axis is an expression: an Atom, a Product (row-major, as after a flatten) or a Sum (one after
+another, as after a concatenation). An Atom is a set of entries whose order may be free or fixed.
+Orders that must be equal are unified. If an operation cuts an atom, an expression replaces it
+everywhere.
 
-The order of an atom may vary with another atom: each head has an order of its channels. An operation may distinguish the
-units of the other atom, as when it separates queries from keys. Then that atom is unrolled. It is fixed, and each atom that
-varies with it has one case per unit.
+The order of an atom may vary with another atom: each head has an order of its channels. An
+operation may distinguish the units of the other atom, as when it separates queries from keys. Then
+that atom is unrolled. It is fixed, and each atom that varies with it has one case per unit.
 
-Some orders depend on data. A mixture of experts sorts its tokens by expert: if experts change places, so do tokens. The
-axis of such a tensor is a data atom. It may only be unified with itself and with loose atoms, along which all entries are
-equal. Every token is in a known expert, so that an order may vary with the expert in a tensor that has no axis of experts."""
+Some orders depend on data. A mixture of experts sorts its tokens by expert: if experts change
+places, so do tokens. The axis of such a tensor is a data atom. It may only be unified with itself
+and with loose atoms, along which all entries are equal. Every token is in a known expert, so that
+an order may vary with the expert in a tensor that has no axis of experts."""
 
 from collections import Counter
 from math import prod
@@ -21,23 +23,24 @@ DATA = "its order depends on data"
 
 
 class Atom:
-    """`value`: the expression that replaces the atom, or None. `varies`: atoms. `cases`: {unrolled atom: [Atom]}.
-    `dependents`: atoms that vary with this one or have cases of it. `fixed`: the reason, or None. Sets of atoms are keys
-    of dictionaries, whose order is the same in every run.
+    """`value`: the expression that replaces the atom, or None. `varies`: atoms. `cases`: {unrolled
+    atom: [Atom]}. `dependents`: atoms that vary with this one or have cases of it. `fixed`: the
+    reason, or None. Sets of atoms are keys of dictionaries, whose order is the same in every run.
 
-    `loose`: any order is right, even one that depends on data. `data`: for a data atom, the axes that must be fixed if it
-    is. `within`: for a data atom, [(axis, rows)]: in a tensor with the axes `rows`, each entry is in one unit of `axis`."""
+    `loose`: any order is right, even one that depends on data. `data`: for a data atom, the axes
+    that must be fixed if it is. `within`: for a data atom, [(axis, rows)]: in a tensor with the
+    axes `rows`, each entry is in one unit of `axis`."""
 
     __slots__ = (
-        "size",
-        "value",
-        "varies",
         "cases",
+        "data",
         "dependents",
         "fixed",
-        "unrolled",
         "loose",
-        "data",
+        "size",
+        "unrolled",
+        "value",
+        "varies",
         "within",
     )
 
@@ -47,7 +50,7 @@ class Atom:
         self.loose, self.data, self.within = False, (), []
 
     def __repr__(self):
-        return "%s%d" % ("=" if self.fixed else "", self.size)
+        return "{}{}".format("=" if self.fixed else "", self.size)
 
 
 class Product:
@@ -57,7 +60,7 @@ class Product:
         self.parts, self.size = tuple(parts), prod(p.size for p in parts)
 
     def __repr__(self):
-        return "(%s)" % "*".join(map(repr, self.parts))
+        return "({})".format("*".join(map(repr, self.parts)))
 
 
 class Sum:
@@ -67,7 +70,7 @@ class Sum:
         self.parts, self.size = tuple(parts), sum(p.size for p in parts)
 
     def __repr__(self):
-        return "(%s)" % "+".join(map(repr, self.parts))
+        return "({})".format("+".join(map(repr, self.parts)))
 
 
 ONE = Product(())
@@ -191,7 +194,7 @@ def like(a, size):
         vary(new, p)
     for p in a.cases:
         new.cases[p] = [Atom(size, a.fixed) for _ in range(p.size)]
-        for i, c in enumerate(new.cases[p]):
+        for c in new.cases[p]:
             c.loose = a.loose
             for q in a.varies:
                 vary(c, q)
@@ -236,7 +239,8 @@ def unroll(p, reason):
 
 
 def _follows(a, p):
-    """True if a may have the order of an atom that varies with p: if it is loose, and p does not vary with it in turn."""
+    """True if a may have the order of an atom that varies with p: if it is loose, and p does not
+    vary with it in turn."""
     return a.loose and p is not a and all(_follows(a, q) for q in outer(p))
 
 
@@ -244,7 +248,7 @@ def _merge(a, b):
     """Lets a replace b."""
     if a is b:
         return
-    if a.data and not b.loose or b.data and not a.loose:
+    if (a.data and not b.loose) or (b.data and not a.loose):
         fix(a, DATA)
         fix(b, DATA)
     for x, y in ((a, b), (b, a)):
@@ -263,7 +267,8 @@ def _merge(a, b):
             tie(x, p)
     a, b = find(a), find(b)
     if a is b or not (isinstance(a, Atom) and isinstance(b, Atom)):
-        return unify(a, b)
+        unify(a, b)
+        return
     reason = a.fixed or b.fixed
     if reason:
         fix(a, reason)
@@ -299,8 +304,9 @@ def _assign(a, e):
                 tie(x, p)
     e = normal(e)
     inner = list(atoms(e))
-    if isinstance(find(a), Atom) and find(a) is not a or a.value is not None:
-        return unify(a, e)
+    if (isinstance(find(a), Atom) and find(a) is not a) or a.value is not None:
+        unify(a, e)
+        return
     if a.unrolled:
         unroll_all(e, a.fixed)
     ordered = isinstance(e, Product) and all(isinstance(p, Atom) for p in e.parts)
@@ -312,7 +318,8 @@ def _assign(a, e):
         elif a in outer(d):
             tie(d, a)
     if a.value is not None or any(x is a for x in atoms(e)):
-        return unify(a, e)
+        unify(a, e)
+        return
     a.value = e
     for p in a.varies:
         p.dependents.pop(a, None)
@@ -327,13 +334,13 @@ def unroll_all(e, reason):
 
 
 def unify(e, f, reason="its axis is cut in incompatible ways"):
-    """Requires that the entries of two axes of equal size have the same order. If their structures are incompatible, both
-    are fixed for this reason."""
+    """Requires that the entries of two axes of equal size have the same order. If their structures
+    are incompatible, both are fixed for this reason."""
     e, f = normal(e), normal(f)
     if e is f or e.size == f.size < 2:
         return
     if e.size != f.size:
-        raise AssertionError("axes of sizes %d and %d" % (e.size, f.size))
+        raise AssertionError(f"axes of sizes {e.size} and {f.size}")
     if isinstance(e, Atom) and isinstance(f, Atom):
         _merge(e, f)
     elif isinstance(e, Atom):
@@ -345,8 +352,7 @@ def unify(e, f, reason="its axis is cut in incompatible ways"):
         and isinstance(f, Product)
         and (
             e.parts[0].size == f.parts[0].size
-            or isinstance(e.parts[0], Atom)
-            and isinstance(f.parts[0], Atom)
+            or (isinstance(e.parts[0], Atom) and isinstance(f.parts[0], Atom))
         )
     ):
         _unify_products(e, f, reason)
@@ -365,7 +371,8 @@ def _unify_products(e, f, reason):
         fix(f, reason)
         return
     else:
-        return unify(e, f, reason)
+        unify(e, f, reason)
+        return
     unify(Product(e.parts[1:]), Product(f.parts[1:]), reason)
 
 
@@ -386,7 +393,8 @@ def _unify_sums(left, right, reason):
 
 
 def split(a, size):
-    """Cuts an atom into a product of an atom of this size and a rest, which varies with it. Returns them, or None."""
+    """Cuts an atom into a product of an atom of this size and a rest, which varies with it. Returns
+    them, or None."""
     if a.size % size or a.unrolled:
         return None
     if a.data:
@@ -401,7 +409,8 @@ def split(a, size):
 
 
 def cut(e, size, reason):
-    """Cuts an axis into its first `size` entries and the rest. Returns both, or None if that is impossible."""
+    """Cuts an axis into its first `size` entries and the rest. Returns both, or None if that is
+    impossible."""
     e = normal(e)
     if size in (0, e.size):
         return (e, EMPTY) if size else (EMPTY, e)
@@ -461,9 +470,10 @@ def unrolled(e, reason):
 
 
 def confine(axes, inputs=()):
-    """Ties each atom of a tensor that varies with an atom that the tensor lacks or has on two other axes: a product of
-    heads i and j has neither the order of i nor that of j. inputs: the axes of the tensors that it was computed from,
-    unless the operation itself takes each entry of a data atom from its unit."""
+    """Ties each atom of a tensor that varies with an atom that the tensor lacks or has on two other
+    axes: a product of heads i and j has neither the order of i nor that of j. inputs: the axes of
+    the tensors that it was computed from, unless the operation itself takes each entry of a data
+    atom from its unit."""
     while True:
         sets = [dict.fromkeys(atoms(e)) for e in axes]
         own = Counter(a for s in sets for a in s)
@@ -481,8 +491,8 @@ def confine(axes, inputs=()):
 
 
 def _known(a, p, own, inputs):
-    """True if a data atom of a tensor with the atoms `own` shows the units of p in which a has its orders, as it did in the
-    inputs."""
+    """True if a data atom of a tensor with the atoms `own` shows the units of p in which a has its
+    orders, as it did in the inputs."""
     for y in own:
         for e, rows in y.within:
             if (

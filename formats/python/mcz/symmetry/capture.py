@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operations of a module as torch.export records them, at two batch sizes.
 
-Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A + B * n at batch size n. Linear layers,
-norms and attention remain whole. Operations in place become operations that return new tensors."""
+Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A + B * n at batch
+size n. Linear layers, norms and attention remain whole. Operations in place become operations that
+return new tensors."""
 
 import contextlib
 import gc
@@ -21,7 +22,7 @@ import mcz
 
 from ..batches import shown
 from ..errors import Error, need
-from ..evaluate import arguments, brief, call, form
+from ..evaluate import arguments, brief, call
 from ..state import tensors_of
 from ..unchanged import OWN, entries, evaluating
 
@@ -36,7 +37,7 @@ def encoded(a, b):
         return a - slope * SIZES[0] + slope * BATCH
     need(
         a % 9 == 0 and a // 9 * 25 == b,
-        "a size is %d for %d inputs and %d for %d: not linear" % (a, SIZES[0], b, SIZES[1]),
+        f"a size is {a} for {SIZES[0]} inputs and {b} for {SIZES[1]}: not linear",
     )
     return a // 9 * BATCH**2
 
@@ -75,8 +76,8 @@ def device_of(state):
 
 @contextlib.contextmanager
 def _whole_operations(net):
-    """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become exceptions. Yields a Snapshot
-    of the network."""
+    """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become
+    exceptions. Yields a Snapshot of the network."""
     with evaluating(net) as before, torch.no_grad():
         level, fast, collecting = (
             logging.root.manager.disable,
@@ -96,8 +97,9 @@ def _whole_operations(net):
 
 
 def export(net, example, n, twice=False):
-    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if the module does not run or torch.export
-    fails. twice: raises Error if a call changes attributes such that the next one differs."""
+    """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if the module
+    does not run or torch.export fails. twice: raises Error if a call changes attributes such that
+    the next one differs."""
     args, kwargs = resized(example, n, device_of(tensors_of(net)))
     fails = None
     with (
@@ -114,7 +116,8 @@ def export(net, example, n, twice=False):
             fails = e
     printed = io.StringIO()
     try:
-        # PyTorch prints the graph of a failed export, and asks for buffers where mcz compares two calls itself
+        # PyTorch prints the graph of a failed export, and asks for buffers where mcz compares two
+        # calls itself
         with (
             _whole_operations(net) as before,
             contextlib.redirect_stderr(printed),
@@ -139,13 +142,13 @@ def export(net, example, n, twice=False):
     except Exception as e:
         if "DataDependent" in type(e).__name__:
             raise Error(
-                "torch.export cannot record a branch or a size that depends on data%s: declare the groups by hand"
-                % _line(e)
+                f"torch.export cannot record a branch or a size that depends on data{_line(e)}: "
+                "declare the groups by hand"
             ) from None
         if fails:
             raise fails from None
         hint = " (set net.config.use_cache = False)" * ("Cache'>" in str(e))
-        raise Error("torch.export cannot record the network: %s%s" % (brief(e), hint)) from None
+        raise Error(f"torch.export cannot record the network: {brief(e)}{hint}") from None
     sys.stderr.write(printed.getvalue())
     return program
 
@@ -156,7 +159,8 @@ def _left(before):
 
 
 def _keep(left):
-    """Sets attributes to these values, with zeros instead of the tensors of torch.export. Returns {address: attribute}."""
+    """Sets attributes to these values, with zeros instead of the tensors of torch.export. Returns
+    {address: attribute}."""
     found = {}
     for (m, k), value in left.items():
         own = entries(value)
@@ -175,8 +179,8 @@ def _keep(left):
 
 
 def _same_call(first, second, kept):
-    """Raises Error if the second of two calls reads what the first left in attributes, or runs other operations. kept:
-    {address of a tensor: attribute}"""
+    """Raises Error if the second of two calls reads what the first left in attributes, or runs
+    other operations. kept: {address of a tensor: attribute}"""
     read = [
         kept[v.data_ptr()]
         for v in second.constants.values()
@@ -184,11 +188,11 @@ def _same_call(first, second, kept):
     ]
     need(
         not read,
-        'forward keeps a tensor for the next call in the attribute "%s" (register it as a buffer)'
-        % "".join(read[:1]),
+        'forward keeps a tensor for the next call in the attribute "{}" '
+        "(register it as a buffer)".format("".join(read[:1])),
     )
     other = different(first, second)
-    need(not other, "the second call runs other operations than the first: %s" % other)
+    need(not other, f"the second call runs other operations than the first: {other}")
 
 
 def _text(value):
@@ -205,13 +209,13 @@ def different(first, second):
     )
     for x, y in itertools.zip_longest(a, b):
         if x is None or y is None:
-            return "%s only in one of them" % _shown(x or y)
+            return f"{_shown(x or y)} only in one of them"
         if (
             str(x.target) != str(y.target)
             or _text(x.args) != _text(y.args)
             or _text(list(x.kwargs.items())) != _text(list(y.kwargs.items()))
         ):
-            return "%s and %s" % (_shown(x), _shown(y))
+            return f"{_shown(x)} and {_shown(y)}"
     return ""
 
 
@@ -223,39 +227,43 @@ def _shown(node):
         if isinstance(v, (int, float, str, list))
     ]
     at = " in " + place(node) if place(node) else ""
-    return "%s%s%s" % (
+    return "{}{}{}".format(
         getattr(node.target, "_opname", node.name),
-        " (%s)" % ", ".join(own)[:60] if own else "",
+        " ({})".format(", ".join(own)[:60]) if own else "",
         at,
     )
 
 
 def record(net, example, progress=""):
-    """The programs of a network at both batch sizes. progress: the text of a progress bar, if any."""
+    """The programs of a network at both batch sizes. progress: the text of a progress bar, if
+    any."""
     return tuple(export(net, example, n, twice=n == SIZES[0]) for n in shown(SIZES, progress))
 
 
 def separate(program, state):
-    """Raises Error if a constant shares memory with a tensor of the state_dict, because an order would move it too."""
+    """Raises Error if a constant shares memory with a tensor of the state_dict, because an order
+    would move it too."""
     own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
     for k, v in constants(program, state).items():
         shared = v.numel() and own.get(v.untyped_storage().data_ptr())
-        need(not shared, 'the attribute "%s" shares the memory of "%s" (clone it)' % (k, shared))
+        need(not shared, f'the attribute "{k}" shares the memory of "{shared}" (clone it)')
 
 
 def _line(e):
-    """ " (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or ""."""
+    """ " (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or
+    ""."""
     libraries = tuple(os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (torch, mcz))
     own = [
         f
         for f in traceback.extract_tb(e.__traceback__)
         if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)
     ]
-    return " (%s:%d)" % (os.path.basename(own[-1].filename), own[-1].lineno) if own else ""
+    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
 
 
 def constants(program, state):
-    """{attribute: tensor} of the tensors that a program reads and the state_dict lacks. Batch norm's counter is not read."""
+    """{attribute: tensor} of the tensors that a program reads and the state_dict lacks. Batch
+    norm's counter is not read."""
     read = {n.name for n in program.graph_module.graph.nodes if n.op == "placeholder" and n.users}
     specs = [
         s
@@ -268,8 +276,8 @@ def constants(program, state):
 
 
 def inputs(program, state, example, n, device=None):
-    """The arguments of the program's graph on a device, by default that of `state`: the tensors of `state` if it has them,
-    constants, and the example's n inputs."""
+    """The arguments of the program's graph on a device, by default that of `state`: the tensors of
+    `state` if it has them, constants, and the example's n inputs."""
     device = device or device_of(state)
     own = iter(torch.utils._pytree.tree_leaves(resized(example, n, device)))
     fixed = {
@@ -282,14 +290,16 @@ def inputs(program, state, example, n, device=None):
 
 
 class Lazy:
-    """A tensor of a network that each operation makes when it reads it, so that few exist at once."""
+    """A tensor of a network that each operation makes when it reads it, so that few exist at
+    once."""
 
     def __init__(self, make):
         self.make = make
 
 
 def doubled(x):
-    """A tensor of real or complex numbers in double precision, or the dtype of it. Anything else is unchanged."""
+    """A tensor of real or complex numbers in double precision, or the dtype of it. Anything else is
+    unchanged."""
     dtype = x.dtype if isinstance(x, torch.Tensor) else x
     if not isinstance(dtype, torch.dtype) or not (dtype.is_floating_point or dtype.is_complex):
         return x
@@ -298,9 +308,9 @@ def doubled(x):
 
 
 class Runner(torch.fx.Interpreter):
-    """Runs a program. Its inputs may be Lazy. keep(name): whether to keep the value of a node in `values`. double: compute in
-    float64 what the network computes in float32. device: where operations create tensors; default: where they did when it was
-    exported."""
+    """Runs a program. Its inputs may be Lazy. keep(name): whether to keep the value of a node in
+    `values`. double: compute in float64 what the network computes in float32. device: where
+    operations create tensors; default: where they did when it was exported."""
 
     def __init__(self, program, keep=lambda name: False, double=False, device=None):
         super().__init__(program.graph_module, garbage_collect_values=True)
@@ -352,7 +362,7 @@ def place(node):
 
 def named(node):
     """The module that a node is part of, for a message."""
-    return 'module "%s"' % place(node) if place(node) else "the network itself"
+    return f'module "{place(node)}"' if place(node) else "the network itself"
 
 
 def pairs(programs):

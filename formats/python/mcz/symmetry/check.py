@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check derived groups: permuted networks with random tensors must return the same outputs, call after call.
+"""Check derived groups: permuted networks with random tensors must return the same outputs, call
+after call.
 
 Each tensor is made when an operation reads it, so the check holds few at once."""
 
@@ -16,16 +17,15 @@ from . import capture
 from .axes import atoms, outer
 
 SEEDS = 3
-FEW = (
-    2**25
-)  # numbers of a network and its values up to which all seeds and batch sizes are run; above it, one
+FEW = 2**25  # numbers up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
 SMALLEST = 1e-6
 CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
 
 
 def _random(t, seed):
-    """Random numbers instead of those of a floating-point tensor, in float64. Vectors, such as variances, are positive."""
+    """Random numbers instead of those of a floating-point tensor, in float64. Vectors, such as
+    variances, are positive."""
     if not t.is_floating_point():
         return t.detach()
     x = torch.rand(t.shape, generator=torch.Generator().manual_seed(seed)).double()
@@ -37,7 +37,8 @@ def _random(t, seed):
 
 
 def _random_order(size, rng, seed):
-    """An order; with seed 0 never the old one. With others, some groups of two units stay while others move."""
+    """An order; with seed 0 never the old one. With others, some groups of two units stay while
+    others move."""
     p = rng.permutation(size)
     return p if seed or (p != np.arange(size)).any() else np.roll(p, 1)
 
@@ -88,8 +89,9 @@ class _Trial:
         return map(capture.doubled, capture.inputs(program, state, example, n, self.run.device))
 
     def calls(self, program, state, example, n):
-        """The outputs {place: tensor} of a call, and of a second one if the first writes buffers, which are outputs too.
-        Raises Error if the program fails, for example at token ids outside an embedding."""
+        """The outputs {place: tensor} of a call, and of a second one if the first writes buffers,
+        which are outputs too. Raises Error if the program fails, for example at token ids outside
+        an embedding."""
         found, state, specs = [], dict(state), program.graph_signature.output_specs
         for _ in range(2 if any(s.kind.name.endswith("_MUTATION") for s in specs) else 1):
             try:
@@ -99,8 +101,7 @@ class _Trial:
                     )
             except (IndexError, RuntimeError, ValueError) as e:
                 raise Error(
-                    "cannot check the groups: the network does not run on the example: %s"
-                    % brief(e)
+                    f"cannot check the groups: the network does not run on the example: {brief(e)}"
                 ) from None
             out = {
                 (s.kind.name, s.target or i): v
@@ -126,8 +127,8 @@ class _Trial:
 
 
 def _apart(x, y):
-    """The largest difference relative to the largest finite number. Equal infinities differ by 0. Numbers below SMALLEST may be
-    rounding errors, such as a mean of centred values."""
+    """The largest difference relative to the largest finite number. Equal infinities differ by 0.
+    Numbers below SMALLEST may be rounding errors, such as a mean of centred values."""
     x, y = (
         torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double()
         for v in (x, y)
@@ -138,9 +139,9 @@ def _apart(x, y):
 
 
 def difference(groups, permute, progress=""):
-    """The largest relative difference of the outputs of permuted networks, for each example. Raises Error with the first
-    module that differs. permute(name, tensor, permutation, rows) returns a permuted tensor. progress: the text of a progress
-    bar, if any."""
+    """The largest relative difference of the outputs of permuted networks, for each example. Raises
+    Error with the first module that differs. permute(name, tensor, permutation, rows) returns a
+    permuted tensor. progress: the text of a progress bar, if any."""
     worst = 0.0
     for example, programs in zip(groups.examples, groups.run.programs):
         few = _numbers(groups.run.state, programs[0]) <= FEW
@@ -152,12 +153,13 @@ def difference(groups, permute, progress=""):
                     place, tied = _first_different(groups, trial, program, wide, n)
                     need(
                         not tied,
-                        "%s chooses among equal numbers, so that rounding decides: give an example without repeated "
-                        "tokens or rows" % place,
+                        f"{place} chooses among equal numbers, so that rounding decides: give an "
+                        "example without repeated "
+                        "tokens or rows",
                     )
                     raise Error(
-                        "derived groups change the network by %.2g at %s (please report this)"
-                        % (worst, place)
+                        f"derived groups change the network by {worst:.2g} at {place} (please "
+                        "report this)"
                     )
     return worst
 
@@ -175,8 +177,8 @@ def _numbers(state, program):
 
 
 def _first_different(groups, trial, program, example, n):
-    """(place, tied): the first module with a value that differs from the one expected of the permuted network, and whether it
-    chooses among numbers that are equal up to rounding."""
+    """(place, tied): the first module with a value that differs from the one expected of the
+    permuted network, and whether it chooses among numbers that are equal up to rounding."""
     k = next(i for i, own in enumerate(groups.run.programs) if program in own)
     with torch.no_grad():
         runs = [capture.Runner(program, keep=lambda name: True, double=True) for _ in range(2)]
@@ -208,13 +210,13 @@ def _first_different(groups, trial, program, example, n):
                     and not x.is_floating_point()
                     and _has_ties(choice, runs[0].values)
                 )
-                return "%s (%s)" % (capture.named(node), name), tied
+                return f"{capture.named(node)} ({name})", tied
     return "an unknown module", False
 
 
 def _has_ties(choice, values):
-    """True if an operation of CHOICES reads equal numbers along its axis. Without an axis, it reads the last one or all numbers;
-    all are compared."""
+    """True if an operation of CHOICES reads equal numbers along its axis. Without an axis, it reads
+    the last one or all numbers; all are compared."""
     x = (
         values.get(choice.args[0].name)
         if choice.args and isinstance(choice.args[0], torch.fx.Node)

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derive the permutation groups of any module: list the axes of its parameters as rows of groups."""
+"""Derive the permutation groups of any module: list the axes of its parameters as rows of
+groups."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Iterator, Optional, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import nn
@@ -25,8 +26,9 @@ PARTLY_USED = "partly used by these examples"
 
 
 def _hold_partly_used(tensors, activations):
-    """Fixes axes of which the examples use as many entries as an axis of the input has, such as the first positions of a table:
-    longer inputs use more. A part of another length is one that the module itself chooses."""
+    """Fixes axes of which the examples use as many entries as an axis of the input has, such as the
+    first positions of a table: longer inputs use more. A part of another length is one that the
+    module itself chooses."""
     axes = [e for v in activations for e in v.axes]
     seen = {a for e in axes for a in atoms(e)}
     lengths = {e.size for e in axes if all(a.fixed for a in atoms(e))}
@@ -41,7 +43,8 @@ def _hold_partly_used(tensors, activations):
 
 
 def _settle(axes):
-    """Ties what rows cannot express. Returns whether anything changed. axes: those of one tensor."""
+    """Ties what rows cannot express. Returns whether anything changed. axes: those of one
+    tensor."""
     lead = elements(axes[0])[0] if axes and elements(axes[0]) else None
 
     def check(e, k, enclosing):
@@ -71,13 +74,14 @@ def _settle(axes):
 
 
 def places(e, unit, offset=0):
-    """Yields (offset, count, block, atom, unit) of the free atoms of an axis. unit: {atom: index}."""
+    """Yields (offset, count, block, atom, unit) of the free atoms of an axis. unit: {atom:
+    index}."""
     for t in terms(e):
         p, *rest = elements(t) or [ONE]
         rest = Product(rest)
         if p is not ONE and not p.fixed:
             yield offset, p.size, rest.size, p, {q: unit.get(q) for q in p.varies}
-        if any(not a.fixed for a in atoms(rest)) or p is not ONE and p.unrolled and rest.size > 1:
+        if any(not a.fixed for a in atoms(rest)) or (p is not ONE and p.unrolled and rest.size > 1):
             for j in range(p.size):
                 yield from places(
                     at(rest, p, j) if p.unrolled else rest, {**unit, p: j}, offset + j * rest.size
@@ -101,7 +105,8 @@ def rows_of(axes):
 
 
 class Groups:
-    """The permutation groups of a module, as mcz.torch.groups derives them. Iterates over its rows (mcz.groups.Row).
+    """The permutation groups of a module, as mcz.torch.groups derives them. Iterates over its rows
+    (mcz.groups.Row).
 
         g = mcz.torch.groups(a, x)
         print(len(g.sizes), [r for r in g if r.tensor == "fc.weight"], g.difference)
@@ -109,7 +114,8 @@ class Groups:
     rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
     sizes       {group: units}
     shapes      {tensor: shape} of the network
-    fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in place
+    fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in
+                place
     taps        {group: values that show its units}, for mcz.torch.moments. At most eight per group
     difference  the largest relative difference of outputs when the check permuted random networks
 
@@ -126,7 +132,7 @@ class Groups:
         )
         self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
-        self.difference: Optional[float] = None
+        self.difference: float | None = None
         self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
         self.rows: list[Row] = []
         self.fixed: list[tuple[str, int, int, int, str]] = []
@@ -153,8 +159,9 @@ class Groups:
         given = "these examples" if len(examples) > 1 else "this example"
         need(
             unused == "keep" or not idle,
-            "tensors not used by %s: %s (give further examples that use them, or leave them "
-            'in place with unused="keep")' % (given, listed(idle)),
+            f"tensors not used by {given}: {listed(idle)} (give further examples that use them, or "
+            "leave them "
+            'in place with unused="keep")',
         )
         for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
@@ -185,12 +192,13 @@ class Groups:
                 base += "/blocks"
             used, name, n = set(self.names.values()), base, 2
             while name in used:
-                name, n = "%s.%d" % (base, n), n + 1
+                name, n = f"{base}.{n}", n + 1
             self.names[key] = name
         return self.names[key]
 
     def _drop_unseen(self):
-        """Drops groups whose order no activation shows: equal entries, such as repeated channels, and unused entries."""
+        """Drops groups whose order no activation shows: equal entries, such as repeated channels,
+        and unused entries."""
         alias = {k: v for v, own in self.aliases.items() for k in own}
         seen = {a for v in self.run.activations() for e in v.axes for a in atoms(e)}
         axes = {}
@@ -200,7 +208,7 @@ class Groups:
         unseen = {
             name
             for (atom, _), name in self.names.items()
-            if axes[name] <= reads or len(axes[name]) == 1 and atom not in seen
+            if axes[name] <= reads or (len(axes[name]) == 1 and atom not in seen)
         }
         self.rows = [r for r in self.rows if r.group not in unseen]
 
@@ -214,7 +222,8 @@ class Groups:
         return gather(e.size, rows, permutation)
 
     def _for_shapes_of(self, batch: Any) -> Groups:
-        """These groups with the taps for inputs of a batch's shapes. Raises Error if the network has other groups there."""
+        """These groups with the taps for inputs of a batch's shapes. Raises Error if the network
+        has other groups there."""
         shapes = form(batch)
         if shapes not in self._shapes:
             other = Groups(self.net, [batch, *self.examples], "keep")
@@ -224,8 +233,8 @@ class Groups:
                     [t.node for t in own] == [t.node for t in other.taps[g]]
                     for g, own in self.taps.items()
                 ),
-                "inputs %s have other groups than the example's (give mcz.torch.groups an example of this shape too)"
-                % shapes,
+                f"inputs {shapes} have other groups than the example's (give mcz.torch.groups an "
+                "example of this shape too)",
             )
             self._shapes[shapes] = other
         return self._shapes[shapes]
@@ -239,8 +248,9 @@ class Groups:
         return self._programs[n]
 
     def _differences(self, net: nn.Module) -> str:
-        """A difference between another network and that of the groups, on the examples: its first other operation, or constants
-        that it reads from attributes and buffers outside the state_dict; or ""."""
+        """A difference between another network and that of the groups, on the examples: its first
+        other operation, or constants that it reads from attributes and buffers outside the
+        state_dict; or ""."""
         kinds = {v.dtype for v in net.parameters() if v.is_floating_point()}
         for example, programs in zip(self.examples, self.run.programs):
             if len(kinds) == 1:  # a network in bfloat16 reads bfloat16
@@ -260,7 +270,7 @@ class Groups:
                 *(capture.constants(p, self.run.owners) for p in (programs[0], program))
             )
             if others:
-                return "tensors outside the state_dict differ (%s)" % listed(others)
+                return f"tensors outside the state_dict differ ({listed(others)})"
         return ""
 
     def write(self, path: Path) -> None:
@@ -276,8 +286,8 @@ class Groups:
 
             print(g.report())
 
-        Returns the text. Parameters that are "not used by these examples", such as auxiliary heads, stay in place. So permute
-        changes the results of calls that use them."""
+        Returns the text. Parameters that are "not used by these examples", such as auxiliary heads,
+        stay in place. So permute changes the results of calls that use them."""
         parents = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()})
         found: dict[tuple[int, int], list[str]] = {}
         for g, n in self.sizes.items():
@@ -285,15 +295,15 @@ class Groups:
         lines = [("groups", "units", "first group")]
         for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
             lines.append(
-                (str(len(names)), "%d in each of %d" % (n, around) if around else str(n), names[0])
+                (str(len(names)), f"{n} in each of {around}" if around else str(n), names[0])
             )
         reasons: dict[str, list[str]] = {}
         for tensor, axis, _, _, reason in self.fixed:
             operation = reason if reason == UNUSED else reason.split(" in ")[0]
-            reasons.setdefault(operation, []).append("axis %d of %s" % (axis, tensor))
+            reasons.setdefault(operation, []).append(f"axis {axis} of {tensor}")
         fixed = [("fixed axes", "reason", "first axis")]
         fixed += [(str(len(own)), reason, own[0]) for reason, own in sorted(reasons.items())]
-        return "\n".join(_aligned(lines) + [""] + _aligned(fixed))
+        return "\n".join([*_aligned(lines), "", *_aligned(fixed)])
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
@@ -302,21 +312,19 @@ class Groups:
         return len(self.rows)
 
     def __repr__(self) -> str:
-        return "<%d groups of %d units, in %d rows>" % (
-            len(self.sizes),
-            sum(self.sizes.values()),
-            len(self.rows),
-        )
+        units = sum(self.sizes.values())
+        return f"<{len(self.sizes)} groups of {units} units, in {len(self.rows)} rows>"
 
 
 def _aligned(lines):
     """The lines of a table of three columns, the first of numbers."""
     a, b, _ = (max(map(len, column)) for column in zip(*lines))
-    return ["%*s  %-*s  %s" % (a, x, b, y, z) for x, y, z in lines]
+    return [f"{x:>{a}}  {y:<{b}}  {z}" for x, y, z in lines]
 
 
 def _fixed(e, offset=0):
-    """Yields (offset, length, reason) of the segments of an axis whose entries all stay in place."""
+    """Yields (offset, length, reason) of the segments of an axis whose entries all stay in
+    place."""
     for t in terms(e):
         if t.size > 1 and all(a.fixed for a in atoms(t)):
             yield offset, t.size, next(atoms(t)).fixed

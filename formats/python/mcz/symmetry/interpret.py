@@ -20,8 +20,8 @@ def _operation(node):
 
 
 def _has_blocks(node):
-    """True for an operation in which the order on further axes of a weight may vary with axis 0, as with an expert. Others would
-    only fix axis 0, such as a cut into queries and keys."""
+    """True for an operation in which the order on further axes of a weight may vary with axis 0, as
+    with an expert. Others would only fix axis 0, such as a cut into queries and keys."""
     if _operation(node) in MOVES:
         return all(map(_has_blocks, node.users))
     return _operation(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
@@ -87,7 +87,7 @@ class Interpretation:
             if spec.kind.name == "BUFFER_MUTATION" and spec.target in self.owners
             else None
         )
-        reason = "output" if spec.kind.name == "USER_OUTPUT" else "buffer %s" % spec.target
+        reason = "output" if spec.kind.name == "USER_OUTPUT" else f"buffer {spec.target}"
         for v in self._flat(value):
             for e, f in zip(v.axes, buffer) if buffer else ():
                 unify(f, e, reason)
@@ -173,7 +173,7 @@ class Interpretation:
                 try:
                     self.values[n.name] = self._call(n, other)
                 except AssertionError as e:
-                    raise Error("%s: %s: %s" % (capture.named(n), _operation(n), e)) from e
+                    raise Error(f"{capture.named(n)}: {_operation(n)}: {e}") from e
             elif n.op == "output":
                 return [
                     self.values.get(a.name) if isinstance(a, torch.fx.Node) else None
@@ -191,7 +191,7 @@ class Interpretation:
             return self._nested(n, other, args)
         op = n.target
         if _draws(n):
-            raise Error("%s: %s draws random numbers" % (capture.named(n), _operation(n)))
+            raise Error(f"{capture.named(n)}: {_operation(n)} draws random numbers")
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
         names = [a.name for a in op._schema.arguments] if hasattr(op, "_schema") else []
         arguments = dict(zip(names, args), **kwargs)
@@ -230,12 +230,13 @@ class Interpretation:
 
     def _checked(self, n, axes, sizes):
         have = [e.size for e in axes]
-        assert have == sizes, "axes of sizes %s, not %s" % (have, sizes)
+        assert have == sizes, f"axes of sizes {have}, not {sizes}"
         confine(axes)
         return Value(n.name, axes)
 
     def _nested(self, n, other, args):
-        """The outputs of an operation on submodules, such as torch.cond. torch.export inlines those of autocast."""
+        """The outputs of an operation on submodules, such as torch.cond. torch.export inlines those
+        of autocast."""
         for v in self._flat(args):
             for e in [*v.axes, *v.references]:
                 fix(e, str(n.target))

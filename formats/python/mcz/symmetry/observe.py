@@ -14,9 +14,10 @@ TAPS = 8  # values per group, spread evenly over the network's depth
 
 
 class Tap:
-    """A value in which a group's units are seen. index: its number among the outputs of its node. axes: its axes, in the
-    unit given by `unit` of an unrolled atom, {atom: number}. around: the atom that it shows instead of the units within it,
-    such as a router's experts instead of their hidden units, which no value shows."""
+    """A value in which a group's units are seen. index: its number among the outputs of its node.
+    axes: its axes, in the unit given by `unit` of an unrolled atom, {atom: number}. around: the
+    atom that it shows instead of the units within it, such as a router's experts instead of their
+    hidden units, which no value shows."""
 
     def __init__(self, node, index, axes, unit, around=None):
         self.node, self.index, self.axes, self.unit, self.around = node, index, axes, unit, around
@@ -26,8 +27,9 @@ class Tap:
 
 
 def taps(groups):
-    """{group: [Tap...]}: the values that layers read in which a group's units are seen, or if there are none, others. Groups
-    that enclose others and groups in another unit than the first have none."""
+    """{group: [Tap...]}: the values that layers read in which a group's units are seen, or if there
+    are none, others. Groups that enclose others and groups in another unit than the first have
+    none."""
     top = {
         v: (node, i)
         for node, own in groups.run.values[0].items()
@@ -71,7 +73,8 @@ def taps(groups):
 
 
 def _shown(values, top):
-    """{atom: [Tap...]} of the atoms that values show: with each atom that they vary with, and with all inputs apart."""
+    """{atom: [Tap...]} of the atoms that values show: with each atom that they vary with, and with
+    all inputs apart."""
     shown = {}
     for v in dict.fromkeys(v for v in values if v in top):
         if any(
@@ -82,13 +85,14 @@ def _shown(values, top):
             continue
         own, tap = dict.fromkeys(a for e in v.axes for a in atoms(e)), Tap(*top[v], v.axes, {})
         for a in own:
-            if a.unrolled or not a.fixed and all(q in own for q in outer(a)):
+            if a.unrolled or (not a.fixed and all(q in own for q in outer(a))):
                 shown.setdefault(a, []).append(tap)
     return shown
 
 
 def _in_units(shown, atom):
-    """The taps that show an atom only in one unit of an unrolled atom, such as the last state of one of several layers."""
+    """The taps that show an atom only in one unit of an unrolled atom, such as the last state of
+    one of several layers."""
     return [
         Tap(t.node, t.index, axes, {p: i})
         for p, own in shown.items()
@@ -101,7 +105,8 @@ def _in_units(shown, atom):
 
 
 def _foreign(v, atom):
-    """True if the samples of a value are units of another group, whose order may differ between two networks."""
+    """True if the samples of a value are units of another group, whose order may differ between two
+    networks."""
     own = {atom, *atom.varies}
     for e in v.axes:
         with_atom = [t for t in terms(e) if atom in set(atoms(t))]
@@ -111,8 +116,8 @@ def _foreign(v, atom):
 
 
 def _grid(e, atom, n):
-    """The positions on an axis as an array with one dimension per atom, and these atoms. Of several segments, the first
-    with this atom is used."""
+    """The positions on an axis as an array with one dimension per atom, and these atoms. Of several
+    segments, the first with this atom is used."""
     for t in (own := terms(e)):
         if atom in set(atoms(t)):
             break
@@ -141,10 +146,11 @@ def _grid(e, atom, n):
 
 
 def units(x, tap, atom, unit):
-    """The activations x of a value as (samples, units) in float64. unit: {outer atom: index}; if the outer atom is free, the
-    units are those of all its units, one after another.
+    """The activations x of a value as (samples, units) in float64. unit: {outer atom: index}; if
+    the outer atom is free, the units are those of all its units, one after another.
 
-    Units of other groups are not samples, because their order may differ between two networks: the mean over them is."""
+    Units of other groups are not samples, because their order may differ between two networks: the
+    mean over them is."""
     if tap.around:
         return units(
             x, Tap(tap.node, tap.index, tap.axes, tap.unit), tap.around, {}
@@ -195,7 +201,7 @@ def _advice(example, batch):
         and len(arguments(batch)[0]) != len(example)
     )
     return (
-        " (give batches as the example, or ((%s), labels))" % ", ".join("x" * len(example))
+        " (give batches as the example, or (({}), labels))".format(", ".join("x" * len(example)))
         if several
         else ""
     )
@@ -208,10 +214,12 @@ def _names(example):
 
 
 class Recorder:
-    """Runs a network of the derived architecture: units(group, tap) are the activations of its last batch.
+    """Runs a network of the derived architecture: units(group, tap) are the activations of its last
+    batch.
 
-    A batch of one input runs as two copies, because PyTorch may record other operations for one input. Batches may have other
-    shapes than the example, such as other lengths: the network is recorded once for each."""
+    A batch of one input runs as two copies, because PyTorch may record other operations for one
+    input. Batches may have other shapes than the example, such as other lengths: the network is
+    recorded once for each."""
 
     def __init__(self, net, groups, taps):
         self.groups, self.now, self.taps = (
@@ -227,8 +235,8 @@ class Recorder:
     def run(self, batch):
         need(
             _names(batch) == _names(self.groups.example),
-            "batches of %s expected, as in the example of the groups, got %s%s"
-            % (form(self.groups.example), form(batch), _advice(self.groups.example, batch)),
+            f"batches of {form(self.groups.example)} expected, as in the example of the groups, "
+            f"got {form(batch)}{_advice(self.groups.example, batch)}",
         )
         x = next(
             v

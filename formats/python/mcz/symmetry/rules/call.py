@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The registry of rules, one operation of a network as rules see it, and helpers that most rules use."""
+"""The registry of rules, one operation of a network as rules see it, and helpers that most rules
+use."""
 
 import torch
 
@@ -15,20 +16,23 @@ CARRY, READ = (
 
 
 def rule(*names, labels=None):
-    """Registers a function from a Call to the axes of its output. names: of ATen operations, or NAMESPACE::NAME."""
+    """Registers a function from a Call to the axes of its output. names: of ATen operations, or
+    NAMESPACE::NAME."""
 
     def add(f):
-        RULES.update({n: (f, labels) for n in names})
+        RULES.update(dict.fromkeys(names, (f, labels)))
         return f
 
     return add
 
 
 class Label:
-    """Numbers in a tensor that refer to units of an axis: new numbers must name the places to which units move.
+    """Numbers in a tensor that refer to units of an axis: new numbers must name the places to which
+    units move.
 
     axis      the axis to which the numbers refer
-    ends      if not None, the tensor has one number per unit: the place on this data atom after the last entry of the unit
+    ends      if not None, the tensor has one number per unit: the place on this data atom after the
+              last entry of the unit
     data      the data atom each entry of which these numbers assign to its unit, or None
     ordered   True if the numbers ascend along `data`
     distinct  the atom along which no number occurs twice, or None"""
@@ -44,9 +48,10 @@ class Label:
 
 
 class Axes(list):
-    """The axes of a tensor, with its label, if its numbers are labels. counts: the data atom whose entries it counts. apart:
-    True if no two of its numbers are equal, for almost all parameters. zeros: ROWS if all its numbers for an input may be 0,
-    DIFFERENCE if it may cancel another tensor, else 0."""
+    """The axes of a tensor, with its label, if its numbers are labels. counts: the data atom whose
+    entries it counts. apart: True if no two of its numbers are equal, for almost all parameters.
+    zeros: ROWS if all its numbers for an input may be 0, DIFFERENCE if it may cancel another
+    tensor, else 0."""
 
     def __init__(self, axes, label=None, counts=None, apart=False, zeros=0):
         super().__init__(axes)
@@ -54,13 +59,15 @@ class Axes(list):
 
 
 class Value:
-    """A tensor of the network: the name of its node and its axes. `origin`: the value that this one is a copy of."""
+    """A tensor of the network: the name of its node and its axes. `origin`: the value that this one
+    is a copy of."""
 
     def __init__(self, node, axes, origin=None):
         self.node, self.axes, self.origin = node, axes, origin or self
 
     def renewed(self):
-        """The same tensor with copies of its loose atoms: an operation that gives them an order does so for itself alone."""
+        """The same tensor with copies of its loose atoms: an operation that gives them an order
+        does so for itself alone."""
         if not any(a.loose for e in self.axes for a in atoms(e)):
             return self
         copies: dict = {}
@@ -104,11 +111,12 @@ class Value:
 
 
 class Call:
-    """One operation: its arguments by name, the sizes of its outputs, the reason to give if it fixes an axis.
-    observe(value): called for each value that a layer contracts. `read`: (weight, axis) that a layer contracts.
-    `units`: True if the operation takes each entry of a data atom from its unit.
-    `inner`: [axes of a tensor that the operation computes on the way], such as the products that a layer sums. If each
-    head has its own order of channels, then a product of two heads has none."""
+    """One operation: its arguments by name, the sizes of its outputs, the reason to give if it
+    fixes an axis. observe(value): called for each value that a layer contracts. `read`: (weight,
+    axis) that a layer contracts. `units`: True if the operation takes each entry of a data atom
+    from its unit. `inner`: [axes of a tensor that the operation computes on the way], such as the
+    products that a layer sums. If each head has its own order of channels, then a product of two
+    heads has none."""
 
     def __init__(self, name, arguments, sizes, reason, used, observe):
         self.name, self.arguments, self.sizes, self.reason, self.used = (
@@ -153,7 +161,8 @@ class Call:
         return [fixed(n, self.reason) for n in sizes]
 
     def unify(self, *pairs):
-        """Unifies pairs of axes, outer ones first: the order within heads may vary with the head if the heads are one."""
+        """Unifies pairs of axes, outer ones first: the order within heads may vary with the head if
+        the heads are one."""
         depth = [max((len(outer(a)) for e in pair for a in atoms(e)), default=0) for pair in pairs]
         for _, (e, f) in sorted(zip(depth, pairs), key=lambda p: p[0]):
             unify(e, f, self.reason)
@@ -196,7 +205,8 @@ def dims(c, axes):
 
 
 def broadcast(c, tensors, *pairs):
-    """The axes of an elementwise operation on tensors with these axes. Unifies further pairs of axes with them."""
+    """The axes of an elementwise operation on tensors with these axes. Unifies further pairs of
+    axes with them."""
     out, pairs = [], list(pairs)
     for k in range(max(map(len, tensors), default=0)):
         own = [t[-1 - k] for t in tensors if k < len(t)]
@@ -294,13 +304,15 @@ DENSE = (
 
 
 def _marked(axes, label, apart, zeros):
-    """Axes whose numbers have this label, or the label that they have, or are apart. zeros: as in Axes."""
+    """Axes whose numbers have this label, or the label that they have, or are apart. zeros: as in
+    Axes."""
     label = label or getattr(axes, "label", None)
     return Axes(axes, label, getattr(axes, "counts", None), apart and not label, zeros)
 
 
 def _zeros(c, inputs):
-    """The output's zeros, as in Axes. After ReLU, or from an input of zeros, all numbers may be 0. A bias prevents it."""
+    """The output's zeros, as in Axes. After ReLU, or from an input of zeros, all numbers may be 0.
+    A bias prevents it."""
     bias = (
         c.bias if isinstance(c.bias, Value) else c.self if c.name in ("addmm", "baddbmm") else None
     )
@@ -319,20 +331,16 @@ def _zeros(c, inputs):
 
 
 def _apart(c, inputs, labels, zeros):
-    """True if no two numbers of the output are equal, for almost all parameters. Activations such as ReLU are 0 in many
-    places, and so is their product without a bias. Masks of -inf are left aside, since no network chooses what it masks."""
+    """True if no two numbers of the output are equal, for almost all parameters. Activations such
+    as ReLU are 0 in many places, and so is their product without a bias. Masks of -inf are left
+    aside, since no network chooses what it masks."""
     first = bool(inputs) and inputs[0].apart
     masked = c.name == "masked_fill" and c.value == -float("inf")
     return (
-        c.name in ALWAYS
-        and not zeros
-        or first
-        and (labels == CARRY or c.name in IF_FIRST or masked)
-        or c.name in IF_ONE
-        and zeros < DIFFERENCE
-        and any(v.apart for v in inputs)
-        or c.name in IF_ALL
-        and all(v.apart for v in inputs)
+        (c.name in ALWAYS and not zeros)
+        or (first and (labels == CARRY or c.name in IF_FIRST or masked))
+        or (c.name in IF_ONE and zeros < DIFFERENCE and any(v.apart for v in inputs))
+        or (c.name in IF_ALL and all(v.apart for v in inputs))
     )
 
 
@@ -342,7 +350,7 @@ def apply(c, op):
 
     space, packet = getattr(op, "namespace", "aten"), getattr(op, "overloadpacket", None)
     function, labels = RULES.get(
-        c.name if space == "aten" else "%s::%s" % (space, c.name), (unknown, None)
+        c.name if space == "aten" else f"{space}::{c.name}", (unknown, None)
     )
     if (
         function is unknown

@@ -64,7 +64,8 @@ def floor_divide(c):
 
 
 def leading(axis, size):
-    """The outer factors of an axis, without inner ones of this size in all; None if it has no such factors."""
+    """The outer factors of an axis, without inner ones of this size in all; None if it has no such
+    factors."""
     parts = elements(axis)
     while parts and size % parts[-1].size == 0 and size > 1:
         size //= parts.pop().size
@@ -125,7 +126,7 @@ def spread(axes, sizes):
     return axes
 
 
-# ---- constants: uniform only if the operation itself writes one number everywhere ------------------------------------
+# ---- constants: uniform only if the operation itself writes one number everywhere ----------------
 
 
 @rule(
@@ -173,7 +174,8 @@ def arange(c):
 
 @rule("tril", "triu")
 def triangle(c):
-    """Each entry is kept or cleared by its row and column; all matrices of a batch are treated alike."""
+    """Each entry is kept or cleared by its row and column; all matrices of a batch are treated
+    alike."""
     c.fix(*c.self.axes[-2:])
     return c.self.axes
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Operations that read or write entries by number, and those that compute such numbers.
 
-Numbers that refer to an axis are labels (call.py): if units of the axis move, so do the numbers. Numbers without a label are
-the same in every network of these groups, so that the axis that they index is fixed."""
+Numbers that refer to an axis are labels (call.py): if units of the axis move, so do the numbers.
+Numbers without a label are the same in every network of these groups, so that the axis that they
+index is fixed."""
 
 from ..axes import ONE, atoms, find, fixed, free, normal, vary
 from .call import READ, Axes, Label, broadcast, index, rule, unknown, without
@@ -25,8 +26,8 @@ def strip(c, *values):
 
 
 def data_axis(size, rows, needs, labels):
-    """A new data atom whose entries are in units of the axis `labels`. If its order depends on the axes `needs`, it varies
-    with rows. ONE if it has one entry."""
+    """A new data atom whose entries are in units of the axis `labels`. If its order depends on the
+    axes `needs`, it varies with rows. ONE if it has one entry."""
     new = free(size)
     if new is not ONE:
         new.data, new.within = (*needs, ONE), [(labels, list(rows))]
@@ -37,17 +38,19 @@ def data_axis(size, rows, needs, labels):
 
 @rule("topk")
 def topk(c):
-    """The largest numbers of an axis, in the order of their size or in any order, and the places where they were."""
+    """The largest numbers of an axis, in the order of their size or in any order, and the places
+    where they were."""
     axes, k = list(c.self.axes), index(-1 if c.dim is None else c.dim, c.self.axes)
     rest = axes[:k] + axes[k + 1 :]
     largest = data_axis(c.sizes[0][k], rest, [axes[k]] * (c.sorted is False), axes[k])
-    out = axes[:k] + [largest] + axes[k + 1 :]
+    out = [*axes[:k], largest, *axes[k + 1 :]]
     return [out, places_of(c, out, axes[k : k + 1], c.used(1), data=largest, distinct=largest)]
 
 
 @rule("sort", "argsort", "msort", labels=READ)
 def sort(c):
-    """Numbers in order, and the places where they were. Sorted labels are in an order that depends on that of their axis."""
+    """Numbers in order, and the places where they were. Sorted labels are in an order that depends
+    on that of their axis."""
     axes, label = list(c.self.axes), c.self.label
     k = index(0 if c.name == "msort" else -1 if c.dim is None else c.dim, axes)
     rest, own = axes[:k] + axes[k + 1 :], axes[k]
@@ -67,7 +70,11 @@ def sort(c):
         values, places = (
             axes,
             places_of(
-                c, axes, [own], c.name == "argsort" or c.name == "sort" and c.used(1), distinct=new
+                c,
+                axes,
+                [own],
+                c.name == "argsort" or (c.name == "sort" and c.used(1)),
+                distinct=new,
             ),
         )
     return places if c.name == "argsort" else values if c.name == "msort" else [values, places]
@@ -83,11 +90,11 @@ def extreme(c):
 
 @rule("histc", "bincount", labels=READ)
 def count(c):
-    """How often labels name each unit. histc has bins of width (max - min) / bins; bin i has label i if min is 0 and max is
-    bins - 1."""
+    """How often labels name each unit. histc has bins of width (max - min) / bins; bin i has label
+    i if min is 0 and max is bins - 1."""
     v, n = c.self, c.sizes[0]
     label = v.label
-    right = c.name == "bincount" and c.weights is None or (c.min or 0) == 0 and c.max == n - 1
+    right = (c.name == "bincount" and c.weights is None) or ((c.min or 0) == 0 and c.max == n - 1)
     if label and label.ends is None and right and label.axis.size == n:
         return Axes([label.axis], counts=label.data if label.ordered else None)
     strip(c, v, c.weights)
@@ -128,7 +135,8 @@ def grouped_product(c):
 
 @rule("index", "_unsafe_index", labels=READ)
 def index_(c):
-    """Entries by their numbers on some axes. The axes of the numbers come first, unless the indexed axes are neighbours."""
+    """Entries by their numbers on some axes. The axes of the numbers come first, unless the indexed
+    axes are neighbours."""
     axes, out, places = c.self.axes, [], []
     for k, e in enumerate(axes):
         i = c.indices[k] if k < len(c.indices) else None
@@ -180,8 +188,8 @@ def gather(c):
 
 @rule("scatter", "scatter_add", "scatter_reduce", labels=READ)
 def scatter(c):
-    """Writes entries by their numbers on one axis, for each place on the others. If a place is written twice without a sum,
-    the order of the entries counts."""
+    """Writes entries by their numbers on one axis, for each place on the others. If a place is
+    written twice without a sum, the order of the entries counts."""
     k, numbers, label = index(c.dim, c.self.axes), c.index.axes, c.index.label
     src = c.src if c.src is not None else c.value
     strip(c, c.self, src)
@@ -219,8 +227,8 @@ def index_add(c):
 
 @rule("index_put", "_unsafe_index_put", labels=READ)
 def index_put(c):
-    """Writes entries by their numbers on some axes. If each place of an axis is written once, the numbers are an order of
-    entries, and the result has the inverse order."""
+    """Writes entries by their numbers on some axes. If each place of an axis is written once, the
+    numbers are an order of entries, and the result has the inverse order."""
     new, axes, (k, *others) = (
         c.arguments["values"],
         list(c.self.axes),

@@ -69,7 +69,8 @@ def outer_product(c):
 @rule("cdist")
 def cdist(c):
     x, y = list(c.values())
-    out = broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])) + [
+    out = [
+        *broadcast(c, [x.axes[:-2], y.axes[:-2]], (x.axes[-1], y.axes[-1])),
         x.axes[-2],
         y.axes[-2],
     ]
@@ -81,7 +82,7 @@ def cdist(c):
 def as_real(c):
     axes = c.self.axes
     if c.name == "view_as_real":
-        return axes + [fixed(2, c.reason)]
+        return [*axes, fixed(2, c.reason)]
     c.fix(axes[-1])
     return axes[:-1]
 
@@ -94,8 +95,9 @@ def addmm(c):
 
 @rule("einsum")
 def einsum(c):
-    """Axes of one letter have one order. A letter that occurs twice in a term is a diagonal. Axes of an ellipsis are
-    counted from its end. Without an output, it has the letters that occur once, sorted."""
+    """Axes of one letter have one order. A letter that occurs twice in a term is a diagonal. Axes
+    of an ellipsis are counted from its end. Without an output, it has the letters that occur once,
+    sorted."""
     equation, operands = (
         c.equation.replace(" ", ""),
         c.operands if c.operands is not None else c.tensors,
@@ -134,7 +136,7 @@ def bilinear(c):
     c.unify((y.axes[-1], w.axes[2]))
     if c.bias is not None:
         c.unify((w.axes[0], c.bias.axes[0]))
-    out = broadcast(c, [x.axes[:-1], y.axes[:-1]]) + [w.axes[0]]
+    out = [*broadcast(c, [x.axes[:-1], y.axes[:-1]]), w.axes[0]]
     c.inner.append([*out, x.axes[-1], y.axes[-1]])
     return out
 
@@ -152,11 +154,11 @@ def attention(c):
         batch[1][-1] = batch[2][-1] = more
     out = broadcast(c, batch, (q.axes[-1], k.axes[-1]), (k.axes[-2], v.axes[-2]))
     if c.attn_mask is not None:
-        broadcast(c, [c.attn_mask.axes, out + [q.axes[-2], k.axes[-2]]])
+        broadcast(c, [c.attn_mask.axes, [*out, q.axes[-2], k.axes[-2]]])
     if c.is_causal:
         c.fix(q.axes[-2], k.axes[-2])
     c.inner += [[*out, q.axes[-2], k.axes[-2], *more] for more in (q.axes[-1:], [], v.axes[-1:])]
-    return out + [q.axes[-2], v.axes[-1]]
+    return [*out, q.axes[-2], v.axes[-1]]
 
 
 @rule(
@@ -169,8 +171,8 @@ def attention(c):
     "conv_transpose3d",
 )
 def convolution(c):
-    """Channels of groups, as blocks. Positions along an axis keep their order if each output is one position of the input,
-    in the same place: a kernel of 1 without stride and padding."""
+    """Channels of groups, as blocks. Positions along an axis keep their order if each output is one
+    position of the input, in the same place: a kernel of 1 without stride and padding."""
     x, w, n = c.input, c.weight, c.groups or 1
     c.observe(x)
     transposed = "transpose" in c.name or bool(c.transposed)
@@ -206,11 +208,12 @@ def convolution(c):
         else:
             c.fix(window, e)
             places += c.fixed(c.sizes[lead + 1 + k : lead + 2 + k])
-    return x.axes[:lead] + [outputs] + places
+    return [*x.axes[:lead], outputs, *places]
 
 
 def _setting(v, k):
-    """The setting of a convolution on spatial axis k: settings are numbers, words, or lists of one or of all axes."""
+    """The setting of a convolution on spatial axis k: settings are numbers, words, or lists of one
+    or of all axes."""
     return v[k if len(v) > 1 else 0] if isinstance(v, (list, tuple)) and v else v or None
 
 
@@ -229,7 +232,7 @@ def embedding(c):
 
 @rule(
     *[
-        "%s%dd%s" % (name, n, more)
+        f"{name}{n}d{more}"
         for n in (1, 2, 3)
         for name, more in (
             ("max_pool", ""),
@@ -259,7 +262,8 @@ def pool(c):
 
 @rule("grid_sampler", "grid_sampler_2d", "grid_sampler_3d")
 def grid_sampler(c):
-    """The grid has the positions of the output, and their coordinates in the input on its last axis."""
+    """The grid has the positions of the output, and their coordinates in the input on its last
+    axis."""
     x, grid = c.input.axes, c.grid.axes
     c.fix(*x[2:], grid[-1])
     c.unify((x[0], grid[0]))

@@ -38,16 +38,14 @@ from .elementwise import pointwise
     "argmin",
 )
 def reduce(c):
-    """One number for the entries along some axes, in any order. The place of an extreme is a label if there is one extreme."""
+    """One number for the entries along some axes, in any order. The place of an extreme is a label
+    if there is one extreme."""
     if c.name in ("max", "min") and isinstance(c.other, Value):
         return pointwise(c)
     axes = list(c.self.axes)
     over = dims(c, axes)
-    if (
-        c.dim is None
-        and c.name in ("mode", "kthvalue")
-        or c.name == "linalg_matrix_norm"
-        and c.dim is None
+    if (c.dim is None and c.name in ("mode", "kthvalue")) or (
+        c.name == "linalg_matrix_norm" and c.dim is None
     ):
         over = [k + len(axes) for k in ([-1] if c.name != "linalg_matrix_norm" else [-2, -1])]
     out = [ONE if k in over else e for k, e in enumerate(axes) if c.keepdim or k not in over]
@@ -59,7 +57,8 @@ def reduce(c):
 
 
 def places_of(c, axes, reduced, used, **more):
-    """The axes of numbers of places on the axes `reduced`. Which of several equal numbers is taken depends on their order."""
+    """The axes of numbers of places on the axes `reduced`. Which of several equal numbers is taken
+    depends on their order."""
     if used and (not c.self.apart or any(a.loose for e in reduced for a in atoms(e))):
         c.fix(*reduced)
     return Axes(axes, Label(Product(reduced), **more))
@@ -86,8 +85,8 @@ def similarity(c):
     "prelu",
 )
 def channels(c):
-    """Each channel by itself, with its own statistics, which are those of the batch in training. Statistics that are
-    outputs have one number per channel."""
+    """Each channel by itself, with its own statistics, which are those of the batch in training.
+    Statistics that are outputs have one number per channel."""
     x, *vectors = c.values()
     for v in vectors:
         if v.axes and v.axes[0].size > 1:

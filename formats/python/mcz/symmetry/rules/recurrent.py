@@ -8,8 +8,9 @@ GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
 
 
 def cell(c, gates, x, h, tensors):
-    """One step, or all steps, of a layer: unifies the axes of its tensors (weights of the input and of the state, their
-    biases, the projection of the state) with its inputs x and h. Returns the axes of its state and of its cell."""
+    """One step, or all steps, of a layer: unifies the axes of its tensors (weights of the input and
+    of the state, their biases, the projection of the state) with its inputs x and h. Returns the
+    axes of its state and of its cell."""
     w, u, *rest = tensors
     units = free(w.axes[0].size // gates)
     projection = rest.pop() if rest and len(rest[-1].axes) == 2 else None
@@ -47,7 +48,8 @@ def recurrent_cell(c):
 
 @rule("lstm", "gru", "rnn_tanh", "rnn_relu")
 def recurrent(c):
-    """Layers, each in one or two directions, whose orders are independent. The steps are in order, sequences are not."""
+    """Layers, each in one or two directions, whose orders are independent. The steps are in order,
+    sequences are not."""
     if not isinstance(c.num_layers, int):
         return unknown(c)  # sequences of several lengths in one tensor
     x, hx = c.input, c.hx if isinstance(c.hx, list) else [c.hx]

@@ -64,10 +64,11 @@ def repeat_interleave(c):
 
 @rule("cat", "concat", "concatenate")
 def cat(c):
-    """The entries of each tensor in turn; empty tensors have none, and may have another number of axes."""
+    """The entries of each tensor in turn; empty tensors have none, and may have another number of
+    axes."""
     k = index(c.dim or 0, c.sizes)
     tensors = [v.axes for v in c.tensors if all(e.size for e in v.axes)]
-    out = broadcast(c, [t[:k] + [ONE] + t[k + 1 :] for t in tensors])
+    out = broadcast(c, [[*t[:k], ONE, *t[k + 1 :]] for t in tensors])
     out[k] = Sum([t[k] for t in tensors])
     return out
 
@@ -75,11 +76,11 @@ def cat(c):
 @rule("stack")
 def stack(c):
     out = broadcast(c, [v.axes for v in c.tensors])
-    return (
-        out[: index(c.dim or 0, c.sizes)]
-        + [fixed(len(c.tensors), c.reason)]
-        + out[index(c.dim or 0, c.sizes) :]
-    )
+    return [
+        *out[: index(c.dim or 0, c.sizes)],
+        fixed(len(c.tensors), c.reason),
+        *out[index(c.dim or 0, c.sizes) :],
+    ]
 
 
 def pick(c, axes, k, i):
@@ -103,24 +104,24 @@ def part(c, axes, k, first, end, step=1):
     first, end = (min(max(v + size if v < 0 else v, 0), size) for v in (first, end))
     length = max(0, -(-(end - first) // step))
     if not length:
-        return axes[:k] + [EMPTY] + axes[k + 1 :]
+        return [*axes[:k], EMPTY, *axes[k + 1 :]]
     if first == 0 and length == size:
         return axes
     if length == 1:
         small = all(not a.fixed or a.unrolled or a.dependents for a in atoms(axes[k]))
         if small and size <= 4096:
             rest = pick(c, axes, k, first)
-            return rest[:k] + [ONE] + rest[k:]
+            return [*rest[:k], ONE, *rest[k:]]
     e = axes[k]
     if step != 1:
         c.fix(e)
-        return axes[:k] + [fixed(length, c.reason)] + axes[k + 1 :]
+        return [*axes[:k], fixed(length, c.reason), *axes[k + 1 :]]
     pieces = cut(e, first, c.reason)
     pieces = pieces and cut(pieces[1], length, c.reason)
     if pieces is None:
         c.fix(axes[k])
         pieces = [fixed(length, c.reason)]
-    return axes[:k] + [pieces[0]] + axes[k + 1 :]
+    return [*axes[:k], pieces[0], *axes[k + 1 :]]
 
 
 @rule("select")
@@ -189,7 +190,7 @@ def ordered(c):
         if c.name == "diff":
             for v in [v for v in (c.prepend, c.append) if v is not None]:
                 c.fix(v.axes[k])
-                broadcast(c, [t[:k] + [ONE] + t[k + 1 :] for t in (axes, v.axes)])
+                broadcast(c, [[*t[:k], ONE, *t[k + 1 :]] for t in (axes, v.axes)])
             axes[k] = fixed(c.sizes[k], c.reason)
     return axes
 
@@ -206,7 +207,7 @@ def ordered(c):
 )
 def pad(c):
     axes, amounts = list(c.self.axes), c.pad if c.pad is not None else c.padding
-    zeros = c.name == "constant_pad_nd" or c.name == "pad" and c.mode in (None, "constant")
+    zeros = c.name == "constant_pad_nd" or (c.name == "pad" and c.mode in (None, "constant"))
     for i in range(len(amounts) // 2):
         k, (left, right) = len(axes) - 1 - i, amounts[2 * i : 2 * i + 2]
         if not left and not right:
@@ -256,7 +257,7 @@ def pixel_shuffle(c):
         c.unify((axes[-3], Product([inner, squares])))
     else:
         inner = Product([axes[-3], squares])
-    return axes[:-3] + [inner] + c.fixed([h, w])
+    return [*axes[:-3], inner, *c.fixed([h, w])]
 
 
 @rule("im2col", "col2im", "unfold")
@@ -273,10 +274,10 @@ def unfold(c):
     )
     c.fix(*axes[lead + 1 :])
     if c.name == "im2col":
-        return axes[:lead] + [Product([axes[lead], window]), *c.fixed(c.sizes[lead + 1 :])]
+        return [*axes[:lead], Product([axes[lead], window]), *c.fixed(c.sizes[lead + 1 :])]
     channels = free(c.sizes[lead])
     c.unify((axes[lead], Product([channels, window])))
-    return axes[:lead] + [channels, *c.fixed(c.sizes[lead + 1 :])]
+    return [*axes[:lead], channels, *c.fixed(c.sizes[lead + 1 :])]
 
 
 @rule("diagonal", "diag_embed", "trace", "diagonal_copy")
@@ -297,7 +298,7 @@ def diagonal(c):
             for v in (0 if c.dim1 is None else c.dim1, 1 if c.dim2 is None else c.dim2)
         )
         out = [e for k, e in enumerate(axes) if k not in (i, j)] + [axes[i]] * (c.name != "trace")
-    if c.offset or c.name != "diag_embed" and axes[i].size != axes[j].size:
+    if c.offset or (c.name != "diag_embed" and axes[i].size != axes[j].size):
         return unknown(c)
     if c.name != "diag_embed":
         c.unify((axes[i], axes[j]))
