@@ -111,8 +111,9 @@ lint: ## run clang-format, shellcheck, cppcheck, ruff and mypy; one line if they
 	@$(PACKAGES) clang-format shellcheck cppcheck
 	@tests/lint
 
-format: ## run clang-format on every C, CUDA and C++ file
+format: ## run clang-format on every C, CUDA and C++ file, and ruff on the Python package
 	clang-format -i $(shell git ls-files '*.[ch]' '*.cu' '*.cuh' '*.cc')
+	PATH=$$PWD/build/lint/bin:$$PATH ruff format --quiet formats/python pipelines/setup/build_wheel.py
 
 clean: ## remove all builds
 	rm -rf $(BUILD) $(BUILD)-wheel build-sanitize build-fuzz build-tsan build-coverage
