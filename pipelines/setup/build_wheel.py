@@ -13,6 +13,8 @@ the same bytes.
 A source distribution is the committed tree under a folder mcz-VERSION; pip builds its wheel by
 `make wheel`."""
 
+from __future__ import annotations
+
 import base64
 import hashlib
 import os
@@ -21,23 +23,27 @@ import re
 import subprocess
 import sys
 import zipfile
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 # the C library of this machine is the oldest that the programs accept
-LIBC = os.confstr("CS_GNU_LIBC_VERSION").split()[1].replace(".", "_")
+LIBC = (os.confstr("CS_GNU_LIBC_VERSION") or "glibc 0.0").split()[1].replace(".", "_")
 TAG = f"py3-none-manylinux_{LIBC}_{platform.machine()}"
 SYSTEM = re.compile(r"^(linux-vdso|ld-linux.*|libc|libm|libdl|libpthread|librt)\.so")
 METADATA = """Metadata-Version: 2.1
 Name: mcz
 Version: {version}
-Summary: Align and connect trained neural networks: the programs of mc and the Python package mcz
+Summary: {summary}
+Author: The mc maintainers
 License: Apache-2.0
 Requires-Python: >=3.10
-{requires}
-"""
+Description-Content-Type: text/markdown
+{fields}
+{description}"""
 SCRIPTS = "[console_scripts]\nmc-plot = mcz.plot:main\n"
 
 
-def libraries(programs):
+def libraries(programs: Iterable[str]) -> dict[str, str]:
     """{soname: path} of the shared libraries that the programs load, without the C library's."""
     found = {}
     for program in programs:
@@ -52,7 +58,7 @@ def libraries(programs):
     return found
 
 
-def licences(library):
+def licences(library: str) -> Iterator[tuple[str, str]]:
     """(name in licenses, path) of the copyright file of a library's Debian package, and of the
     licences in it."""
     for path in (library, library.removeprefix("/usr")):
@@ -68,7 +74,7 @@ def licences(library):
     sys.exit(f"build_wheel: no Debian package owns {library}, so its licence is unknown")
 
 
-def tree(folder, at):
+def tree(folder: str, at: str) -> Iterator[tuple[str, str]]:
     """(name in the wheel, path) of all files below a folder; links are followed."""
     for here, folders, names in os.walk(folder):
         folders.sort()
@@ -82,33 +88,46 @@ ROOT = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)),
 PACKAGE = os.path.join(ROOT, "formats/python")
 
 
-def project():
+def read(name: str) -> str:
+    """The text of a file of the Python package."""
+    with open(os.path.join(PACKAGE, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def project() -> tuple[str, str]:
     """(version, metadata) of the Python package; the wheel and the source distribution have the
     same."""
-    with open(os.path.join(PACKAGE, "pyproject.toml"), encoding="utf-8") as f:
-        text = f.read()
-    with open(os.path.join(PACKAGE, "mcz/__init__.py"), encoding="utf-8") as f:
-        version = re.search(r'^__version__ = "(.*)"', f.read(), re.M)[1]
+    text = read("pyproject.toml")
+    version = re.findall(r'^__version__ = "(.*)"', read("mcz/__init__.py"), re.M)[0]
     lists = {
         name: re.findall(r'"(.*?)"', items)
-        for name, items in re.findall(r"^(\w+) = \[(.*)\]", text, re.M)
+        for name, items in re.findall(r"^(\w+) = \[(.*?)\]$", text, re.M | re.S)
     }
-    requires = [
-        *(f"Requires-Dist: {r}\n" for r in lists["dependencies"]),
-        "Provides-Extra: plot\n",
-        *(f'Requires-Dist: {r}; extra == "plot"\n' for r in lists["plot"]),
+    urls = re.findall(r'^(\w+) = "(https?://.*)"', text, re.M)
+    fields = [
+        f"Keywords: {','.join(lists['keywords'])}",
+        *(f"Project-URL: {name}, {url}" for name, url in urls),
+        *(f"Classifier: {c}" for c in lists["classifiers"]),
+        *(f"Requires-Dist: {r}" for r in lists["dependencies"]),
+        "Provides-Extra: plot",
+        *(f'Requires-Dist: {r}; extra == "plot"' for r in lists["plot"]),
     ]
-    return version, METADATA.format(version=version, requires="".join(requires))
+    return version, METADATA.format(
+        version=version,
+        summary=re.findall(r'^description = "(.*)"', text, re.M)[0],
+        fields="".join(f + "\n" for f in fields),
+        description=read("README.md"),
+    )
 
 
-def pack(stage, out):
+def pack(stage: str, out: str) -> str:
     """Write the wheel of STAGE into the folder OUT; return its name."""
     version, metadata = project()
     info, data = f"mcz-{version}.dist-info", f"mcz-{version}.data/data"
     programs = [path for _, path in tree(os.path.join(stage, "usr/bin"), "")]
     files = [*tree(os.path.join(PACKAGE, "mcz"), "mcz"), *tree(os.path.join(stage, "usr"), data)]
     files.append((f"{info}/licenses/LICENSE", os.path.join(ROOT, "LICENSE")))
-    texts_of_licences = {}
+    texts_of_licences: dict[str, str] = {}
     for name, path in sorted(libraries(programs).items()):
         files.append((f"{data}/lib/mc/{name}", path))
         texts_of_licences.update(licences(path))
@@ -123,7 +142,7 @@ def pack(stage, out):
     wheel = os.path.join(out, name_of_wheel)
     with zipfile.ZipFile(wheel + ".part", "w", zipfile.ZIP_DEFLATED) as archive:
 
-        def add(name, content, mode):
+        def add(name: str, content: bytes, mode: int) -> None:
             content = re.sub(rb"\A#!/usr/bin/python3\n", b"#!/usr/bin/env python3\n", content)
             entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.external_attr, entry.compress_type = (0o100000 | mode) << 16, zipfile.ZIP_DEFLATED
@@ -149,7 +168,10 @@ def pack(stage, out):
 # ---- hooks of PEP 517 ----------------------------------------------------------------------------
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def build_wheel(
+    wheel_directory: str, config_settings: Any = None, metadata_directory: str | None = None
+) -> str:
+    """The wheel that pip asks for."""
     packages = os.path.join(ROOT, "pipelines/setup/install-packages.sh")
     check = subprocess.run([packages, "--check"], stderr=subprocess.PIPE, text=True)
     if check.returncode:  # pip must not install system packages
@@ -163,7 +185,8 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return f"mcz-{project()[0]}-{TAG}.whl"
 
 
-def build_sdist(sdist_directory, config_settings=None):
+def build_sdist(sdist_directory: str, config_settings: Any = None) -> str:
+    """The source distribution that pip asks for."""
     version, metadata = project()
     name = f"mcz-{version}"
     run = subprocess.run(

@@ -61,6 +61,7 @@ import torch
 from transformers import GPT2LMHeadModel
 import mcz.torch
 from mcz import groups
+from mcz.modules.network import Network
 dtype = getattr(torch, sys.argv[1])
 a, b, moved, middle = ({k: v for k, v in GPT2LMHeadModel.from_pretrained(d, torch_dtype=dtype).state_dict().items()}
                        for d in ("a-" + sys.argv[1], "b-" + sys.argv[1], "moved", "middle"))
@@ -80,7 +81,7 @@ for kind in dtype, torch.float32:
     assert all(torch.equal(v, b[k].to(kind)) for k, v in net.state_dict().items())
 net = GPT2LMHeadModel.from_pretrained("b-" + sys.argv[1], torch_dtype=dtype)
 del net.lm_head  # tied, which files omit
-assert mcz.torch._ids([net], rows, None) == [mcz.torch.save(net, "saved.mcz", rows)] == [mcz.read("b.mcz").id]
+assert Network(net, rows).id() == mcz.torch.save(net, "saved.mcz", rows) == mcz.read("b.mcz").id
 c = mcz.torch.Curve.load("line.mcz", net)
 assert torch.equal(c.points[0]["transformer.wte.weight"], a["transformer.wte.weight"].float())
 END

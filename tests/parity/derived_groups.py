@@ -30,7 +30,7 @@ from torch.utils import _pytree as pytree
 import mcz
 import mcz.safetensors
 import mcz.torch
-from mcz.state import tensors_of
+from mcz.nn.state import tensors_of
 
 TOLERANCE, BATCHES, ROWS = 1e-9, (2, 7), 150
 

@@ -12,7 +12,7 @@ import mcz
 import mcz.torch
 import numpy as np
 import torch
-from mcz.symmetry.observe import Recorder
+from mcz.symmetry.recorder import Recorder
 from refusal import expect_error as refused
 from torch import nn
 

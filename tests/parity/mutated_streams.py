@@ -15,7 +15,7 @@ import msgpack
 import xxhash
 import zstandard
 import numpy as np
-from mcz import Error, stream
+from mcz import Error, header, stream
 
 import independent_reader
 
@@ -107,7 +107,7 @@ def change_number(rng, s):
     elif rng.random() < .3:
         other = rng.randrange(len(body) // size) * size
         body[at:at + size] = body[other:other + size]
-    elif r[3] in stream.NARROW:
+    elif r[3] in header.NARROW:
         body[at:at + size] = rng.choice([b"\0\0", b"\0\x80", b"\x80\x7f", b"\x80\xff", b"\0\x7c", b"\1\x7e", b"\xff\x7b"])
     else:
         form = {"float32": "<f4", "float64": "<f8"}.get(r[3])

@@ -19,6 +19,7 @@ $python - <<'END'
 import types
 
 import mcz, mcz.torch, numpy as np, torch
+from mcz.modules.training import gradient_at
 import philox, torch_nets
 
 
@@ -58,7 +59,7 @@ assert repr(line) == "<bezier curve, 3 points, 86778 parameters>", line
 torch_nets.F = types.SimpleNamespace(relu=huber)
 # the gradient at the first t, from one step of mc-bezier at a large rate
 t = float(next(ts()))
-found, point, gradient = line._gradient(t, x, y, plain.cross_entropy)
+found, point, gradient = gradient_at(line, t, x, y, plain.cross_entropy)
 c, after = 2 * t * (1 - t), mcz.read("step.mcz").tensors
 moved = {k: (line.points[1][k].double().numpy() - after["1/" + k]) / (100 * c) for k in gradient}
 near({k: g + 5e-4 * point[k] for k, g in gradient.items()}, moved, 1e-4, "gradient at t = %.3f" % t)

@@ -37,11 +37,12 @@ END_OF_PYTHON
 cat >check.py <<'END_OF_PYTHON'
 import copy, sys
 import mcz, mcz.torch, torch
+from mcz.export import program
 from refusal import expect_error
 
 def network(text, seed):
     torch.manual_seed(seed)
-    return mcz.torch._network(text)
+    return program.network(text)
 
 def heads(net, x):
     """All outputs in training, with the statistics and dropout of evaluation."""
@@ -64,8 +65,8 @@ assert torch.equal(heads(mcz.torch.load(network(text, 3), path + "-p.mcz"), x), 
 END_OF_PYTHON
 check() { # NAME NETWORK SIDE HEADS
     mc-data synth --size "$3" --samples 32 -q -o "$1-data.mcz"
-    $python -c 'import sys, torch, mcz.torch; torch.manual_seed(1)
-torch.save(mcz.torch._network(sys.argv[1]).state_dict(), sys.argv[2])' "$2" "$1.pt"
+    $python -c 'import sys, torch; from mcz.export import program; torch.manual_seed(1)
+torch.save(program.network(sys.argv[1]).state_dict(), sys.argv[2])' "$2" "$1.pt"
     $python -m mcz.torch export "$2" --state "$1.pt" --data "$1-data.mcz" -o "$1.json" --weights "$1.safetensors" 2>notes
     expect_lines notes "mcz.torch: $2: auxiliary outputs*losses*0.3*$4"
     mc-convert "$1.safetensors" --net "./$1.json" --data "$1-data.mcz" -o "$1.mcz"

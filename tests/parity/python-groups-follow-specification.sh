@@ -69,8 +69,8 @@ for kind in "weights", "curve":
     written("n" * 95, kind=kind)
     expect_error(["name*at most 95 bytes"], lambda: written("n" * 96, kind=kind))
     expect_error(["\"symmetry\"*longer*2097152 bytes"], lambda: written("n", extra="#" * (2 << 20), kind=kind))
-expect_error(["more*2147483648 parameters"], lambda: mcz.stream._check_declared("", {"a": [1 << 31], "b": [1]}))
-mcz.stream._check_declared("", {"a": [(1 << 31) - 16], "b": [1]})
+expect_error(["more*2147483648 parameters"], lambda: mcz.writing.check_declared("", {"a": [1 << 31], "b": [1]}))
+mcz.writing.check_declared("", {"a": [(1 << 31) - 16], "b": [1]})
 # axis 1 of parts, as rows and in files
 shapes["w"] = (12, 6)
 grouped = [("w", 0, 0, 2, 6, "g"), ("w", 1, 0, 6, 1, "h0", 2), ("w", 1, 6, 6, 1, "h1", 2)]

@@ -97,7 +97,7 @@ for dtype in torch.float32, torch.bfloat16:
     c.train(batches, epochs=3, lr=1., progress=False, loss=lambda o, y: F.cross_entropy(o["logits"].float(), y))
     middle = c.point(.4)
     assert middle.head.weight is middle.embed.weight and middle.head.weight.dtype == dtype
-    assert c.names == ["embed.weight"] and torch.allclose(c._at(.5)["scale"], (m.scale.float() + n.scale.float()) / 2)
+    assert c.names == ["embed.weight"] and torch.allclose(c.at(.5)["scale"], (m.scale.float() + n.scale.float()) / 2)
     assert c.evaluate({"text": batches}, points=3, progress=False, loss=lambda o, y: F.cross_entropy(o["logits"].float(), y))
     c.save("tied.mcz")
     s = mcz.read("tied.mcz")

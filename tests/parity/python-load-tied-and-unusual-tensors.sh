@@ -9,7 +9,7 @@ import torch
 from torch import nn
 import mcz
 import mcz.torch
-from mcz.state import tensors_of
+from mcz.nn.state import tensors_of
 from refusal import expect_error, has_words
 
 class Tied(nn.Module):
@@ -47,7 +47,7 @@ assert net.a.weight.isnan().all()
 mcz.torch.load(Tied().half(), {k: v.double() * (1 + 1e-12 * (k == "b.weight")) for k, v in full.items()})
 # tensors without memory are not tied
 for device in "cpu", "meta":
-    assert mcz.state.owners({k: torch.empty(3 * (device == "meta"), device=device) for k in "xy"}) == {"x": "x", "y": "y"}
+    assert mcz.nn.state.owners({k: torch.empty(3 * (device == "meta"), device=device) for k in "xy"}) == {"x": "x", "y": "y"}
 
 class Extra(Tied):
     def get_extra_state(self):

@@ -8,7 +8,7 @@ import re, sys
 import torch
 from torch import nn
 import mcz.torch
-from mcz.torch_functions import ALIASES, TABLE
+from mcz.export.torch_functions import ALIASES, TABLE
 
 names, groups = {"yes": set(), "no": set()}, {}
 for line in open(sys.argv[1]):

@@ -12,7 +12,7 @@ import sys
 import mcz
 import numpy as np
 import torch
-from mcz.evaluate import EVALUATE
+from mcz.export.evaluate import EVALUATE
 from mcz.graph import ACTIVATIONS
 
 NONLINEAR = {*ACTIVATIONS, "mul"}

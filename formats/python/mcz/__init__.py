@@ -29,8 +29,10 @@ widened(s) has them, and float16, as float32.
 __version__ = "0.3.0"
 
 from .errors import Error
+from .header import DTYPES, Stream
 from .members import member
 from .programs import check
-from .stream import DTYPES, Stream, history, read, widened, write
+from .stream import read, widened
+from .writing import history, write
 
 __all__ = ["DTYPES", "Error", "Stream", "check", "history", "member", "read", "widened", "write"]

@@ -17,7 +17,7 @@ from mcz.errors import Error, inside
 from mcz.stream import read_file
 
 
-def show(path, check):
+def show(path: str, check: bool) -> None:
     """Prints a stream's header and tensors. check: runs mc-info --check first."""
     piped = path == "-" or not os.path.isfile(path)
     with (
@@ -42,7 +42,7 @@ def show(path, check):
         print(f"  {s.dtypes[name]:<8}  {shape:<16}  {name}")
 
 
-def main(paths):
+def main(paths: list[str]) -> int:
     if {"-h", "--help"} & set(paths):
         print(__doc__)
         return 0

@@ -4,16 +4,22 @@
 python -m mcz.data cifar10-python DIR --split train -o train.mcz      # or cifar100-python
 """
 
+from __future__ import annotations
+
 import argparse
 import os
 import pickle
 import sys
-from typing import ClassVar
+from collections.abc import Iterable, Mapping
+from typing import Any, BinaryIO, ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-import mcz
-from mcz.errors import Error, inside, need
+from .errors import Error, inside, need
+from .files import Path
+from .writing import history
+from .writing import write as write_stream
 
 __all__ = ["cifar", "write"]
 
@@ -55,12 +61,12 @@ class _Unpickler(pickle.Unpickler):
         ("numpy._core.multiarray", "_reconstruct"),
     }
 
-    def find_class(self, module, name):
+    def find_class(self, module: str, name: str) -> Any:
         need((module, name) in self.ALLOWED, f"unsafe pickle: calls {module}.{name}")
         return super().find_class(module, name)
 
 
-def _unpickle(path):
+def _unpickle(path: str) -> Any:
     with inside(path), open(path, "rb") as f:
         try:
             return _Unpickler(f, encoding="bytes").load()
@@ -70,7 +76,9 @@ def _unpickle(path):
             raise Error(f"not a pickle of CIFAR: {e}") from None
 
 
-def cifar(which, folder, split):
+def cifar(
+    which: str, folder: str, split: str
+) -> tuple[NDArray[np.uint8], NDArray[Any], dict[str, Any]]:
     """Reads a split of CIFAR's Python version without executing code in its pickles.
 
         images, labels, rest = mcz.data.cifar("cifar10-python", "cifar-10-batches-py", "test")
@@ -123,7 +131,7 @@ def cifar(which, folder, split):
     )
 
 
-def _labels(labels, classes):
+def _labels(labels: ArrayLike, classes: int) -> NDArray[np.int32]:
     """The labels as int32. Error if int32 would change one, or if one is not a class."""
     labels = np.asarray(labels)
     need(labels.dtype.kind in "iuf", f"labels must be integers (got {labels.dtype})")
@@ -137,20 +145,20 @@ def _labels(labels, classes):
 
 
 def write(
-    path,
-    images,
-    labels,
-    classes,
-    mean,
-    std,
-    name="mine",
-    split="train",
-    order="publisher",
-    class_names=None,
-    augment=None,
-    tool="mcz.data",
-    args=None,
-):
+    path: Path | BinaryIO,
+    images: ArrayLike,
+    labels: ArrayLike,
+    classes: int,
+    mean: Iterable[float],
+    std: Iterable[float],
+    name: str = "mine",
+    split: str = "train",
+    order: str = "publisher",
+    class_names: Iterable[str] | None = None,
+    augment: Mapping[str, Any] | None = None,
+    tool: str = "mcz.data",
+    args: Mapping[str, Any] | None = None,
+) -> str:
     """Writes a dataset stream. Returns its content id.
 
         mcz.data.write("mine.mcz", images, labels, classes=10,
@@ -188,16 +196,17 @@ def write(
         std=[float(v) for v in std],
         augment=augment or {"rotate": 0.0, "flip": False, "pad": 0},
     )
-    return mcz.write(
+    return write_stream(
         path,
         "dataset",
         meta,
         {"images": images, "labels": labels},
-        history=mcz.history(tool, args or {}),
+        history=history(tool, args or {}),
     )
 
 
-def main():
+def main() -> int:
+    """python -m mcz.data"""
     p = argparse.ArgumentParser(
         prog="python -m mcz.data", description="Make a dataset stream of CIFAR's Python version."
     )

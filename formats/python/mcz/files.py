@@ -7,8 +7,9 @@ import fcntl
 import os
 import re
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Union
+from typing import IO, Any, Union
 
 from .errors import need
 
@@ -19,7 +20,7 @@ MAX_STEM = 200  # bytes of a file's name in the name of its temporary file
 
 
 @contextmanager
-def _naming(path):
+def _naming(path: str) -> Iterator[None]:
     """Names `path` in an OSError, not a temporary file."""
     try:
         yield
@@ -27,7 +28,7 @@ def _naming(path):
         raise OSError(e.errno, e.strerror, path) from None
 
 
-def _resolve(path):
+def _resolve(path: str) -> str | int:
     """Follows symbolic links in the last component of `path`. Returns a path, or the number of a
     descriptor."""
     for _ in range(MAX_LINKS):
@@ -45,7 +46,7 @@ def _resolve(path):
     raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
 
 
-def _is_dead(pid):
+def _is_dead(pid: int) -> bool:
     try:
         os.kill(pid, 0)
     except (OSError, OverflowError) as e:
@@ -53,7 +54,7 @@ def _is_dead(pid):
     return False
 
 
-def _remove_unlocked(path, dead):
+def _remove_unlocked(path: str, dead: bool) -> bool:
     """Removes a temporary file unless its writer holds a lock on it. Returns False if it has a
     writer. dead: True if its process does not run, which counts only on file systems without
     locks."""
@@ -75,7 +76,7 @@ def _remove_unlocked(path, dead):
     return True
 
 
-def _remove_stale(folder, stem):
+def _remove_stale(folder: str, stem: str) -> None:
     """Removes the temporary files of dead runs."""
     with suppress(OSError):
         for name in os.listdir(folder):
@@ -85,7 +86,7 @@ def _remove_stale(folder, stem):
                     _remove_unlocked(os.path.join(folder, name), _is_dead(int(match[1])))
 
 
-def _create(path):
+def _create(path: str) -> int:
     """The descriptor of a new, locked file at a temporary path."""
     while True:  # again if another program's _remove_unlocked() came before the lock
         fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
@@ -96,7 +97,7 @@ def _create(path):
         os.close(fd)
 
 
-def _sync(folder):
+def _sync(folder: str) -> None:
     """Makes a rename durable. Some file systems cannot report this."""
     try:
         fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
@@ -111,7 +112,7 @@ def _sync(folder):
         os.close(fd)
 
 
-def _open(path):
+def _open(path: str) -> tuple[int, str | None, str | None]:
     """(descriptor, temporary path, final path) of a file to write. Without the paths, it is written
     directly."""
     target, old = _resolve(path), None
@@ -138,7 +139,7 @@ def _open(path):
 
 
 @contextmanager
-def replacing(path, mode="b"):
+def replacing(path: Path, mode: str = "b") -> Iterator[IO[Any]]:
     """A file open for writing ("b" or "t") that replaces path on success. After an exception path
     is unchanged. Follows symbolic links, and keeps an existing file's permissions. Pipes, devices
     and descriptors are written directly. Removes temporary files of dead runs for the same path;
@@ -152,7 +153,7 @@ def replacing(path, mode="b"):
             if temporary:
                 f.flush()
                 os.fsync(fd)
-        if temporary:
+        if temporary and target:
             with _naming(path):
                 os.replace(temporary, target)
     except BaseException:
@@ -160,5 +161,5 @@ def replacing(path, mode="b"):
             with suppress(FileNotFoundError):
                 os.unlink(temporary)
         raise
-    if temporary:
+    if target:
         _sync(os.path.dirname(target) or ".")

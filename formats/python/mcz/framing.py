@@ -3,6 +3,11 @@
 
 Each object is walked before it is unpacked. A damaged length can therefore not allocate memory."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
 import msgpack
 import numpy as np
 import zstandard
@@ -13,11 +18,10 @@ WINDOW_MAX = 8 << 20  # bytes
 KEYS_MAX = 1024
 MAGIC = b"\x28\xb5\x2f\xfd"
 BLOCKS = b"\x81\xa3mcz\x03"  # the object {"mcz": 3}, after which the frame holds blocks
-BLOCK_MAX, BLOCK_VALUES, OBJECTS = (
-    1 << 20,
-    131072,
-    64 << 10,
-)  # bytes; values and bytes in a written block
+BLOCK_MAX = 1 << 20  # bytes
+BLOCK_VALUES, OBJECTS = 131072, 64 << 10  # values and bytes in a written block
+
+Limits = tuple[int, int, int, bool]  # of an object: bytes, objects, depth; ext type 1 allowed
 
 
 # ---- the frame -----------------------------------------------------------------------------------
@@ -28,17 +32,17 @@ class Frame:
     the current object; more(n) fills it to n bytes. bytes_read counts the input's bytes. `rest` are
     bytes of the frame before the next block, if the frame holds blocks."""
 
-    def __init__(self, f):
+    def __init__(self, f: BinaryIO) -> None:
         self.f, self.buffer, self.bytes_read = f, bytearray(), 0
         self.frame, self.rest = self._pieces(self._head()), bytearray()
         self.pieces = self._objects()
 
-    def _read(self, n):
+    def _read(self, n: int) -> bytes:
         data = self.f.read(n)
         self.bytes_read += len(data)
         return data
 
-    def _head(self):
+    def _head(self) -> bytes:
         data = self._read(6)
         while 0 < len(data) < 6:
             more = self._read(6 - len(data))
@@ -52,7 +56,7 @@ class Frame:
         need(not data[4] & 0x1B, "its zstd frame has a dictionary or reserved bits")
         return data
 
-    def _pieces(self, data):
+    def _pieces(self, data: bytes) -> Iterator[bytes]:
         d = zstandard.ZstdDecompressor(max_window_size=WINDOW_MAX).decompressobj()
         while data:
             try:
@@ -74,7 +78,7 @@ class Frame:
             data = self._read(2048)  # decodes to at most 64 MiB
         raise Error("truncated")
 
-    def _fill(self, n):
+    def _fill(self, n: int) -> bool:
         """Fills `rest` to n bytes. False at the frame's end."""
         while len(self.rest) < n:
             piece = next(self.frame, None)
@@ -83,20 +87,18 @@ class Frame:
             self.rest += piece
         return True
 
-    def _take(self, n):
+    def _take(self, n: int) -> bytes:
         need(self._fill(n), "ends before its end record")
         taken = bytes(self.rest[:n])
         del self.rest[:n]
         return taken
 
-    def _objects(self):
+    def _objects(self) -> Iterator[bytes]:
         """Yields the bytes of the objects, of blocks or of the frame itself."""
         self._fill(len(BLOCKS))
         if not self.rest.startswith(BLOCKS):
-            piece = self._take(len(self.rest))
-            while piece is not None:
-                yield piece
-                piece = next(self.frame, None)
+            yield self._take(len(self.rest))
+            yield from self.frame
             return
         self._take(len(BLOCKS))
         while self._fill(1):
@@ -108,25 +110,28 @@ class Frame:
             )
             yield np.frombuffer(self._take(n), "u1").reshape(width, -1).T.tobytes()
 
-    def more(self, n):
+    def more(self, n: int) -> None:
+        """Fills the buffer to n bytes."""
         while len(self.buffer) < n:
             piece = next(self.pieces, None)
-            need(piece is not None, "ends before its end record")
+            if piece is None:
+                raise Error("ends before its end record")
             self.buffer += piece
 
-    def finish(self):
+    def finish(self) -> None:
+        """Raises Error unless the stream ends here."""
         need(not self.buffer and not self.rest, "bytes after the end record")
         for piece in self.frame:
             need(not piece, "bytes after the end record")
 
 
-def blocks(parts):
+def blocks(parts: Iterable[tuple[bytes, int]]) -> Iterator[bytes]:
     """Yields the bytes of a frame with blocks. parts: pairs of bytes and the width of their values,
     1 for objects."""
     yield BLOCKS
     objects = bytearray()
 
-    def block(width, raw):
+    def block(width: int, raw: bytes | bytearray) -> bytes:
         planes = np.frombuffer(raw, "u1").reshape(-1, width).T.tobytes()
         return bytes([width]) + len(raw).to_bytes(4, "little") + planes
 
@@ -146,17 +151,18 @@ def blocks(parts):
 class Memory:
     """Bytes in memory, with Frame's interface."""
 
-    def __init__(self, data):
+    def __init__(self, data: bytes) -> None:
         self.buffer = data
 
-    def more(self, n):
+    def more(self, n: int) -> None:
+        """Raises Error unless there are n bytes."""
         need(len(self.buffer) >= n, "an object ends too early")
 
 
 # ---- objects -------------------------------------------------------------------------------------
 
 # The objects that start with bytes c0 to df: (form, number of bytes of the value or of its length)
-FORMS = (
+FORMS: list[tuple[str | None, int]] = (
     [("value", 0), (None, 0), ("value", 0), ("value", 0)]
     + [("bin", n) for n in (1, 2, 4)]
     + [("ext", n) for n in (1, 2, 4)]
@@ -169,34 +175,38 @@ FORMS = (
 
 
 class Walk:
-    """One pass over an object. limits: maximum bytes, objects and depth; True if ext type 1 is
-    allowed."""
+    """One pass over an object."""
 
-    def __init__(self, source, limits):
+    def __init__(self, source: Frame | Memory, limits: Limits) -> None:
         self.source, self.at, self.objects = source, 0, 0
         self.max_bytes, self.max_objects, self.max_depth, self.ext_allowed = limits
 
-    def need(self, n):
+    def need(self, n: int) -> None:
+        """Makes the next n bytes available."""
         need(
             self.at + n <= self.max_bytes, f"an object is over its limit of {self.max_bytes} bytes"
         )
         if self.at + n > len(self.source.buffer):
             self.source.more(self.at + n)
 
-    def read(self, n):
+    def read(self, n: int) -> bytes:
+        """The next n bytes."""
         self.need(n)
         self.at += n
-        return self.source.buffer[self.at - n : self.at]
+        return bytes(self.source.buffer[self.at - n : self.at])
 
-    def skip(self, n):
+    def skip(self, n: int) -> None:
+        """Skips n bytes."""
         self.need(n)
         self.at += n
 
-    def add_objects(self, n):
+    def add_objects(self, n: int) -> None:
+        """Counts n more objects."""
         self.objects += n
         need(self.objects <= self.max_objects, f"more than {self.max_objects} objects in one")
 
-    def text(self, n):
+    def text(self, n: int) -> str:
+        """A string of n bytes."""
         try:
             s = bytes(self.read(n)).decode()
         except UnicodeDecodeError:
@@ -204,7 +214,8 @@ class Walk:
         need("\0" not in s, "a string is not UTF-8 text without NUL")
         return s
 
-    def ext(self, n):
+    def ext(self, n: int) -> None:
+        """Skips an ext object of n bytes, if it is allowed."""
         code = self.read(1)[0]
         need(
             self.ext_allowed and code == 1,
@@ -212,8 +223,9 @@ class Walk:
         )
         self.skip(n)
 
-    def object(self, depth=0):
+    def object(self, depth: int = 0) -> str | None:
         """Walks one object. Returns a string's text, else None."""
+        form: str | None
         c = self.read(1)[0]
         if c <= 0x7F or c >= 0xE0:
             return None
@@ -255,7 +267,7 @@ class Walk:
         return None
 
 
-def walk(source, limits):
+def walk(source: Frame | Memory, limits: Limits) -> int:
     """The size in bytes of the next object of a Frame or Memory, without unpacking it. Error if it
     exceeds the limits (see Walk) or breaks a rule of the format."""
     w = Walk(source, limits)
@@ -264,7 +276,7 @@ def walk(source, limits):
     return w.at
 
 
-def unpack(raw):
+def unpack(raw: bytes) -> Any:
     """The object in these bytes, which must have been walked."""
     try:
         return msgpack.unpackb(raw, raw=False, strict_map_key=True, use_list=True)
@@ -272,7 +284,7 @@ def unpack(raw):
         raise Error("cannot be unpacked") from None
 
 
-def next_object(frame, limits):
+def next_object(frame: Frame, limits: Limits) -> tuple[Any, bytes]:
     """Removes the next object from the frame. Returns (object, packed bytes)."""
     n = walk(frame, limits)
     raw = bytes(frame.buffer[:n])

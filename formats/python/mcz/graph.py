@@ -4,10 +4,14 @@
 The checks are derived from ops.json, the programs' table of operations. `make reference` writes it;
 do not edit it."""
 
+from __future__ import annotations
+
 import json
 import re
+from collections.abc import Mapping, Sequence
 from math import inf, prod
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +19,11 @@ from . import keys
 from .errors import need
 
 SIDE_MAX, CHANNELS_MAX, DROPOUT_MAX, ELEMENTS_MAX = 8192, 1 << 24, 1 << 22, 1 << 28
+Tensor = tuple[str, list[int]]  # name and shape
 FLOAT_MAX = 3.4028234663852886e38
 
 
-def single(v):
+def single(v: float) -> float:
     """A number rounded to float32, as the programs store it: 1e-300 becomes 0."""
     with np.errstate(over="ignore"):
         return float(np.float32(v))
@@ -29,25 +34,26 @@ class Setting:
     `over` and less than `below`, as far as the entry has these. `values` describes the valid
     values: "a number from 0 to below 1"."""
 
-    def __init__(self, entry):
+    def __init__(self, entry: dict[str, Any]) -> None:
         self.entry, self.key, self.values = entry, entry["key"], entry["values"]
         self.optional, self.absent = "absent" in entry, entry.get("absent")
 
-    def ok(self, v):
+    def ok(self, v: Any) -> bool:
+        """True for a valid value."""
         e = self.entry
         if e["type"] == "flag":
             return isinstance(v, bool)
         if e["type"] == "init":
-            return v in INITS[INITS.index(e["min"]) : INITS.index(e["max"]) + 1]
+            return bool(v in INITS[INITS.index(e["min"]) : INITS.index(e["max"]) + 1])
         if not (keys.is_whole if e["type"] == "int" else keys.is_number)(v):
             return False
         v = single(v) if e["type"] == "float" else v
-        return e.get("min", -FLOAT_MAX) <= v <= e.get("max", FLOAT_MAX) and e.get(
-            "over", -inf
-        ) < v < e.get("below", inf)
+        closed = e.get("min", -FLOAT_MAX) <= v <= e.get("max", FLOAT_MAX)
+        return bool(closed and e.get("over", -inf) < v < e.get("below", inf))
 
-    def check(self, v, channels):
-        n = {"channels": channels, "sides": 2, "image": 3}.get(self.entry.get("list"))
+    def check(self, v: Any, channels: int) -> None:
+        """Raises Error unless v is a valid value, or a list of as many as the entry says."""
+        n = {"channels": channels, "sides": 2, "image": 3}.get(self.entry.get("list", ""))
         if n is not None:
             need(isinstance(v, list) and len(v) == n, f'"{self.key}" must be {self.values}')
         for x in v if n is not None else [v]:
@@ -61,7 +67,7 @@ SETTINGS = {op: [Setting(s) for s in o["settings"]] for op, o in OPS.items()}
 ACTIVATIONS = [op for op, o in OPS.items() if o["activation"]]
 
 
-def check_node(o, channels):
+def check_node(o: Mapping[str, Any], channels: int) -> None:
     """Raises Error if a node's map breaks a rule of the table. channels: channels of the network's
     images."""
     name, op = keys.text(o, "name", 95), keys.text(o, "op", 31)
@@ -81,21 +87,24 @@ def check_node(o, channels):
 
 
 class Node:
-    """A node: op, name, ins (nodes), settings {key: value} and, once set, shape (C, H, W). map: as
-    streams store it."""
+    """A node: op, name, ins (nodes), settings {key: value} and, once set, shape (C, H, W)."""
 
-    def __init__(self, op, name, ins, settings):
+    shape: tuple[int, int, int]
+
+    def __init__(self, op: str, name: str, ins: list[Node], settings: dict[str, Any]) -> None:
         self.op, self.name, self.ins, self.settings = op, name, ins, settings
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         return self.settings[key]
 
     @property
-    def map(self):
+    def map(self) -> dict[str, Any]:
+        """The node as streams store it."""
         return {"op": self.op, "name": self.name, "in": [n.name for n in self.ins], **self.settings}
 
 
-def windows(n, h, w):
+def windows(n: Node, h: int, w: int) -> list[int]:
+    """The height and width of the output of a convolution or a pool."""
     pool, sides = n.op != "conv", []
     for side, k, s, p in zip((h, w), n["kernel"], n["stride"], n["pad"]):
         room = side + 2 * p - k
@@ -111,9 +120,10 @@ def windows(n, h, w):
     return sides
 
 
-def _shape(n, image):
+def _shape(n: Node, image: Sequence[int]) -> tuple[int, int, int]:
     if n.op == "normalise":
-        return tuple(image)
+        c, h, w = image
+        return c, h, w
     c, h, w = n.ins[0].shape
     if OPS[n.op]["inputs"][1] > 1:
         for i in n.ins:
@@ -154,7 +164,7 @@ def _shape(n, image):
     return n["out"] if n.op in ("conv", "linear") else c, h, w
 
 
-def shape(n, image):
+def shape(n: Node, image: Sequence[int]) -> tuple[int, int, int]:
     """The shape (C, H, W) of a node's output, from the shapes of its inputs."""
     out = _shape(n, image)
     need(
@@ -166,23 +176,23 @@ def shape(n, image):
     return out
 
 
-def tensors(n):
+def tensors(n: Node) -> tuple[list[Tensor], list[Tensor]]:
     """(parameters, statistics) of a node, each a list of (name, shape)."""
     if all(s.key != "weight_init" for s in SETTINGS[n.op]):
         return [], []
     c, c_in = n.shape[0], n.ins[0].shape[0]
     if n.op == "scale":
         return [(n.name, [c, 1, 1])], []
-    weight = {
-        "conv": lambda: [c, c_in // n["groups"]] + n["kernel"],
-        "linear": lambda: [c, c_in],
-    }.get(n.op, lambda: [c])()
-    parameters = [(n.name + ".weight", weight)] + [(n.name + ".bias", [c])] * bool(
-        n.settings.get("bias", True)
-    )
-    return parameters, [
-        (n.name + ".running_" + s, [c]) for s in ("mean", "var")
-    ] if n.op == "batchnorm" else []
+    weight = [c]
+    if n.op == "conv":
+        weight = [c, c_in // n["groups"], *n["kernel"]]
+    elif n.op == "linear":
+        weight = [c, c_in]
+    parameters = [(n.name + ".weight", weight)]
+    if n.settings.get("bias", True):
+        parameters.append((n.name + ".bias", [c]))
+    statistics = [(n.name + ".running_" + s, [c]) for s in ("mean", "var")]
+    return parameters, statistics if n.op == "batchnorm" else []
 
 
 # ---- names ---------------------------------------------------------------------------------------
@@ -190,7 +200,7 @@ def tensors(n):
 TIMES = "times_"  # prefix of a constant scale's name, in its last part: times_0.125_1
 
 
-def constant(name):
+def constant(name: str) -> float | None:
     """The value of a constant scale, from its name; None for other names."""
     match = re.search(rf"(?:^|\.){TIMES}(-?[0-9.]+(?:e[+-]?[0-9]+)?)_[0-9]+$", name)
     return float(match[1]) if match else None

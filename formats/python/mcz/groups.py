@@ -34,15 +34,19 @@ the weights of a mixture of experts, whose experts are on axis 0.
 If each unit of a group contains a group (head0, head1, ...), give "at" only for head0. It serves
 all heads: its module shows their units, one head after the other."""
 
+from __future__ import annotations
+
 import fnmatch
 import os
 import re
-from collections import namedtuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
-from .files import replacing
+from .files import Path, replacing
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
@@ -51,23 +55,37 @@ MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 AXIS = re.compile(f"({NUMBER.pattern})|[1-9][0-9]{{0,9}}/([2-9]|[1-9][0-9]{{1,9}})")
 NAME = re.compile("[!-~]{1,119}")
-Row = namedtuple("Row", "tensor axis offset count block group parts", defaults=(1,))
-Row.__doc__ = """One axis of one tensor on which a group has units: count units of `block` indices
-from index `offset`.
-
-    mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")
-
-tensor  its name in the state_dict
-axis    from 0
-offset  the group's first index on that axis
-count   its number of units, the same in all rows of the group
-block   indices per unit
-group   the group's name
-parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures of
-        experts)"""
 
 
-def read(path):
+class Row(NamedTuple):
+    """One axis of one tensor on which a group has units: count units of `block` indices from index
+    `offset`.
+
+        mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")
+
+    tensor  its name in the state_dict
+    axis    from 0
+    offset  the group's first index on that axis
+    count   its number of units, the same in all rows of the group
+    block   indices per unit
+    group   the group's name
+    parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures
+            of experts)"""
+
+    tensor: str
+    axis: int
+    offset: int
+    count: int  # type: ignore[assignment]  # tuple.count is not needed
+    block: int
+    group: str
+    parts: int = 1
+
+
+Shapes = Mapping[str, Sequence[int]]
+Place = tuple[Row, Row | None, int, int]  # row, row around it, its unit, offset in the unit
+
+
+def read(path: Path) -> list[Row]:
     """The rows of a group file (formats/exchange/groups.md).
 
         mcz.groups.read("groups.tsv")[0].group
@@ -78,9 +96,9 @@ def read(path):
         raw = f.read(MAX_TEXT + 1)
     with inside(os.fsdecode(path)):
         need(len(raw) <= MAX_TEXT and b"\0" not in raw, f"not a text of at most {MAX_TEXT} bytes")
-        lines = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
-        lines = [(i, line.removesuffix("\r")) for i, line in lines]
-        lines = [(i, line.split("\t")) for i, line in lines if line and not line.startswith("#")]
+        numbered = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
+        texts = [(i, line.removesuffix("\r")) for i, line in numbered]
+        lines = [(i, line.split("\t")) for i, line in texts if line and not line.startswith("#")]
         need(
             lines and tuple(lines[0][1]) == FIELDS,
             "its first line must be {}, separated by tabs".format(" ".join(FIELDS)),
@@ -95,13 +113,14 @@ def read(path):
     return [parse(w) for _, w in lines[1:]]
 
 
-def parse(words):
+def parse(words: Sequence[str]) -> Row:
     """The row in the six words of a group file's line."""
     axis, _, parts = words[1].partition("/")
-    return Row(words[0], int(axis), *map(int, words[2:5]), words[5], int(parts or 1))
+    offset, count, block = map(int, words[2:5])
+    return Row(words[0], int(axis), offset, count, block, words[5], int(parts or 1))
 
 
-def text(rows):
+def text(rows: Iterable[Sequence[Any]]) -> str:
     """The text of a group file with these rows, and of the "symmetry" in streams.
 
         rows = [("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]
@@ -114,7 +133,7 @@ def text(rows):
     return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
 
 
-def write(path, rows):
+def write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
     """Writes a group file with these rows, for `mc-convert --groups`.
 
         rows, sizes = mcz.groups.rows(groups, {k: v.shape for k, v in net.state_dict().items()})
@@ -125,7 +144,7 @@ def write(path, rows):
         f.write(text(rows))
 
 
-def _declared(groups, shapes, problems):
+def _declared(groups: Mapping[str, Any], shapes: Shapes, problems: list[str]) -> Iterator[Row]:
     """The rows of a dictionary of groups. Adds what is wrong to `problems`."""
     for group, g in groups.items():
         extra = set(g) - {"out", "in", "at", "size", "axis"}
@@ -166,11 +185,11 @@ def _declared(groups, shapes, problems):
                     yield Row(n, int(axis), 0, size, length // size, group)
 
 
-def _end(row):
+def _end(row: Row) -> int:
     return row.offset + row.count * row.block
 
 
-def _leaves_parts(row, shape, parts):
+def _leaves_parts(row: Row, shape: Sequence[int], parts: int) -> bool:
     """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries
     between parts."""
     part = shape[row.axis] if row.axis else shape[0] // parts
@@ -179,7 +198,7 @@ def _leaves_parts(row, shape, parts):
     )
 
 
-def _row(r):
+def _row(r: Iterable[Any]) -> Row:
     """A Row with Python's integers. Error if a value has another type."""
     r = tuple(r)
     integers = r[1:5] + r[6:]
@@ -190,10 +209,11 @@ def _row(r):
         and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
         "row {!r}: ({}) expected, with integers from axis to block".format(r, ", ".join(FIELDS)),
     )
-    return Row(r[0], *map(int, r[1:5]), r[5], *map(int, r[6:]))
+    axis, offset, count, block = map(int, r[1:5])
+    return Row(r[0], axis, offset, count, block, r[5], *map(int, r[6:]))
 
 
-def rows(groups, shapes):
+def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     """Checks groups against a network and expands them to rows.
 
         shapes = {k: v.shape for k, v in net.state_dict().items()}
@@ -206,7 +226,9 @@ def rows(groups, shapes):
     Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not
     fit.
     """
-    problems, sizes, counted = [], {}, {}
+    problems: list[str] = []
+    sizes: dict[str, int] = {}
+    counted: dict[str, dict[int, int]] = {}
     need(
         not isinstance(groups, str) or "\n" not in groups,
         "a path expected, got the text of a group file (write it to a file)",
@@ -282,22 +304,21 @@ def rows(groups, shapes):
     return found, sizes
 
 
-def _direct(found, shapes):
+def _direct(found: Iterable[Row], shapes: Shapes) -> tuple[dict[Row, Place], list[Row]]:
     """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps
     another])."""
-    direct, overlaps, outer, inner = (
-        {},
-        [],
-        [],
-        [],
-    )  # the rows around the current one: on whole axes, on axes of parts
+    direct: dict[Row, Place] = {}
+    overlaps: list[Row] = []
+    # the rows around the current one: on whole axes, on axes of parts
+    outer: list[Row] = []
+    inner: list[Row] = []
 
-    def whole(r):  # the range on axis 0 of a row in a part
+    def whole(r: Row) -> tuple[int, int]:
         size = shapes[r.tensor][0] // r.parts
         first = r.offset // _width(r, shapes) * size
         return (first, first + size) if r.parts > 1 else (r.offset, _end(r))
 
-    def around(rows, r, axis, first):
+    def around(rows: list[Row], r: Row, axis: int, first: int) -> Row | None:
         while rows and (
             (rows[-1].tensor, rows[-1].axis) != (r.tensor, axis) or _end(rows[-1]) <= first
         ):
@@ -331,23 +352,25 @@ def _direct(found, shapes):
     return direct, overlaps
 
 
-def _width(r, shapes):
+def _width(r: Row, shapes: Shapes) -> int:
     """The indices per part of a row's axis; 1 if it is not counted over parts."""
     return shapes[r.tensor][r.axis] if r.parts > 1 else 1
 
 
-def places(found, shapes):
+def places(found: Iterable[Row], shapes: Shapes) -> list[Place]:
     """The place of each row within another: a list of (row, outer row, unit, offset in the unit),
     or (row, None, 0, 0). Rows that contain a group at the same places in all their units are
     skipped. If only the row's axis is counted over parts, each index of the outer row counts as the
     row's indices per part. The rows must not overlap otherwise."""
     direct = _direct(found, shapes)[0]
-    of, result = {}, []
+    of: dict[str, list[Place]] = {}
+    result: list[Place] = []
     for r in found:
         of.setdefault(r.group, []).append(direct[r])
     while of:
         for group, at in list(of.items()):
-            units, of[group] = {}, []
+            units: dict[Row | None, dict[int, list[tuple[int, int, int]]]] = {}
+            of[group] = []
             for p in at:
                 units.setdefault(p[1], {}).setdefault(p[2], []).append(
                     (p[0].axis, p[3], p[0].block)
@@ -362,7 +385,7 @@ def places(found, shapes):
                 del of[group]
                 continue
             for r, up, unit, offset in at:
-                if up in tied:
+                if up is not None and up in tied:
                     scale = _width(r, shapes) if up.parts != r.parts else 1
                     offset += (unit * up.block + direct[up][3]) * scale
                     up, unit = direct[up][1:3]
@@ -370,7 +393,7 @@ def places(found, shapes):
     return result
 
 
-def nesting(found, shapes):
+def nesting(found: Iterable[Row], shapes: Shapes) -> dict[str, tuple[str, int]]:
     """The groups within a unit of another, such as the channels of a head.
 
         shapes = {k: v.shape for k, v in net.state_dict().items()}
@@ -384,9 +407,9 @@ def nesting(found, shapes):
     return _parents(places(found, shapes))
 
 
-def _parents(placed):
+def _parents(placed: Iterable[Place]) -> dict[str, tuple[str, int]]:
     """The result of nesting() for the result of places()."""
-    parents = {}
+    parents: dict[str, tuple[str, int] | None] = {}
     for r, up, unit, _ in placed:
         parent = (up.group, unit) if up else None
         need(
@@ -396,14 +419,17 @@ def _parents(placed):
     return {g: parent for g, parent in parents.items() if parent}
 
 
-def _check_units(found, shapes, sizes):
+def _check_units(found: Iterable[Row], shapes: Shapes, sizes: Mapping[str, int]) -> None:
     """Raises Error unless the units of each group contain equal groups, in the same places and the
     same order."""
-    placed, slot, own = places(found, shapes), {}, {g: [] for g in sizes}
+    placed, slot = places(found, shapes), {}
+    own: dict[str, list[Place]] = {g: [] for g in sizes}
     parents = _parents(placed)
     for p in placed:
         own[p[0].group].append(p)
-    units_of = {up: [[] for _ in range(sizes[up])] for up in {up for up, _ in parents.values()}}
+    units_of: dict[str, list[list[str]]] = {
+        up: [[] for _ in range(sizes[up])] for up in {up for up, _ in parents.values()}
+    }
     for g in filter(parents.get, sizes):
         up, unit = parents[g]
         slot[g] = len(units_of[up][unit])
@@ -411,22 +437,20 @@ def _check_units(found, shapes, sizes):
     for g, units in units_of.items():
         need(len(set(map(len, units))) == 1, f'the units of group "{g}" contain different groups')
 
-    def depth(g):
+    def depth(g: str) -> int:
         return 1 + depth(parents[g][0]) if g in parents else 0
 
     ordered = sorted(sizes, key=depth)
-    first, forms, rank = (
-        {},
-        {},
-        {},
-    )  # the equal group in the first units; what must be equal; a row's number in its group
+    first: dict[str, str] = {}  # the equal group in the first units
+    forms: dict[str, Any] = {}  # what must be equal
+    rank: dict[Row, int] = {}  # a row's number in its group
     for g in ordered:
-        own[g].sort(key=lambda p: (rank[p[1]], p[0].axis, p[3]) if p[1] else p[0])
+        own[g].sort(key=lambda p: (rank[p[1]], p[0].axis, p[3]) if p[1] else tuple(p[0]))
         rank.update((p[0], i) for i, p in enumerate(own[g]))
         rows = [(p[1] and rank[p[1]], p[0].axis, p[3], p[0].count, p[0].block) for p in own[g]]
         forms[g] = len(units_of.get(g, [[]])[0]), rows
     for g in ordered:
-        up, _ = parents.get(g, (None, 0))
+        up = parents[g][0] if g in parents else ""
         first[g] = units_of[first[up]][0][slot[g]] if up else g
         need(
             not up or forms[g] == forms[first[g]],
@@ -434,7 +458,9 @@ def _check_units(found, shapes, sizes):
         )
 
 
-def gather(length, rows, permutation):
+def gather(
+    length: int, rows: Iterable[Row], permutation: Mapping[str, ArrayLike]
+) -> NDArray[np.intp]:
     """The old index of each new index of an axis, for the rows on it.
 
         row = mcz.groups.Row("fc.weight", 0, 0, 2, 2, "g")

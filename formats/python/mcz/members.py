@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Joint sets of permutations, which mc-hungarian --joint writes."""
 
+from __future__ import annotations
+
 import os
 
 import numpy as np
 
-from .errors import need, whole
-from .stream import Stream, content_id, read
+from .errors import given, need, whole
+from .files import Path
+from .header import Stream
+from .stream import read
+from .writing import content_id
 
 
-def member(source, which):
+def member(source: Stream | Path, which: int | str) -> Stream:
     """One permutation of a joint set.
 
         p = mcz.member("joint.mcz", 3)
-        print(p.network, p.tensors["conv"])               # int32 (K): network 3's unit at each place
+        print(p.network, p.tensors["conv"])       # int32 (K): network 3's unit at each place
 
     source: the path of a permutation stream, or a stream of mcz.read().
     which: the member's number, from 1, or the content id of its network.
@@ -23,8 +28,7 @@ def member(source, which):
     `mc-permute --member N --to M` writes the map to another member's order.
     """
     s = read(source, "permutation") if isinstance(source, (str, os.PathLike)) else source
-    ids = s.meta.get("members")
-    need(ids is not None, "a joint set expected, got one permutation")
+    ids: list[str] = given(s.meta.get("members"), "a joint set expected, got one permutation")
     if isinstance(which, str):
         need(which in ids, f"none of the {len(ids)} networks has the id {which}")
         which = ids.index(which) + 1
@@ -34,7 +38,6 @@ def member(source, which):
         for i in (1, which)
     )
     meta = {"groups": s.meta["groups"]}
-    own = {"groups": s.groups} if hasattr(s, "groups") else {}  # those of align_many
     return Stream(
         kind=s.kind,
         meta=meta,
@@ -46,5 +49,5 @@ def member(source, which):
         records=len(tensors),
         network=ids[which - 1],
         reference=ids[0] if all(np.array_equal(v, range(len(v))) for v in first.values()) else None,
-        **own,
+        groups=s.groups,
     )

@@ -5,11 +5,14 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
+from typing import IO, Any
 
 from .errors import Error, warn
+from .files import Path
 
 
-def find(name):
+def find(name: str) -> str:
     """The path of a program: on PATH, or next to this Python if that is not active (a notebook's
     kernel). Raises FileNotFoundError if it is in neither place."""
     path = shutil.which(name) or shutil.which(name, path=os.path.dirname(sys.executable))
@@ -21,7 +24,7 @@ def find(name):
     return path
 
 
-def check(path, stdin=subprocess.DEVNULL):
+def check(path: Path, stdin: int | IO[Any] = subprocess.DEVNULL) -> None:
     """Checks a stream with `mc-info --check`: its bytes and the rules of its kind (formats/codecs).
 
         mcz.check("p.mcz")
@@ -41,7 +44,7 @@ def check(path, stdin=subprocess.DEVNULL):
     )
 
 
-def _finish(name, result, verbose=False):
+def _finish(name: str, result: subprocess.CompletedProcess[bytes], verbose: bool = False) -> None:
     """Raises the error of a program that failed. Its other messages become warnings, or are printed
     if they are those of -v."""
     lines, marked = result.stderr.decode(errors="replace").splitlines(), f"{name}: warning: "
@@ -57,7 +60,7 @@ def _finish(name, result, verbose=False):
             warn(line.replace(marked, name + ": ", 1))
 
 
-def pipe(data, *commands):
+def pipe(data: bytes, *commands: Sequence[str]) -> bytes:
     """The standard output of the last of some commands, each of which reads that of the one before;
     the first reads `data`. Their warnings become Python's. Raises Error or OSError, with the
     program's message, if one fails."""

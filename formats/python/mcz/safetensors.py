@@ -2,15 +2,20 @@
 """Read and write safetensors files, without the safetensors package
 (formats/exchange/convert.md)."""
 
+from __future__ import annotations
+
 import json
 import os
 import struct
+from collections.abc import Mapping
 from math import prod
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
-from .files import replacing
+from .files import Path, replacing
 from .keys import is_whole
 
 __all__ = ["read", "write"]
@@ -32,7 +37,9 @@ INDEX = ".safetensors.index.json"
 HEADER_MAX, DIMS_MAX, SIZE_MAX = 100 * 10**6, 8, 1 << 48
 
 
-def write(path, tensors, dtypes=None):
+def write(
+    path: Path, tensors: Mapping[str, ArrayLike], dtypes: Mapping[str, str] | None = None
+) -> None:
     """Writes {name: array} with unchanged values.
 
         s = mcz.read("a.mcz")
@@ -71,7 +78,7 @@ def write(path, tensors, dtypes=None):
             f.write(a.tobytes())
 
 
-def _once(pairs):
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """The dictionary of a JSON object. Error if a key occurs twice."""
     found = {}
     for key, value in pairs:
@@ -80,7 +87,7 @@ def _once(pairs):
     return found
 
 
-def _header(raw):
+def _header(raw: bytes) -> tuple[dict[str, Any], int]:
     """(header, its size in bytes)"""
     size = int.from_bytes(raw[:8], "little")
     need(8 + size <= len(raw) and size <= HEADER_MAX, "not a safetensors file, or truncated")
@@ -92,7 +99,7 @@ def _header(raw):
     return head, size
 
 
-def _check(t):
+def _check(t: Any) -> None:
     """Raises Error if an entry of the header is not a tensor that NumPy can hold."""
     need(
         isinstance(t, dict) and set(t) == {"dtype", "shape", "data_offsets"},
@@ -115,13 +122,13 @@ def _check(t):
     )
 
 
-def _array(t, data):
+def _array(t: dict[str, Any], data: bytes) -> NDArray[Any]:
     start, end = t["data_offsets"]
     a = np.frombuffer(data[start:end], TYPES[t["dtype"]]).reshape(t["shape"])
     return (a.astype("<u4") << 16).view("<f4") if t["dtype"] == "BF16" else a
 
 
-def _read_file(path):
+def _read_file(path: str) -> dict[str, NDArray[Any]]:
     with open(path, "rb") as f:
         raw = f.read()
     with inside(path):
@@ -143,7 +150,7 @@ def _read_file(path):
         return {name: _array(t, data) for name, t in head.items()}
 
 
-def _in_folder(folder):
+def _in_folder(folder: str) -> str:
     """The path of a folder's only index or, if it has none, of its only file."""
     names = [n for n in sorted(os.listdir(folder)) if not n.startswith(".")]
     found = [n for n in names if n.endswith(INDEX)]
@@ -159,7 +166,7 @@ def _in_folder(folder):
     return os.path.join(folder, found[0])
 
 
-def _weight_map(path):
+def _weight_map(path: str) -> dict[str, str]:
     """{tensor: shard} of an index."""
     with open(path, "rb") as f, inside("not an index of shards"):
         try:
@@ -167,10 +174,8 @@ def _weight_map(path):
         except (ValueError, RecursionError) as e:
             raise Error(f"not JSON: {e}") from None
     found = index.get("weight_map") if isinstance(index, dict) else None
-    need(
-        found and isinstance(found, dict),
-        'a "weight_map" that names each tensor\'s shard is required',
-    )
+    if not found or not isinstance(found, dict):
+        raise Error('a "weight_map" that names each tensor\'s shard is required')
     for name, shard in found.items():
         need(
             isinstance(shard, str)
@@ -185,8 +190,8 @@ def _weight_map(path):
     return found
 
 
-def _read_shards(path):
-    found = {}
+def _read_shards(path: str) -> dict[str, NDArray[Any]]:
+    found: dict[str, tuple[str, NDArray[Any]]] = {}
     with inside(path):
         places = _weight_map(path)
     for shard in sorted(set(places.values())):
@@ -208,12 +213,12 @@ def _read_shards(path):
     return {name: a for name, (_, a) in found.items()}
 
 
-def is_safetensors(path):
+def is_safetensors(path: str) -> bool:
     """True for the names that read() accepts: a file, an index of shards, a folder."""
     return path.endswith((".safetensors", INDEX)) or os.path.isdir(path)
 
 
-def read(path):
+def read(path: Path) -> dict[str, NDArray[Any]]:
     """{name: array} of a file, of sharded files or of a folder, with bfloat16 as float32, which
     holds each value.
 

@@ -90,7 +90,7 @@ class Points(list[dict[str, float]]):
             column in found,
             'the table has no column "{}" (one of: {})'.format(column, ", ".join(found)),
         )
-        return found[column]
+        return float(found[column])
 
     def write(self, path: Path, summary: Path | None = None) -> None:
         """Writes the table and, to another path, its summary, with mc-eval's columns and number

@@ -4,6 +4,6 @@
 cd "$MC_ROOT"
 files=$(grep -rlwiI elu libcommon kernels formats tools pipelines docs | grep -vE 'mcz/symmetry/|mcz/ops\.json|codecs/graph\.md|docs/dev/')
 expect_equal "$(sort <<<"$files")" "docs/reference/modules.md
-formats/python/mcz/torch_functions.py
+formats/python/mcz/export/torch_functions.py
 kernels/activation.h
 libcommon/graph/op_list.h"

@@ -322,6 +322,8 @@ def load_pictures(verbose: bool) -> ModuleType:
         logging.ERROR
     )  # it reports, for example, a home folder that is not writable
     try:
+        import matplotlib
+
         from . import pictures
     except ImportError:
         raise OSError(
@@ -329,8 +331,7 @@ def load_pictures(verbose: bool) -> ModuleType:
         ) from None
     if verbose:
         print(
-            f"mc-plot: matplotlib {pictures.matplotlib.__version__}, "
-            f"{pictures.matplotlib.matplotlib_fname()}",
+            f"mc-plot: matplotlib {matplotlib.__version__}, {matplotlib.matplotlib_fname()}",
             file=sys.stderr,
         )
     return pictures
@@ -346,10 +347,10 @@ def read_and_draw(
         marks = read_marks(operands[1]) if len(operands) > 1 else None
         grids = [read_grid(path, grid.data) for path in fit]
         grids += [read_grid(path, fit_data) for path in operands[:1] + fit if fit_data]
-        return load_pictures(verbose).draw_plane(picture, grid, grids, marks)
+        return bytes(load_pictures(verbose).draw_plane(picture, grid, grids, marks))
     if picture.kind == "dots":
         columns = read_columns(operands[0], options["columns"])
-        return load_pictures(verbose).draw_lines(picture, columns, [])
+        return bytes(load_pictures(verbose).draw_lines(picture, columns, []))
     first = read_series(picture.kind, operands[0], data)
     drawn = [first] + [
         read_series(picture.kind, operand, first.data, first) for operand in operands[1:]
@@ -368,7 +369,7 @@ def read_and_draw(
             fitted,
             "at the lower edge" if picture.ranges[0] else "below the logarithmic axis, at '0'",
         )
-    return load_pictures(verbose).draw_lines(picture, drawn, fitted)
+    return bytes(load_pictures(verbose).draw_lines(picture, drawn, fitted))
 
 
 def write(content: bytes, output: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
@@ -64,9 +64,15 @@ def clean(text: str) -> str:
     return re.sub("[\ud800-\udfff\ufffe\uffff]", "\ufffd", re.sub("[\0-\x1f\x7f-\x9f]", " ", text))
 
 
-def em(figure: Figure) -> float:
+def _same_line(line: Line2D, x: np.ndarray, y: np.ndarray) -> bool:
+    """True if a line has these points."""
+    own: Any = line.get_data()
+    return np.array_equal([x, y], own, equal_nan=True)
+
+
+def em(figure: Figure | SubFigure) -> float:
     """Returns the size of the font in pixels."""
-    return figure.dpi / 72 * matplotlib.rcParams["font.size"]
+    return float(figure.dpi / 72 * matplotlib.rcParams["font.size"])
 
 
 def width(text: Text) -> float:
@@ -190,7 +196,8 @@ def marked(kind: str, s: Series) -> np.ndarray:
         steps = np.floor(s.x * (8 if (n - 1) % 10 else 10) + 1e-9)
         return np.logical_or(np.isin(s.x, [0, 0.5, 1]), np.diff(steps, prepend=-1) > 0)
     ends = ~s.joined | np.append(~s.joined[1:], True)
-    return np.logical_or(ends, np.arange(n) % (n // 10) == 0)
+    shown: np.ndarray = np.logical_or(ends, np.arange(n) % (n // 10) == 0)
+    return shown
 
 
 def mark_exits(axes: Axes, x: np.ndarray, y: np.ndarray, joined: np.ndarray, color: Any) -> None:
@@ -257,9 +264,7 @@ def draw_series(
     gaps = np.flatnonzero(~s.joined[1:]) + 1
     x, y, bottom, top = (np.insert(v, gaps, np.nan) for v in (s.x, mean, low, high))
     dots = picture.kind == "dots"
-    equal = (
-        0 if dots else sum(np.array_equal([x, y], p.get_data(), equal_nan=True) for p in previous)
-    )
+    equal = 0 if dots else sum(_same_line(p, x, y) for p in previous)
     size = matplotlib.rcParams["lines.markersize"] * 0.6**equal
     style: dict[str, Any] = {
         "markevery": np.insert(marked(picture.kind, s), gaps, False),
@@ -443,7 +448,7 @@ def colour_levels(
     if high - low < least and not given:
         low = min(max((low + high - least) / 2, 0 if low >= 0 else -np.inf), most - least)
         high = low + least
-    levels = MaxNLocator(8, steps=[1, 2, 5, 10]).tick_values(low, high)
+    levels = np.asarray(MaxNLocator(8, steps=[1, 2, 5, 10]).tick_values(low, high))
     low, high = given or (levels[0], levels[-1])
     slack = 1e-9 * (high - low)
     return low, high, levels[(levels >= low - slack) & (levels <= high + slack)]
@@ -613,8 +618,8 @@ def new_figure(picture: Picture) -> Figure:
     figure = Figure((picture.width / unit, picture.height / unit), dpi=dpi, layout="constrained")
     FigureCanvasAgg(figure)
     if picture.title:
-        figure.suptitle(clean(picture.title), parse_math=False)
-        shorten(figure._suptitle, 0.98 * figure.bbox.width)
+        title = figure.suptitle(clean(picture.title), parse_math=False)
+        shorten(title, 0.98 * figure.bbox.width)
     return figure
 
 
@@ -633,17 +638,19 @@ def lay_out(picture: Picture, figure: Figure, panels: list[Axes], bottom: float)
     share = bottom / figure.bbox.height
     if share >= 1:
         raise unfit
-    figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+    engine: Any = figure.get_layout_engine()  # the constrained one
+    engine.set(rect=(0, share, 1, 1 - share))
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
     for axes, following in zip(panels, [*panels[1:], None]):
         end = (
             following.bbox.x0 if following and following.bbox.x0 > axes.bbox.x1 else figure.bbox.x1
         )
-        shorten(axes._left_title, end - axes.bbox.x0 - 0.5 * em(figure))
+        left: Any = axes
+        shorten(left._left_title, end - axes.bbox.x0 - 0.5 * em(figure))
         thin_names(axes)
         box = axes.get_tightbbox()
-        fits = (
+        fits = box is not None and (
             box.x0 >= -1
             and box.y0 >= bottom - 1
             and box.x1 <= figure.bbox.x1 + 1

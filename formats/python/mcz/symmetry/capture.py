@@ -5,6 +5,8 @@ Two sizes identify the batch axis: a size is counted as A + B * BATCH if it is A
 size n. Linear layers, norms and attention remain whole. Operations in place become operations that
 return new tensors."""
 
+from __future__ import annotations
+
 import contextlib
 import gc
 import io
@@ -14,23 +16,25 @@ import os
 import sys
 import traceback
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
+from torch.export import ExportedProgram
 
-import mcz
-
-from ..batches import shown
 from ..errors import Error, need
-from ..evaluate import arguments, brief, call
-from ..state import tensors_of
-from ..unchanged import OWN, entries, evaluating
+from ..nn.batches import shown
+from ..nn.inputs import arguments, brief, call
+from ..nn.state import tensors_of
+from ..nn.unchanged import OWN, Snapshot, entries, evaluating
 
 SIZES = 3, 5  # the batch sizes
 BATCH = 1000003  # a batch in sizes: a prime larger than any other factor of an axis
 
 
-def encoded(a, b):
+def encoded(a: int, b: int) -> int:
     """The size that is a and b at the two batch sizes."""
     slope, rest = divmod(b - a, SIZES[1] - SIZES[0])
     if rest == 0 and (slope == 0 or a - slope * SIZES[0] >= 0):
@@ -42,7 +46,7 @@ def encoded(a, b):
     return a // 9 * BATCH**2
 
 
-def size_at(size, n):
+def size_at(size: int, n: int) -> int:
     """An encoded size at batch size n."""
     return sum(
         part * n**k
@@ -50,10 +54,10 @@ def size_at(size, n):
     )
 
 
-def resized(example, n, device):
+def resized(example: Any, n: int, device: torch.device) -> tuple[tuple[Any, ...], dict[str, Any]]:
     """The example with n inputs on a device: the first ones, repeated if there are fewer."""
 
-    def one(x):
+    def one(x: Any) -> Any:
         if isinstance(x, torch.Tensor) and x.dim():
             need(len(x), "the example is an empty batch")
             x = x.detach()[torch.arange(n, device=x.device) % len(x)]
@@ -67,7 +71,7 @@ def resized(example, n, device):
     return tuple(map(one, args)), {k: one(v) for k, v in kwargs.items()}
 
 
-def device_of(state):
+def device_of(state: Mapping[str, Any]) -> torch.device:
     """The device of the tensors of a network, or the CPU if it has none."""
     return next(
         (v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu")
@@ -75,7 +79,7 @@ def device_of(state):
 
 
 @contextlib.contextmanager
-def _whole_operations(net):
+def _whole_operations(net: nn.Module) -> Iterator[Snapshot]:
     """Exports whole operations in evaluation mode, without PyTorch's log of errors, which become
     exceptions. Yields a Snapshot of the network."""
     with evaluating(net) as before, torch.no_grad():
@@ -96,16 +100,21 @@ def _whole_operations(net):
                 gc.enable()
 
 
-def export(net, example, n, twice=False):
+def _recorded(net: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> ExportedProgram:
+    """The program of a call, without decomposing operations."""
+    own: Any = torch.export.export(net, args, kwargs, strict=False)
+    program: ExportedProgram = own.run_decompositions({})
+    return program
+
+
+def export(net: nn.Module, example: Any, n: int, twice: bool = False) -> ExportedProgram:
     """The ExportedProgram of a module in evaluation mode for n inputs. Raises Error if the module
     does not run or torch.export fails. twice: raises Error if a call changes attributes such that
     the next one differs."""
     args, kwargs = resized(example, n, device_of(tensors_of(net)))
     fails = None
-    with (
-        evaluating(net),
-        torch.no_grad(),
-    ):  # caches that mcz cannot see keep real tensors, not those of torch.export
+    # caches that mcz cannot see keep real tensors, not those of torch.export
+    with evaluating(net), torch.no_grad():
         try:
             call(
                 net,
@@ -124,19 +133,18 @@ def export(net, example, n, twice=False):
             warnings.catch_warnings(),
         ):
             warnings.filterwarnings("ignore", "The tensor attribute")
-            left: dict = {}  # what the call leaves in attributes; torch.export undoes some of it
+            left: dict[
+                tuple[nn.Module, str], Any
+            ] = {}  # what the call leaves in attributes; torch.export undoes some of it
 
-            def keep(m, x, y):
+            def keep(m: Any, x: Any, y: Any) -> None:
                 left.update(_left(before))
 
             with net.register_forward_hook(keep):
-                program = torch.export.export(net, args, kwargs, strict=False).run_decompositions(
-                    {}
-                )
+                program = _recorded(net, args, kwargs)
             if twice and left:
                 kept = _keep(left)
-                again = torch.export.export(net, args, kwargs, strict=False).run_decompositions({})
-                _same_call(program, again, kept)
+                _same_call(program, _recorded(net, args, kwargs), kept)
     except Error:
         raise
     except Exception as e:
@@ -153,19 +161,19 @@ def export(net, example, n, twice=False):
     return program
 
 
-def _left(before):
+def _left(before: Snapshot) -> dict[tuple[nn.Module, str], Any]:
     """{(module, attribute): value} of the attributes that changed, if they were not deleted."""
     return {(m, k): vars(m)[k] for m, k in before.changed() if k not in OWN and k in vars(m)}
 
 
-def _keep(left):
+def _keep(left: Mapping[tuple[nn.Module, str], Any]) -> dict[int, str]:
     """Sets attributes to these values, with zeros instead of the tensors of torch.export. Returns
     {address: attribute}."""
     found = {}
     for (m, k), value in left.items():
         own = entries(value)
 
-        def one(v, k=k):
+        def one(v: Any, k: str = k) -> Any:
             if not isinstance(v, torch.Tensor):
                 return v
             new = torch.zeros(v.shape, dtype=v.dtype, device=v.device)
@@ -178,7 +186,7 @@ def _keep(left):
     return found
 
 
-def _same_call(first, second, kept):
+def _same_call(first: ExportedProgram, second: ExportedProgram, kept: Mapping[int, str]) -> None:
     """Raises Error if the second of two calls reads what the first left in attributes, or runs
     other operations. kept: {address of a tensor: attribute}"""
     read = [
@@ -195,14 +203,14 @@ def _same_call(first, second, kept):
     need(not other, f"the second call runs other operations than the first: {other}")
 
 
-def _text(value):
+def _text(value: Any) -> Any:
     """An argument of an operation, to compare programs."""
     if isinstance(value, (list, tuple)):
         return [_text(v) for v in value]
     return "" if isinstance(value, (torch.dtype, torch.device)) else str(value)
 
 
-def different(first, second):
+def different(first: ExportedProgram, second: ExportedProgram) -> str:
     """The first operation in which two programs differ, as text, or ""."""
     a, b = (
         [n for n in p.graph_module.graph.nodes if n.op != "placeholder"] for p in (first, second)
@@ -219,7 +227,7 @@ def different(first, second):
     return ""
 
 
-def _shown(node):
+def _shown(node: torch.fx.Node) -> str:
     """An operation with the numbers among its arguments, for a message."""
     own = [
         str(v)
@@ -234,13 +242,16 @@ def _shown(node):
     )
 
 
-def record(net, example, progress=""):
+def record(
+    net: nn.Module, example: Any, progress: str = ""
+) -> tuple[ExportedProgram, ExportedProgram]:
     """The programs of a network at both batch sizes. progress: the text of a progress bar, if
     any."""
-    return tuple(export(net, example, n, twice=n == SIZES[0]) for n in shown(SIZES, progress))
+    first, second = (export(net, example, n, twice=n == SIZES[0]) for n in shown(SIZES, progress))
+    return first, second
 
 
-def separate(program, state):
+def separate(program: ExportedProgram, state: Mapping[str, torch.Tensor]) -> None:
     """Raises Error if a constant shares memory with a tensor of the state_dict, because an order
     would move it too."""
     own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
@@ -249,10 +260,11 @@ def separate(program, state):
         need(not shared, f'the attribute "{k}" shares the memory of "{shared}" (clone it)')
 
 
-def _line(e):
+def _line(e: BaseException) -> str:
     """ " (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or
     ""."""
-    libraries = tuple(os.path.dirname(os.path.abspath(m.__file__)) + os.sep for m in (torch, mcz))
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    libraries = package + os.sep, os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
     own = [
         f
         for f in traceback.extract_tb(e.__traceback__)
@@ -261,7 +273,7 @@ def _line(e):
     return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
 
 
-def constants(program, state):
+def constants(program: ExportedProgram, state: Iterable[str]) -> dict[str, torch.Tensor]:
     """{attribute: tensor} of the tensors that a program reads and the state_dict lacks. Batch
     norm's counter is not read."""
     read = {n.name for n in program.graph_module.graph.nodes if n.op == "placeholder" and n.users}
@@ -275,14 +287,19 @@ def constants(program, state):
     return {k: v for k, v in sorted(found.items()) if isinstance(v, torch.Tensor)}
 
 
-def inputs(program, state, example, n, device=None):
+def inputs(
+    program: ExportedProgram,
+    state: Mapping[str, Any],
+    example: Any,
+    n: int,
+    device: torch.device | None = None,
+) -> list[Any]:
     """The arguments of the program's graph on a device, by default that of `state`: the tensors of
     `state` if it has them, constants, and the example's n inputs."""
     device = device or device_of(state)
     own = iter(torch.utils._pytree.tree_leaves(resized(example, n, device)))
-    fixed = {
-        k: v.to(device) for k, v in constants(program, state).items()
-    }  # the graph reads no others
+    # the graph reads no other constants
+    fixed = {k: v.to(device) for k, v in constants(program, state).items()}
     return [
         next(own) if s.kind.name == "USER_INPUT" else state.get(s.target, fixed.get(s.target))
         for s in program.graph_signature.input_specs
@@ -293,11 +310,11 @@ class Lazy:
     """A tensor of a network that each operation makes when it reads it, so that few exist at
     once."""
 
-    def __init__(self, make):
+    def __init__(self, make: Callable[[], torch.Tensor]) -> None:
         self.make = make
 
 
-def doubled(x):
+def doubled(x: Any) -> Any:
     """A tensor of real or complex numbers in double precision, or the dtype of it. Anything else is
     unchanged."""
     dtype = x.dtype if isinstance(x, torch.Tensor) else x
@@ -312,32 +329,40 @@ class Runner(torch.fx.Interpreter):
     `values`. double: compute in float64 what the network computes in float32. device: where
     operations create tensors; default: where they did when it was exported."""
 
-    def __init__(self, program, keep=lambda name: False, double=False, device=None):
+    def __init__(
+        self,
+        program: ExportedProgram,
+        keep: Callable[[str], bool] = lambda name: False,
+        double: bool = False,
+        device: torch.device | None = None,
+    ) -> None:
         super().__init__(program.graph_module, garbage_collect_values=True)
-        self.keep, self.double, self.device, self.values = keep, double, device, {}
+        self.keep, self.double, self.device = keep, double, device
+        self.values: dict[str, Any] = {}
 
-    def _own(self, v):
+    def _own(self, v: Any) -> Any:
         if isinstance(v, torch.device):
             return self.device or v
-        return (
-            doubled(v) if self.double else v
-        )  # operations may create tensors of the default dtype
+        # operations may create tensors of the default dtype
+        return doubled(v) if self.double else v
 
-    def map_nodes_to_values(self, args, n):
+    def map_nodes_to_values(self, args: Any, n: torch.fx.Node) -> Any:
+        """The arguments of a node, with Lazy tensors made."""
         values = super().map_nodes_to_values(args, n)
         return torch.utils._pytree.tree_map(
             lambda v: v.make() if isinstance(v, Lazy) else v, values
         )
 
-    def call_function(self, target, args, kwargs):
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Runs an operation."""
         args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))
-        if "linear" in str(
-            target
-        ):  # of a transposed input, PyTorch makes a small product for each index of its first axis
+        # of a transposed input, PyTorch makes a small product for each index of its first axis
+        if "linear" in str(target):
             args = [args[0].contiguous(), *args[1:]]
         return super().call_function(target, args, kwargs)
 
-    def run_node(self, n):
+    def run_node(self, n: torch.fx.Node) -> Any:
+        """Runs a node, and keeps its value if `keep` says so."""
         if "_assert_" in str(n.target):
             return None
         value = super().run_node(n)
@@ -346,7 +371,7 @@ class Runner(torch.fx.Interpreter):
         return value
 
 
-def arguments_of(node):
+def arguments_of(node: torch.fx.Node) -> dict[str, Any]:
     """{name: argument} of an ATen operation."""
     names = (
         [a.name for a in node.target._schema.arguments] if hasattr(node.target, "_schema") else []
@@ -354,18 +379,18 @@ def arguments_of(node):
     return dict(zip(names, node.args), **node.kwargs)
 
 
-def place(node):
+def place(node: torch.fx.Node) -> str:
     """The path of the module that a node is part of."""
     stack = list((node.meta.get("nn_module_stack") or {}).values())
     return stack[-1][0] if stack else ""
 
 
-def named(node):
+def named(node: torch.fx.Node) -> str:
     """The module that a node is part of, for a message."""
     return f'module "{place(node)}"' if place(node) else "the network itself"
 
 
-def pairs(programs):
+def pairs(programs: Sequence[ExportedProgram]) -> Iterable[tuple[torch.fx.Node, torch.fx.Node]]:
     """The nodes of both programs, side by side."""
     a, b = (list(p.graph_module.graph.nodes) for p in programs)
     need(

@@ -4,17 +4,27 @@ after call.
 
 Each tensor is made when an operation reads it, so the check holds few at once."""
 
+from __future__ import annotations
+
 import functools
 import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch.export import ExportedProgram
 
-from ..batches import shown
 from ..errors import Error, need
-from ..evaluate import brief
+from ..groups import Row
+from ..nn.batches import shown
+from ..nn.inputs import brief
+from ..nn.permuted import axes_of, moved
 from . import capture
 from .axes import atoms, outer
+from .derive import Derivation
+from .rules import Value
 
 SEEDS = 3
 FEW = 2**25  # numbers up to which all seeds and batch sizes are run; above it, one
@@ -23,7 +33,7 @@ SMALLEST = 1e-6
 CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
 
 
-def _random(t, seed):
+def _random(t: torch.Tensor, seed: int) -> torch.Tensor:
     """Random numbers instead of those of a floating-point tensor, in float64. Vectors, such as
     variances, are positive."""
     if not t.is_floating_point():
@@ -36,18 +46,18 @@ def _random(t, seed):
     ).to(t.device)
 
 
-def _random_order(size, rng, seed):
+def _random_order(size: int, rng: np.random.Generator, seed: int) -> NDArray[Any]:
     """An order; with seed 0 never the old one. With others, some groups of two units stay while
     others move."""
     p = rng.permutation(size)
     return p if seed or (p != np.arange(size)).any() else np.roll(p, 1)
 
 
-def _wide(example, seed):
+def _wide(example: Any, seed: int) -> Any:
     """The example in float64; random numbers for tensors that hold one number only."""
     generator = torch.Generator().manual_seed(seed)
 
-    def one(x):
+    def one(x: Any) -> Any:
         if (
             isinstance(x, torch.Tensor)
             and x.is_floating_point()
@@ -63,32 +73,40 @@ def _wide(example, seed):
 class _Trial:
     """A network with random tensors and its permuted copy."""
 
-    def __init__(self, groups, permute, seed):
-        self.run, rng, rows = groups.run, np.random.default_rng(seed), {}
+    def __init__(self, groups: Derivation, seed: int) -> None:
+        self.run, rng = groups.run, np.random.default_rng(seed)
         self.permutation = {g: _random_order(n, rng, seed) for g, n in groups.sizes.items()}
+        self.rows: dict[str, list[Row]] = {}
         for r in groups.rows:
-            rows.setdefault(r.tensor, []).append(r)
+            self.rows.setdefault(r.tensor, []).append(r)
+        number = {name: i for i, name in enumerate(self.run.state)}
 
-        def moved(name, x):
-            return permute(name, x, self.permutation, rows[name]) if name in rows else x
-
-        self.moved, number = moved, {name: i for i, name in enumerate(self.run.state)}
-
-        def make(name, t, order=lambda name, x: x):
-            return order(name, _random(t, seed * len(number) + number[self.run.owners[name]]))
+        def make(name: str, t: torch.Tensor, permuted: bool) -> torch.Tensor:
+            x = _random(t, seed * len(number) + number[self.run.owners[name]])
+            return self.moved(name, x) if permuted else x
 
         self.networks = [
             {
-                k: capture.Lazy(functools.partial(make, k, t, *order))
+                k: capture.Lazy(functools.partial(make, k, t, permuted))
                 for k, t in self.run.state.items()
             }
-            for order in ((), (moved,))
+            for permuted in (False, True)
         ]
 
-    def inputs(self, program, state, example, n):
+    def moved(self, name: str, x: torch.Tensor) -> torch.Tensor:
+        """A tensor of the network, permuted."""
+        if name not in self.rows:
+            return x
+        return moved(x, axes_of({name: x}, self.rows[name])[name], self.permutation)
+
+    def inputs(
+        self, program: ExportedProgram, state: Mapping[str, Any], example: Any, n: int
+    ) -> Iterable[Any]:
         return map(capture.doubled, capture.inputs(program, state, example, n, self.run.device))
 
-    def calls(self, program, state, example, n):
+    def calls(
+        self, program: ExportedProgram, state: Mapping[str, Any], example: Any, n: int
+    ) -> list[dict[tuple[str, Any], torch.Tensor]]:
         """The outputs {place: tensor} of a call, and of a second one if the first writes buffers,
         which are outputs too. Raises Error if the program fails, for example at token ids outside
         an embedding."""
@@ -104,7 +122,7 @@ class _Trial:
                     f"cannot check the groups: the network does not run on the example: {brief(e)}"
                 ) from None
             out = {
-                (s.kind.name, s.target or i): v
+                (s.kind.name, s.target or str(i)): v
                 for i, (s, v) in enumerate(zip(specs, values))
                 if isinstance(v, torch.Tensor)
             }
@@ -112,7 +130,7 @@ class _Trial:
             found.append({k: v for k, v in out.items() if v.numel()})
         return found
 
-    def difference(self, program, example, n):
+    def difference(self, program: ExportedProgram, example: Any, n: int) -> float:
         """The largest relative difference of the two networks' outputs."""
         worst = 0.0
         for before, after in zip(*(self.calls(program, s, example, n) for s in self.networks)):
@@ -126,7 +144,7 @@ class _Trial:
         return worst
 
 
-def _apart(x, y):
+def _apart(x: torch.Tensor, y: torch.Tensor) -> float:
     """The largest difference relative to the largest finite number. Equal infinities differ by 0.
     Numbers below SMALLEST may be rounding errors, such as a mean of centred values."""
     x, y = (
@@ -138,15 +156,14 @@ def _apart(x, y):
     return apart if apart == apart else float("inf")
 
 
-def difference(groups, permute, progress=""):
+def difference(groups: Derivation, progress: str = "") -> float:
     """The largest relative difference of the outputs of permuted networks, for each example. Raises
-    Error with the first module that differs. permute(name, tensor, permutation, rows) returns a
-    permuted tensor. progress: the text of a progress bar, if any."""
+    Error with the first module that differs. progress: the text of a progress bar, if any."""
     worst = 0.0
     for example, programs in zip(groups.examples, groups.run.programs):
         few = _numbers(groups.run.state, programs[0]) <= FEW
         for seed in shown(range(SEEDS if few else 1), progress):
-            trial, wide = _Trial(groups, permute, seed), _wide(example, seed)
+            trial, wide = _Trial(groups, seed), _wide(example, seed)
             for program, n in list(zip(programs, capture.SIZES))[: None if few else 1]:
                 worst = max(worst, trial.difference(program, wide, n))
                 if worst > TOLERANCE:
@@ -164,7 +181,7 @@ def difference(groups, permute, progress=""):
     return worst
 
 
-def _numbers(state, program):
+def _numbers(state: Mapping[str, torch.Tensor], program: ExportedProgram) -> int:
     """The numbers in the tensors of a network, and in the values of a call."""
     values = [
         v
@@ -176,7 +193,9 @@ def _numbers(state, program):
     return sum(v.numel() for v in [*state.values(), *values])
 
 
-def _first_different(groups, trial, program, example, n):
+def _first_different(
+    groups: Derivation, trial: _Trial, program: ExportedProgram, example: Any, n: int
+) -> tuple[str, bool]:
     """(place, tied): the first module with a value that differs from the one expected of the
     permuted network, and whether it chooses among numbers that are equal up to rounding."""
     k = next(i for i, own in enumerate(groups.run.programs) if program in own)
@@ -187,34 +206,31 @@ def _first_different(groups, trial, program, example, n):
     for node in program.graph_module.graph.nodes:
         x, y = (r.values.get(node.name) for r in runs)
         v = groups.run.values[k].get(node.name)
-        if (
-            node.op != "call_function"
-            or not isinstance(x, torch.Tensor)
-            or not x.numel()
-            or not hasattr(v, "axes")
-        ):
+        if node.op != "call_function" or not isinstance(v, Value):
             continue
-        for axis, e in enumerate(v.axes):
-            if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
-                break  # no single order of this axis
-            if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
-                x = x.index_select(
-                    axis, torch.from_numpy(groups._order(e, trial.permutation)).to(x.device)
-                )
-        else:
-            if not _apart(x, y) <= TOLERANCE:
-                choice = node.args[0] if node.target is operator.getitem else node
-                name = getattr(choice.target, "_opname", node.name)
-                tied = (
-                    name in CHOICES
-                    and not x.is_floating_point()
-                    and _has_ties(choice, runs[0].values)
-                )
-                return f"{capture.named(node)} ({name})", tied
+        if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor) or not x.numel():
+            continue
+        expected = _expected(groups, trial, v, x)
+        if expected is not None and not _apart(expected, y) <= TOLERANCE:
+            choice: Any = node.args[0] if node.target is operator.getitem else node
+            name = getattr(choice.target, "_opname", node.name)
+            places = name in CHOICES and not x.is_floating_point()
+            return f"{capture.named(node)} ({name})", places and _has_ties(choice, runs[0].values)
     return "an unknown module", False
 
 
-def _has_ties(choice, values):
+def _expected(groups: Derivation, trial: _Trial, v: Value, x: torch.Tensor) -> torch.Tensor | None:
+    """A value of the permuted network, from that of the network; None if it has no single order."""
+    for axis, e in enumerate(v.axes):
+        if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
+            return None
+        if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
+            order = torch.from_numpy(groups.order_of(e, trial.permutation))
+            x = x.index_select(axis, order.to(x.device))
+    return x
+
+
+def _has_ties(choice: Any, values: Mapping[str, Any]) -> bool:
     """True if an operation of CHOICES reads equal numbers along its axis. Without an axis, it reads
     the last one or all numbers; all are compared."""
     x = (

@@ -4,28 +4,33 @@ groups."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import nn
+from torch.export import ExportedProgram
 
 from ..errors import need
-from ..evaluate import form
-from ..files import Path
-from ..groups import Row, gather, nesting, write
-from ..state import listed
-from ..structure import attributes, unequal
+from ..groups import Row, gather
+from ..nn.inputs import form
+from ..nn.state import listed
+from ..nn.structure import attributes, unequal
 from . import capture, observe
-from .axes import ONE, Product, Sum, at, atoms, elements, fix, outer, terms, tie
+from .axes import ONE, Atom, Axis, Product, at, atoms, elements, outer, terms
 from .interpret import Interpretation
+from .orders import fix, tie
+from .rules import Value
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
+Unit = dict[Atom, int | None]  # the unit of each outer atom
 UNUSED = "not used by these examples"
 PARTLY_USED = "partly used by these examples"
 
 
-def _hold_partly_used(tensors, activations):
+def _hold_partly_used(tensors: Mapping[str, Sequence[Axis]], activations: Iterable[Value]) -> None:
     """Fixes axes of which the examples use as many entries as an axis of the input has, such as the
     first positions of a table: longer inputs use more. A part of another length is one that the
     module itself chooses."""
@@ -42,17 +47,17 @@ def _hold_partly_used(tensors, activations):
             fix(e, PARTLY_USED)
 
 
-def _settle(axes):
+def _settle(axes: Sequence[Axis]) -> bool:
     """Ties what rows cannot express. Returns whether anything changed. axes: those of one
     tensor."""
     lead = elements(axes[0])[0] if axes and elements(axes[0]) else None
 
-    def check(e, k, enclosing):
+    def check(e: Axis, k: int, enclosing: frozenset[Atom]) -> bool:
         parts = elements(e)
         if len(terms(e)) > 1:
             return any([check(t, k, enclosing) for t in terms(e)])
         for i, p in enumerate(parts):
-            if isinstance(p, Sum):
+            if not isinstance(p, Atom):  # a Sum
                 return check(Product(parts[i:]), k, enclosing)
             if p in enclosing and not p.fixed:
                 fix(p, "one axis counts its units twice")
@@ -73,119 +78,105 @@ def _settle(axes):
     return any([check(e, k, frozenset()) for k, e in enumerate(axes)])
 
 
-def places(e, unit, offset=0):
+def places(e: Axis, unit: Unit, offset: int = 0) -> Iterator[tuple[int, int, int, Atom, Unit]]:
     """Yields (offset, count, block, atom, unit) of the free atoms of an axis. unit: {atom:
     index}."""
     for t in terms(e):
-        p, *rest = elements(t) or [ONE]
-        rest = Product(rest)
-        if p is not ONE and not p.fixed:
-            yield offset, p.size, rest.size, p, {q: unit.get(q) for q in p.varies}
-        if any(not a.fixed for a in atoms(rest)) or (p is not ONE and p.unrolled and rest.size > 1):
-            for j in range(p.size):
-                yield from places(
-                    at(rest, p, j) if p.unrolled else rest, {**unit, p: j}, offset + j * rest.size
-                )
+        p, *inner = elements(t) or [ONE]
+        rest = Product(inner)
+        if isinstance(p, Atom):
+            if not p.fixed:
+                yield offset, p.size, rest.size, p, {q: unit.get(q) for q in p.varies}
+            if any(not a.fixed for a in atoms(rest)) or (p.unrolled and rest.size > 1):
+                for j in range(p.size):
+                    own = at(rest, p, j) if p.unrolled else rest
+                    yield from places(own, {**unit, p: j}, offset + j * rest.size)
         offset += t.size
 
 
-def rows_of(axes):
+def rows_of(axes: Sequence[Axis]) -> Iterator[tuple[int, int, int, int, int, Atom, Unit]]:
     """Yields (axis, parts, offset, count, block, atom, unit) of the free atoms of a tensor."""
     for k, e in enumerate(axes):
         lead = elements(axes[0])[0] if k and elements(axes[0]) else None
-        if lead is not None and any(lead in outer(a) for a in atoms(e)):
+        if isinstance(lead, Atom) and any(lead in outer(a) for a in atoms(e)):
             for j in range(lead.size):
-                for offset, *row in places(
-                    at(e, lead, j) if lead.unrolled else e, {lead: j}, j * e.size
-                ):
-                    yield (k, lead.size, offset, *row)
+                own = at(e, lead, j) if lead.unrolled else e
+                for row in places(own, {lead: j}, j * e.size):
+                    yield (k, lead.size, *row)
         else:
             for row in places(e, {}):
                 yield (k, 1, *row)
 
 
-class Groups:
-    """The permutation groups of a module, as mcz.torch.groups derives them. Iterates over its rows
-    (mcz.groups.Row).
-
-        g = mcz.torch.groups(a, x)
-        print(len(g.sizes), [r for r in g if r.tensor == "fc.weight"], g.difference)
-
-    rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
-    sizes       {group: units}
-    shapes      {tensor: shape} of the network
-    fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in
-                place
-    taps        {group: values that show its units}, for mcz.torch.moments. At most eight per group
-    difference  the largest relative difference of outputs when the check permuted random networks
-
-    It refers to the network, whose graph it records again for other numbers of inputs."""
+class Derivation:
+    """The groups of a module and how they were derived. Groups has the public part."""
 
     def __init__(
         self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = ""
     ) -> None:
         self.examples = [dict(e) if isinstance(e, Mapping) else e for e in examples]
-        self.run, self.net, self.example = (
-            Interpretation(net, self.examples, progress),
-            net,
-            self.examples[0],
-        )
+        self.net, self.example = net, self.examples[0]
+        self.run = Interpretation(net, self.examples, progress)
         self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference: float | None = None
-        self.names: dict[Any, str] = {}  # {(atom, {(outer atom, unit)}): group}
-        self.rows: list[Row] = []
-        self.fixed: list[tuple[str, int, int, int, str]] = []
+        # {(atom, {(outer atom, unit)}): group}
+        self.names: dict[tuple[Atom, frozenset[tuple[Atom, int | None]]], str] = {}
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
-        self._shapes = {form(self.example): self}
-        tensors, self.aliases = self.run.axes, {}  # type: Any, dict[str, list[str]]
-        _hold_partly_used(
-            tensors, [v for i in range(len(examples)) for v in self.run.activations(i)]
-        )
-        while any([_settle(axes) for axes in tensors.values()]):
+        self._shapes: dict[str, Derivation] = {form(self.example): self}
+        activations = [v for i in range(len(examples)) for v in self.run.activations(i)]
+        _hold_partly_used(self.run.axes, activations)
+        while any([_settle(axes) for axes in self.run.axes.values()]):
             pass
-        for name, t in self.run.state.items():
-            self.aliases.setdefault(self.run.owners[name], []).append(name)
-            if (
-                name == self.run.owners[name]
-                and name not in tensors
-                and t.is_floating_point()
-                and t.numel() > 1
-            ):
-                self.fixed += [
-                    (name, axis, 0, n, UNUSED) for axis, n in enumerate(t.shape) if n > 1
-                ]
+        self.aliases: dict[str, list[str]] = {}
+        for name, owner in self.run.owners.items():
+            self.aliases.setdefault(owner, []).append(name)
+        self.fixed = self._unused()
         idle = list(dict.fromkeys(tensor for tensor, *_ in self.fixed))
         given = "these examples" if len(examples) > 1 else "this example"
         need(
             unused == "keep" or not idle,
             f"tensors not used by {given}: {listed(idle)} (give further examples that use them, or "
-            "leave them "
-            'in place with unused="keep")',
+            'leave them in place with unused="keep")',
         )
-        for tensor, axes in ((k, v) for k, v in tensors.items() if self.run.state[k].numel()):
-            for axis, parts, offset, count, block, atom, unit in rows_of(axes):
-                group = self._name(tensor, atom, unit)
-                self.rows += [
-                    Row(name, axis, offset, count, block, group, parts)
-                    for name in self.aliases[tensor]
-                ]
-            for axis, e in enumerate(axes):
-                self.fixed += [
-                    (tensor, axis, offset, length, reason) for offset, length, reason in _fixed(e)
-                ]
+        self.rows = self._list_rows()
         self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
-        self.taps: dict[str, list[Any]] = observe.taps(self)
+        self.taps = observe.taps(self.run, self.names, self.sizes)
 
-    def _name(self, tensor, atom, unit):
+    def _unused(self) -> list[tuple[str, int, int, int, str]]:
+        """The axes of tensors that no example uses, as in `fixed`."""
+        run = self.run
+        return [
+            (name, axis, 0, n, UNUSED)
+            for name, t in run.state.items()
+            if name == run.owners[name] and name not in run.axes
+            if t.is_floating_point() and t.numel() > 1
+            for axis, n in enumerate(t.shape)
+            if n > 1
+        ]
+
+    def _list_rows(self) -> list[Row]:
+        """The rows of all free atoms, whose groups get names. Adds to `fixed`."""
+        found = []
+        for tensor, axes in self.run.axes.items():
+            if not self.run.state[tensor].numel():
+                continue
+            for axis, parts, offset, count, block, atom, unit in rows_of(axes):
+                group = self._name(tensor, atom, unit)
+                for name in self.aliases[tensor]:
+                    found.append(Row(name, axis, offset, count, block, group, parts))
+            for axis, e in enumerate(axes):
+                self.fixed += [(tensor, axis, *segment) for segment in _fixed(e)]
+        return found
+
+    def _name(self, tensor: str, atom: Atom, unit: Unit) -> str:
         key = atom, frozenset(unit.items())
         if key not in self.names:
-            base = "".join(
-                c if "!" <= c <= "~" else "_" for c in tensor.rpartition(".")[0] or tensor
-            )[-MAX_NAME:]
+            module = tensor.rpartition(".")[0] or tensor
+            base = "".join(c if "!" <= c <= "~" else "_" for c in module)[-MAX_NAME:]
             if unit:
                 base += "/block" + ".".join(map(str, unit.values()))
             elif any(d.value is None and not d.fixed and atom in d.varies for d in atom.dependents):
@@ -196,12 +187,12 @@ class Groups:
             self.names[key] = name
         return self.names[key]
 
-    def _drop_unseen(self):
+    def _drop_unseen(self) -> None:
         """Drops groups whose order no activation shows: equal entries, such as repeated channels,
         and unused entries."""
         alias = {k: v for v, own in self.aliases.items() for k in own}
         seen = {a for v in self.run.activations() for e in v.axes for a in atoms(e)}
-        axes = {}
+        axes: dict[str, set[tuple[str, int]]] = {}
         for r in self.rows:
             axes.setdefault(r.group, set()).add((alias[r.tensor], r.axis))
         reads = self.run.read - self.run.written
@@ -212,7 +203,7 @@ class Groups:
         }
         self.rows = [r for r in self.rows if r.group not in unseen]
 
-    def _order(self, e, permutation):
+    def order_of(self, e: Axis, permutation: Mapping[str, ArrayLike]) -> NDArray[np.intp]:
         """The old entry of each new entry of an axis."""
         rows = [
             Row("", 0, offset, count, block, self.names[atom, frozenset(unit.items())])
@@ -221,12 +212,12 @@ class Groups:
         ]
         return gather(e.size, rows, permutation)
 
-    def _for_shapes_of(self, batch: Any) -> Groups:
+    def for_shapes_of(self, batch: Any) -> Derivation:
         """These groups with the taps for inputs of a batch's shapes. Raises Error if the network
         has other groups there."""
         shapes = form(batch)
         if shapes not in self._shapes:
-            other = Groups(self.net, [batch, *self.examples], "keep")
+            other = Derivation(self.net, [batch, *self.examples], "keep")
             need(
                 other.rows == self.rows
                 and all(
@@ -239,7 +230,7 @@ class Groups:
             self._shapes[shapes] = other
         return self._shapes[shapes]
 
-    def _program(self, n):
+    def program(self, n: int) -> ExportedProgram:
         """The exported program for a batch of n, with the same nodes as that of the example."""
         if n not in self._programs:
             program = capture.export(self.net, self.example, n)
@@ -247,7 +238,7 @@ class Groups:
             self._programs[n] = program
         return self._programs[n]
 
-    def _differences(self, net: nn.Module) -> str:
+    def difference_of(self, net: nn.Module) -> str:
         """A difference between another network and that of the groups, on the examples: its first
         other operation, or constants that it reads from attributes and buffers outside the
         state_dict; or ""."""
@@ -273,59 +264,11 @@ class Groups:
                 return f"tensors outside the state_dict differ ({listed(others)})"
         return ""
 
-    def write(self, path: Path) -> None:
-        """Writes a group file for `mc-convert --groups`.
 
-            g.write("groups.tsv")
-
-        If this raises OSError, `path` is unchanged."""
-        write(path, self.rows)
-
-    def report(self) -> str:
-        """A table of the groups by size, and of what stays in place and why.
-
-            print(g.report())
-
-        Returns the text. Parameters that are "not used by these examples", such as auxiliary heads,
-        stay in place. So permute changes the results of calls that use them."""
-        parents = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()})
-        found: dict[tuple[int, int], list[str]] = {}
-        for g, n in self.sizes.items():
-            found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
-        lines = [("groups", "units", "first group")]
-        for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
-            lines.append(
-                (str(len(names)), f"{n} in each of {around}" if around else str(n), names[0])
-            )
-        reasons: dict[str, list[str]] = {}
-        for tensor, axis, _, _, reason in self.fixed:
-            operation = reason if reason == UNUSED else reason.split(" in ")[0]
-            reasons.setdefault(operation, []).append(f"axis {axis} of {tensor}")
-        fixed = [("fixed axes", "reason", "first axis")]
-        fixed += [(str(len(own)), reason, own[0]) for reason, own in sorted(reasons.items())]
-        return "\n".join([*_aligned(lines), "", *_aligned(fixed)])
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self.rows)
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __repr__(self) -> str:
-        units = sum(self.sizes.values())
-        return f"<{len(self.sizes)} groups of {units} units, in {len(self.rows)} rows>"
-
-
-def _aligned(lines):
-    """The lines of a table of three columns, the first of numbers."""
-    a, b, _ = (max(map(len, column)) for column in zip(*lines))
-    return [f"{x:>{a}}  {y:<{b}}  {z}" for x, y, z in lines]
-
-
-def _fixed(e, offset=0):
+def _fixed(e: Axis, offset: int = 0) -> Iterator[tuple[int, int, str]]:
     """Yields (offset, length, reason) of the segments of an axis whose entries all stay in
     place."""
     for t in terms(e):
         if t.size > 1 and all(a.fixed for a in atoms(t)):
-            yield offset, t.size, next(atoms(t)).fixed
+            yield offset, t.size, next(atoms(t)).fixed or ""
         offset += t.size

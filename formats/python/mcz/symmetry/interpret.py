@@ -1,25 +1,35 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Interpret the operations of a module on axes (rules.py)."""
+"""Interpret the operations of a module on axes (rules)."""
+
+from __future__ import annotations
 
 import operator
+from collections.abc import Iterable, Sequence
+from typing import Any, cast
 
 import torch
+from torch import nn
+from torch.export import ExportedProgram
 
 from ..errors import Error, need
-from ..state import owners, tensors_of
+from ..nn.state import owners, tensors_of
 from . import capture
-from .axes import atoms, confine, fix, fixed, free, tie, unify, vary
-from .rules import ROWS, Axes, Call, Value, apply
+from .axes import Axis, atoms, fixed, free, vary
+from .orders import fix, tie, unify
+from .regroup import confine
+from .rules import ROWS, Axes, Operation, Value, apply
+
+Node = torch.fx.Node
+Programs = tuple[ExportedProgram, ExportedProgram]
 
 
-def _operation(node):
+def _operation(node: Node) -> str:
     """The name of an ATen operation without its overload."""
-    return getattr(node.target, "_opname", None) or getattr(
-        node.target, "__name__", str(node.target)
-    )
+    target: Any = node.target
+    return str(getattr(target, "_opname", None) or getattr(target, "__name__", target))
 
 
-def _has_blocks(node):
+def _has_blocks(node: Node) -> bool:
     """True for an operation in which the order on further axes of a weight may vary with axis 0, as
     with an expert. Others would only fix axis 0, such as a cut into queries and keys."""
     if _operation(node) in MOVES:
@@ -27,7 +37,7 @@ def _has_blocks(node):
     return _operation(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
 
 
-def _draws(node):
+def _draws(node: Node) -> bool:
     """True if an operation draws random numbers."""
     own = capture.arguments_of(node)
     p = own.get("p", own.get("dropout", own.get("dropout_p")))
@@ -52,6 +62,25 @@ BLOCKS = (
 )
 
 
+def flat(v: Any) -> list[Value]:
+    """The values in nested lists."""
+    if isinstance(v, Value):
+        return [v]
+    return [x for y in v for x in flat(y)] if isinstance(v, (list, tuple)) else []
+
+
+def _tensors(a: Any) -> list[Value]:
+    """The values in an argument."""
+    return [v for v in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(v, Value)]
+
+
+def _renewed(a: Any) -> Any:
+    """An argument with copies of its tensors' loose atoms."""
+    if isinstance(a, (list, tuple)):
+        return [_renewed(v) for v in a]
+    return a.renewed() if isinstance(a, Value) else a
+
+
 class Interpretation:
     """The operations of a network for several examples, on the same parameters.
 
@@ -60,27 +89,35 @@ class Interpretation:
     values    [{node: Value or list}], for each example
     observed  values of the first example that layers contract, in order"""
 
-    def __init__(self, net, examples, progress=""):
+    def __init__(self, net: nn.Module, examples: Iterable[Any], progress: str = "") -> None:
         self.state = tensors_of(net)
         self.owners, self.device = owners(self.state), capture.device_of(self.state)
         self.programs = [capture.record(net, example, progress) for example in examples]
-        self.axes, self.read, self.written = {}, set(), set()  # the sets contain (parameter, axis)
-        self.recorded = []
+        self.axes: dict[str, list[Axis]] = {}
+        # (parameter, axis) that a layer contracts, and others
+        self.read: set[tuple[str, int]] = set()
+        self.written: set[tuple[str, int]] = set()
+        self.values: list[dict[str, Any]] = []
+        self.observed: list[Value] = []
         for programs in self.programs:
             capture.separate(programs[0], self.state)
-            self.values, self.seen, self.parameters = {}, [], {}  # parameters: {placeholder: name}
-            self.specs = {
-                s.arg.name: s
-                for s in programs[0].graph_signature.input_specs
-                if hasattr(s.arg, "name")
-            }
-            out = self._run(capture.pairs(programs))
-            for spec, value in zip(programs[0].graph_signature.output_specs, out):
-                self._output(spec, value)
-            self.recorded.append((self.values, self.seen))
-        self.values, self.observed = [values for values, _ in self.recorded], self.recorded[0][1]
+            self._interpret(programs)
 
-    def _output(self, spec, value):
+    def _interpret(self, programs: Programs) -> None:
+        """Interprets the programs of an example."""
+        self.now: dict[str, Any] = {}  # the values so far
+        self.seen: list[Value] = []
+        self.parameters: dict[str, str] = {}  # {placeholder: name}
+        signature: Any = programs[0].graph_signature
+        self.specs = {s.arg.name: s for s in signature.input_specs if hasattr(s.arg, "name")}
+        out = self._run(capture.pairs(programs))
+        for spec, value in zip(signature.output_specs, out):
+            self._output(spec, value)
+        if not self.values:
+            self.observed = self.seen
+        self.values.append(self.now)
+
+    def _output(self, spec: Any, value: Any) -> None:
         """Ties what a call writes to a buffer to that buffer, and fixes all other outputs."""
         buffer = (
             self._axes(spec.target)
@@ -88,23 +125,13 @@ class Interpretation:
             else None
         )
         reason = "output" if spec.kind.name == "USER_OUTPUT" else f"buffer {spec.target}"
-        for v in self._flat(value):
+        for v in flat(value):
             for e, f in zip(v.axes, buffer) if buffer else ():
                 unify(f, e, reason)
             for e in v.references if buffer else [*v.axes, *v.references]:
                 fix(e, reason)
 
-    @staticmethod
-    def _flat(v):
-        return (
-            [v]
-            if isinstance(v, Value)
-            else [x for y in v or () for x in Interpretation._flat(y)]
-            if isinstance(v, (list, tuple))
-            else []
-        )
-
-    def _sizes(self, x, y):
+    def _sizes(self, x: Any, y: Any) -> list[Any]:
         """The encoded sizes of a node's value."""
         if isinstance(x, (list, tuple)):
             return [self._sizes(a, b) for a, b in zip(x, y)]
@@ -116,7 +143,7 @@ class Interpretation:
             else []
         )
 
-    def _axes(self, name):
+    def _axes(self, name: str) -> list[Axis]:
         """The axes of a tensor of the state_dict."""
         name = self.owners[name]
         tensor = self.state[name]
@@ -125,8 +152,8 @@ class Interpretation:
             name, [free(n) if tensor.is_floating_point() else fixed(n, kind) for n in tensor.shape]
         )
 
-    def _placeholder(self, node, other):
-        spec = self.specs.get(node.name)
+    def _placeholder(self, node: Node, other: Node) -> Value | None:
+        spec: Any = self.specs.get(node.name)
         value = node.meta.get("val")
         if not isinstance(value, torch.Tensor):
             return None
@@ -139,105 +166,102 @@ class Interpretation:
                     zeros=ROWS,
                 ),
             )
-        if (
-            spec.target not in self.owners
-        ):  # another network, or a later call, may have other numbers here
+        # another network, or a later call, may have other numbers here
+        if spec.target not in self.owners:
             return Value(node.name, Axes([fixed(n, "constant") for n in sizes], zeros=ROWS))
         if not node.users:
             return None
         self.parameters[node.name] = name = self.owners[spec.target]
         new, axes = name not in self.axes, self._axes(name)
         blocks = self.state[name].is_floating_point() and all(map(_has_blocks, node.users))
-        if (
-            axes and blocks == new
-        ):  # allow an order per block, or withdraw what an earlier example allowed
+        # allow an order per block, or withdraw what an earlier example allowed
+        if axes and blocks == new:
             for lead in list(atoms(axes[0])):
                 for a in [a for e in axes[1:] for a in atoms(e)]:
                     (vary if new else tie)(a, lead)
         return Value(node.name, axes)
 
-    def _argument(self, a, b):
-        if isinstance(a, torch.fx.Node):
-            return self.values.get(a.name)
+    def _argument(self, a: Any, b: Any) -> Any:
+        if isinstance(a, Node):
+            return self.now.get(a.name)
         if isinstance(a, (list, tuple)):
             return [self._argument(x, y) for x, y in zip(a, b)]
         if type(a) is int and type(b) is int and a != b:
             return capture.encoded(a, b)
         return a
 
-    def _run(self, nodes):
+    def _run(self, nodes: Iterable[tuple[Node, Node]]) -> list[Any]:
         for n, other in nodes:
             if n.op == "placeholder":
-                self.values[n.name] = self._placeholder(n, other)
+                self.now[n.name] = self._placeholder(n, other)
             elif n.op == "call_function" and "_assert_" not in str(n.target):
                 try:
-                    self.values[n.name] = self._call(n, other)
+                    self.now[n.name] = self._call(n, other)
                 except AssertionError as e:
                     raise Error(f"{capture.named(n)}: {_operation(n)}: {e}") from e
             elif n.op == "output":
                 return [
-                    self.values.get(a.name) if isinstance(a, torch.fx.Node) else None
+                    self.now.get(a.name) if isinstance(a, Node) else None
                     for a in torch.utils._pytree.tree_leaves(n.args)
                 ]
         return []
 
-    def _call(self, n, other):
+    def _call(self, n: Node, other: Node) -> Any:
         if n.target is operator.getitem:
-            source = self.values[n.args[0].name]
-            return source[n.args[1]] if isinstance(source, (list, tuple)) else None
+            node, i = n.args
+            source = self.now[cast(Node, node).name]
+            return source[cast(int, i)] if isinstance(source, (list, tuple)) else None
         args = [self._argument(a, b) for a, b in zip(n.args, other.args)]
         kwargs = {k: self._argument(v, other.kwargs[k]) for k, v in n.kwargs.items()}
-        if any(isinstance(a, torch.fx.Node) and a.op == "get_attr" for a in n.args):
+        if any(isinstance(a, Node) and a.op == "get_attr" for a in n.args):
             return self._nested(n, other, args)
-        op = n.target
         if _draws(n):
             raise Error(f"{capture.named(n)}: {_operation(n)} draws random numbers")
+        target: Any = n.target
+        names = [a.name for a in target._schema.arguments] if hasattr(target, "_schema") else []
+        arguments = {k: _renewed(v) for k, v in dict(zip(names, args), **kwargs).items()}
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
-        names = [a.name for a in op._schema.arguments] if hasattr(op, "_schema") else []
-        arguments = dict(zip(names, args), **kwargs)
-        where = capture.place(n)
-        c = Call(
-            _operation(n),
-            arguments,
-            sizes,
-            _operation(n) + (" in " + where if where else ""),
-            lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users),
-            self._observe,
+        several, where = bool(sizes) and isinstance(sizes[0], list), capture.place(n)
+        op = Operation(
+            name=_operation(n),
+            reason=_operation(n) + (" in " + where if where else ""),
+            outputs=sizes if several else [sizes],
+            several=several,
+            tensors=[v for a in arguments.values() for v in _tensors(a)],
+            used=lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users),
+            observe=self._observe,
         )
-        out = apply(c, op)
-        read = {(v.node, k) for v, k in c.read}
-        for v in c.values():
+        found = [self._checked(n, *pair) for pair in zip(apply(op, target, arguments), op.outputs)]
+        self._note_read(op)
+        return found if several else found[0]
+
+    def _note_read(self, op: Operation) -> None:
+        """Notes the parameters' axes that an operation contracts, and the others."""
+        read = {(v.node, k) for v, k in op.read}
+        for v in op.tensors:
             for k in range(len(v.axes)) if v.node in self.parameters else ():
                 (self.read if (v.node, k) in read else self.written).add(
                     (self.parameters[v.node], k)
                 )
-        return self._value(n, out, sizes)
 
-    def _observe(self, value):
+    def _observe(self, value: Value) -> None:
         if value.is_activation():
             self.seen.append(value)
 
-    def activations(self, example=0):
+    def activations(self, example: int = 0) -> list[Value]:
         """All values of an example that depend on the input."""
-        return [
-            v for own in self.values[example].values() for v in self._flat(own) if v.is_activation()
-        ]
+        return [v for own in self.values[example].values() for v in flat(own) if v.is_activation()]
 
-    def _value(self, n, out, sizes):
-        if sizes and isinstance(sizes[0], list):
-            return [self._checked(n, axes, s) for axes, s in zip(out, sizes)]
-        return self._checked(n, out, sizes)
-
-    def _checked(self, n, axes, sizes):
+    def _checked(self, n: Node, axes: Sequence[Axis], sizes: list[int]) -> Value:
         have = [e.size for e in axes]
         assert have == sizes, f"axes of sizes {have}, not {sizes}"
         confine(axes)
         return Value(n.name, axes)
 
-    def _nested(self, n, other, args):
+    def _nested(self, n: Node, other: Node, args: Any) -> list[Value]:
         """The outputs of an operation on submodules, such as torch.cond. torch.export inlines those
         of autocast."""
-        for v in self._flat(args):
+        for v in flat(args):
             for e in [*v.axes, *v.references]:
                 fix(e, str(n.target))
         sizes = self._sizes(n.meta["val"], other.meta["val"])

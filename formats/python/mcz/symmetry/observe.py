@@ -1,14 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The activations of derived groups, taken by running the exported graph."""
+"""Where the units of derived groups are seen, and their activations there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import cast
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from ..errors import need
-from ..evaluate import arguments, call, form
-from ..state import tensors_of
 from . import capture
-from .axes import Product, at, atoms, elements, outer, terms
+from .axes import Atom, Axis, Product, at, atoms, elements, outer, terms
+from .interpret import Interpretation, flat
+from .rules import Value
+
+Names = Mapping[tuple[Atom, frozenset[tuple[Atom, int | None]]], str]
 
 TAPS = 8  # values per group, spread evenly over the network's depth
 
@@ -19,42 +26,40 @@ class Tap:
     atom that it shows instead of the units within it, such as a router's experts instead of their
     hidden units, which no value shows."""
 
-    def __init__(self, node, index, axes, unit, around=None):
+    def __init__(
+        self,
+        node: str,
+        index: int,
+        axes: Sequence[Axis],
+        unit: Mapping[Atom, int],
+        around: Atom | None = None,
+    ) -> None:
         self.node, self.index, self.axes, self.unit, self.around = node, index, axes, unit, around
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.node
 
 
-def taps(groups):
+def taps(run: Interpretation, names: Names, sizes: Mapping[str, int]) -> dict[str, list[Tap]]:
     """{group: [Tap...]}: the values that layers read in which a group's units are seen, or if there
     are none, others. Groups that enclose others and groups in another unit than the first have
     none."""
     top = {
         v: (node, i)
-        for node, own in groups.run.values[0].items()
-        for i, v in enumerate(groups.run._flat(own))
+        for node, own in run.values[0].items()
+        for i, v in enumerate(flat(own))
         if v.node == node
     }
     read, all_values = (
         _shown(values, top)
-        for values in (
-            dict.fromkeys(v.origin for v in groups.run.observed),
-            groups.run.activations(),
-        )
+        for values in (dict.fromkeys(v.origin for v in run.observed), run.activations())
     )
     found, enclosing = (
         {},
-        {
-            q
-            for (_, unit), name in groups.names.items()
-            if name in groups.sizes
-            for q, _ in unit
-            if not q.fixed
-        },
+        {q for (_, unit), name in names.items() if name in sizes for q, _ in unit if not q.fixed},
     )
-    for (atom, unit), name in groups.names.items():
-        if name not in groups.sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
+    for (atom, unit), name in names.items():
+        if name not in sizes or atom in enclosing or any(i for q, i in unit if not q.fixed):
             continue
         own = (
             read.get(atom)
@@ -72,10 +77,10 @@ def taps(groups):
     return found
 
 
-def _shown(values, top):
+def _shown(values: Iterable[Value], top: Mapping[Value, tuple[str, int]]) -> dict[Atom, list[Tap]]:
     """{atom: [Tap...]} of the atoms that values show: with each atom that they vary with, and with
     all inputs apart."""
-    shown = {}
+    shown: dict[Atom, list[Tap]] = {}
     for v in dict.fromkeys(v for v in values if v in top):
         if any(
             p.size >= capture.BATCH and not all(a.fixed for a in atoms(p))
@@ -90,7 +95,7 @@ def _shown(values, top):
     return shown
 
 
-def _in_units(shown, atom):
+def _in_units(shown: Mapping[Atom, Sequence[Tap]], atom: Atom) -> list[Tap]:
     """The taps that show an atom only in one unit of an unrolled atom, such as the last state of
     one of several layers."""
     return [
@@ -104,7 +109,7 @@ def _in_units(shown, atom):
     ]
 
 
-def _foreign(v, atom):
+def _foreign(v: Tap, atom: Atom) -> bool:
     """True if the samples of a value are units of another group, whose order may differ between two
     networks."""
     own = {atom, *atom.varies}
@@ -115,7 +120,7 @@ def _foreign(v, atom):
     return False
 
 
-def _grid(e, atom, n):
+def _grid(e: Axis, atom: Atom, n: int) -> tuple[NDArray[np.intp], list[Atom]]:
     """The positions on an axis as an array with one dimension per atom, and these atoms. Of several
     segments, the first with this atom is used."""
     for t in (own := terms(e)):
@@ -129,23 +134,18 @@ def _grid(e, atom, n):
     parts = elements(t)
     if not parts:
         return np.array(offset), []
-    p, rest = parts[0], Product(parts[1:])
+    p, rest = cast(Atom, parts[0]), Product(parts[1:])  # no segment starts with a Sum
     step = capture.size_at(rest.size, n)
-    if p.unrolled and p is not atom:
-        i = (
-            next((i for i in range(p.size) if atom in set(atoms(at(rest, p, i)))), 0)
-            if atom not in set(atoms(rest))
-            else None
-        )
-        if i is not None:
-            inside, labels = _grid(at(rest, p, i), atom, n)
-            return offset + i * step + inside, labels
+    if p.unrolled and p is not atom and atom not in set(atoms(rest)):
+        i = next((i for i in range(p.size) if atom in set(atoms(at(rest, p, i)))), 0)
+        inside, labels = _grid(at(rest, p, i), atom, n)
+        return offset + i * step + inside, labels
     inside, labels = _grid(rest, atom, n)
     size = capture.size_at(p.size, n)
     return offset + np.arange(size).reshape(-1, *[1] * inside.ndim) * step + inside, [p, *labels]
 
 
-def units(x, tap, atom, unit):
+def units(x: torch.Tensor, tap: Tap, atom: Atom, unit: Mapping[Atom, int | None]) -> torch.Tensor:
     """The activations x of a value as (samples, units) in float64. unit: {outer atom: index}; if
     the outer atom is free, the units are those of all its units, one after another.
 
@@ -159,109 +159,31 @@ def units(x, tap, atom, unit):
         (s * capture.BATCH // e.size for s, e in zip(x.shape, tap.axes) if e.size >= capture.BATCH),
         1,
     )
-    labels, unit = [], {**unit, **tap.unit}
+    labels: list[Axis | None] = []
+    unit = {**unit, **tap.unit}
     for e in tap.axes:
         k, inside = len(labels), set(atoms(e))
         outers = [q for q in unit if q in inside]
         if atom not in inside and not outers:
             parts = elements(e)
-            x = x.unflatten(k, [capture.size_at(p.size, n) for p in parts] or (1,))
+            x = _split_axis(x, k, [capture.size_at(p.size, n) for p in parts])
             labels += [None if all(a.fixed for a in atoms(p)) else p for p in parts] or [None]
             continue
         grid, own = _grid(e, atom if atom in inside else outers[0], n)
-        x = x.index_select(k, torch.from_numpy(grid.reshape(-1)).to(x.device)).unflatten(
-            k, grid.shape or (1,)
-        )
+        places = torch.from_numpy(grid.reshape(-1)).to(x.device)
+        x = _split_axis(x.index_select(k, places), k, grid.shape)
         labels += [None if q.fixed and q not in unit else q for q in own] or [None]
     for q, i in unit.items():
-        if q.fixed and q in labels:
+        if q.fixed and q in labels and i is not None:
             k = labels.index(q)
             x, labels = x.select(k, i), labels[:k] + labels[k + 1 :]
     last = [labels.index(q) for q in [*(q for q in unit if not q.fixed and q in labels), atom]]
-    x = (
-        x.permute(*[k for k in range(x.dim()) if k not in last], *last)
-        .flatten(x.dim() - len(last))
-        .double()
-    )
-    foreign = [
-        k for k, q in enumerate(q for k, q in enumerate(labels) if k not in last) if q is not None
-    ]
+    others = [k for k in range(x.dim()) if k not in last]
+    x = x.permute(*others, *last).flatten(len(others)).double()
+    foreign = [i for i, k in enumerate(others) if labels[k] is not None]
     return (x.mean(foreign) if foreign else x).reshape(-1, x.shape[-1])
 
 
-def _advice(example, batch):
-    """How to write batches like the example of the groups, if the batch has another form, or ""."""
-    if isinstance(batch, dict):
-        return "" if isinstance(example, dict) else " (give the example as a dictionary)"
-    if isinstance(example, dict):
-        return " (give batches as a dictionary, or (dictionary, labels))"
-    several = (
-        isinstance(example, (tuple, list))
-        and len(example) > 1
-        and len(arguments(batch)[0]) != len(example)
-    )
-    return (
-        " (give batches as the example, or (({}), labels))".format(", ".join("x" * len(example)))
-        if several
-        else ""
-    )
-
-
-def _names(example):
-    """The number of positional arguments of an input, and the names of the others."""
-    args, kwargs = arguments(example)
-    return len(args), list(kwargs)
-
-
-class Recorder:
-    """Runs a network of the derived architecture: units(group, tap) are the activations of its last
-    batch.
-
-    A batch of one input runs as two copies, because PyTorch may record other operations for one
-    input. Batches may have other shapes than the example, such as other lengths: the network is
-    recorded once for each."""
-
-    def __init__(self, net, groups, taps):
-        self.groups, self.now, self.taps = (
-            groups,
-            groups,
-            taps,
-        )  # now: for the shapes of the last batch
-        self.state = {
-            k: v.detach()
-            for k, v in [*net.named_buffers(remove_duplicate=False), *tensors_of(net).items()]
-        }
-
-    def run(self, batch):
-        need(
-            _names(batch) == _names(self.groups.example),
-            f"batches of {form(self.groups.example)} expected, as in the example of the groups, "
-            f"got {form(batch)}{_advice(self.groups.example, batch)}",
-        )
-        x = next(
-            v
-            for v in torch.utils._pytree.tree_leaves(arguments(batch))
-            if isinstance(v, torch.Tensor)
-        )
-        self.copies = 2 if len(x) == 1 else 1
-        n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
-        self.now = self.groups._for_shapes_of(batch)
-        program = self.now._program(n)
-        runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
-        call(
-            program,
-            batch,
-            lambda *args, **kwargs: runner.run(*capture.inputs(program, self.state, batch, n)),
-        )
-        self.values = runner.values
-
-    def close(self):
-        self.values = {}
-
-    def units(self, group, tap):
-        tap = self.now.taps[group][self.taps[group].index(tap)]
-        atom, unit = next(key for key, name in self.now.names.items() if name == group)
-        value = self.values[tap.node]
-        return units(
-            value[tap.index] if isinstance(value, (tuple, list)) else value, tap, atom, dict(unit)
-        )
+def _split_axis(x: torch.Tensor, k: int, sizes: Sequence[int]) -> torch.Tensor:
+    """The tensor with axis k split into axes of these sizes; no sizes: one axis."""
+    return x.reshape(*x.shape[:k], *(sizes or (1,)), *x.shape[k + 1 :])

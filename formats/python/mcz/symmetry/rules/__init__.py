@@ -1,25 +1,47 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One rule per PyTorch operation: how the axes of its outputs follow from those of its inputs
-(axes.py).
+"""One rule per PyTorch operation: how the axes of its outputs follow from those of its inputs.
 
-A rule gets a Call and returns the axes of the output, or a list of such for several outputs. An
-operation without a rule fixes all axes of its inputs. Each rule may only say what is true of the
-operation for all values and settings."""
+A rule is a function of an Operation and of those arguments of the operation that it reads. It
+returns the axes of the output, or a list of such for several outputs. An operation without a rule
+fixes all axes of its inputs. Each rule may only say what is true of the operation for all values
+and settings. ../README.md says how to write one."""
 
-from . import elementwise, indexing, layers, norms, recurrent, shapes
-from .call import ROWS, Axes, Call, Value, apply, uniform
+from . import (
+    attention,
+    constants,
+    convolution,
+    elementwise,
+    indexing,
+    linear,
+    norm,
+    parts,
+    recurrent,
+    reduction,
+    sequence,
+    shape,
+    sorting,
+)
+from .apply import apply
+from .operation import ROWS, RULES, Axes, Operation, Value
 
 __all__ = [
     "ROWS",
+    "RULES",
     "Axes",
-    "Call",
+    "Operation",
     "Value",
     "apply",
+    "attention",
+    "constants",
+    "convolution",
     "elementwise",
     "indexing",
-    "layers",
-    "norms",
+    "linear",
+    "norm",
+    "parts",
     "recurrent",
-    "shapes",
-    "uniform",
+    "reduction",
+    "sequence",
+    "shape",
+    "sorting",
 ]

@@ -1,69 +1,61 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations, copies and constants."""
+"""Operations on each entry by itself: y[i] = f(x[i], ...)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import torch
 
-from ..axes import Product, elements, free
-from .call import CARRY, READ, Axes, Label, anything, broadcast, rule, uniform, unknown, without
+from ..axes import Axis, Product, elements
+from .helpers import broadcast, spread, without
+from .operation import CARRY, READ, Axes, Label, Operation, Result, Value, rule
 
-WHOLE = (
-    torch.int64,
-    torch.int32,
-    torch.float64,
-    torch.float32,
-    None,
-)  # types that hold any index, and the same type
+# types that hold any index; None: the same type
+WHOLE = torch.int64, torch.int32, torch.float64, torch.float32, None
 
 
-@rule(
-    "hardswish",
-    "log_sigmoid",
-    "special_expit",
-    "negative",
-    "multiply",
-    "divide",
-    "subtract",
-    "absolute",
-    "arctan",
-    "complex",
-    "polar",
-    "real",
-    "imag",
-)  # without PyTorch's tag for elementwise operations
-def pointwise(c):
-    out = broadcast(c, [v.axes for v in c.values()])
-    return [out] * len(c.sizes) if c.several() else out
+def references(op: Operation) -> list[Axis]:
+    """The axes to which numbers among the inputs refer."""
+    return [e for v in op.tensors for e in v.references]
 
 
-@rule("eq", "ne", labels=READ)
-def equal(c):
-    """Comparing labels of one axis does not depend on its order."""
-    x, y = c.self, c.other
-    if (
-        x.label
-        and getattr(y, "label", None)
-        and x.label.ends is y.label.ends is None
-        and (x.label.axis.size == y.label.axis.size)
-    ):
-        c.unify((x.label.axis, y.label.axis))
+@rule(  # those without PyTorch's tag for elementwise operations
+    "hardswish log_sigmoid special_expit negative multiply divide subtract absolute arctan complex "
+    "polar real imag"
+)
+def pointwise(op: Operation) -> Result:
+    """y[i] = f(a[i], b[i], ...): one order for all, so P f(a, b) = f(P a, P b)."""
+    return op.each(broadcast(op, [v.axes for v in op.tensors]))
+
+
+@rule("eq ne", labels=READ)
+def equal(op: Operation, self: Value, other: Any = None) -> Result:
+    """y[i] = (a[i] == b[i]). If a and b name units of one axis, both are renamed alike when it is
+    permuted, and y is unchanged."""
+    x, y = self.label, other.label if isinstance(other, Value) else None
+    if x and y and x.ends is None and y.ends is None and x.axis.size == y.axis.size:
+        op.unify((x.axis, y.axis))
     else:
-        c.fix(*[e for v in c.values() for e in v.references])
-    return pointwise(c)
+        op.fix(*references(op))
+    return pointwise(op)
 
 
 @rule("floor_divide", labels=READ)
-def floor_divide(c):
-    """The numbers of entries of an axis A * B, divided by B, are numbers of entries of A."""
-    label, out = c.self.label, pointwise(c)
-    if label and label.ends is None and isinstance(c.other, int):
-        lead = leading(label.axis, c.other)
+def floor_divide(op: Operation, self: Value, other: Any = None) -> Result:
+    """y[i] = a[i] // b. If a has numbers of entries of an axis A * B, where B has b entries, then y
+    has numbers of entries of A."""
+    label, out = self.label, broadcast(op, [v.axes for v in op.tensors])
+    if label and label.ends is None and isinstance(other, int):
+        lead = leading(label.axis, other)
         if lead is not None:
             return Axes(out, Label(lead))
-    c.fix(*[e for v in c.values() for e in v.references])
+    op.fix(*references(op))
     return out
 
 
-def leading(axis, size):
+def leading(axis: Axis, size: int) -> Axis | None:
     """The outer factors of an axis, without inner ones of this size in all; None if it has no such
     factors."""
     parts = elements(axis)
@@ -72,128 +64,67 @@ def leading(axis, size):
     return Product(parts) if size == 1 else None
 
 
-@rule("alias", "clone", "detach", "contiguous", "lift_fresh", "lift_fresh_copy", labels=CARRY)
-def same(c):
-    return next(c.values()).axes
+@rule("alias clone detach contiguous lift_fresh lift_fresh_copy", labels=CARRY)
+def same(op: Operation) -> Result:
+    """y = x."""
+    return op.tensors[0].axes
 
 
-@rule("to", "_to_copy", labels=READ)
-def convert(c):
-    """Labels remain labels in a type that holds them."""
-    v = next(c.values())
-    if v.label and (c.dtype not in WHOLE or c.other is not None):
-        c.fix(*v.references)
+@rule("to _to_copy", labels=READ)
+def convert(op: Operation, dtype: torch.dtype | None = None, other: Value | None = None) -> Result:
+    """y = x in another type. Numbers of units remain such if the type holds them."""
+    v = op.tensors[0]
+    if v.label and (dtype not in WHOLE or other is not None):
+        op.fix(*v.references)
         return list(v.axes)
     return v.axes
 
 
 @rule(
-    "dropout",
-    "feature_dropout",
-    "alpha_dropout",
-    "native_dropout",
-    "type_as",
-    "softmax",
-    "log_softmax",
-    "_softmax",
-    "_log_softmax",
-    "_safe_softmax",
-    "softmin",
-    "special_softmax",
-    "special_log_softmax",
+    "dropout feature_dropout alpha_dropout native_dropout type_as softmax log_softmax _softmax "
+    "_log_softmax _safe_softmax softmin special_softmax special_log_softmax"
 )
-def keep(c):
-    """The sums of softmax do not depend on the order of their terms."""
-    axes = list(next(c.values()).axes)
-    if c.dim is not None:
-        c.inner.append(without(axes, c.dim))
-    return [axes] * len(c.sizes) if c.several() else axes
+def softmax(op: Operation, dim: int | None = None) -> Result:
+    """y[i] = f(x[i], sum over j of g(x[j])) along `dim`, such as softmax: the sum does not depend
+    on the order of its terms. Without `dim`, as dropout in evaluation, y = x."""
+    axes = list(op.tensors[0].axes)
+    if dim is not None:
+        op.inner.append(without(axes, dim))
+    return op.each(axes)
 
 
 @rule("copy", labels=READ)
-def copy(c):
-    """The numbers of `src`; none of `self` remains."""
-    c.fix(*c.src.references)
-    return spread(c.src.axes, c.sizes)
+def copy(op: Operation, src: Value) -> Result:
+    """y = src, broadcast; nothing of `self` remains."""
+    op.fix(*src.references)
+    return spread(src.axes, op.sizes)
 
 
-def spread(axes, sizes):
-    """Axes broadcast to these sizes: entries along new axes are equal."""
-    axes = [*uniform([1] * (len(sizes) - len(axes))), *axes]
-    for k, n in enumerate(sizes):
-        if axes[k].size != n:
-            axes[k] = anything(n, axes[:k] + axes[k + 1 :])
-    return axes
+@rule("expand expand_as broadcast_to", labels=CARRY)
+def expand(op: Operation, self: Value) -> Result:
+    """y[j, i] = x[i]: entries along a new axis j are equal, so that any order of it is right."""
+    return spread(self.axes, op.sizes)
 
 
-# ---- constants: uniform only if the operation itself writes one number everywhere ----------------
+@rule("tril triu")
+def triangle(op: Operation, self: Value) -> Result:
+    """y[i, j] = x[i, j] if i >= j, else 0: rows and columns keep their order. All matrices of a
+    batch are treated alike."""
+    op.fix(*self.axes[-2:])
+    return self.axes
 
 
-@rule(
-    "zeros",
-    "ones",
-    "full",
-    "zeros_like",
-    "ones_like",
-    "full_like",
-    "new_zeros",
-    "new_ones",
-    "new_full",
-    "fill",
-    "zero",
-    "empty",
-    "empty_like",
-    "new_empty",
-    "empty_strided",
-    "new_empty_strided",
-    "empty_permuted",
-    labels=READ,
-)
-def constant(c):
-    """A network writes to empty memory before it reads it."""
-    return uniform(c.sizes)
+@rule("view_as_real view_as_complex")
+def as_real(op: Operation, self: Value) -> Result:
+    """Complex numbers to pairs on a new last axis, and back: real and imaginary parts keep their
+    places."""
+    if op.name == "view_as_real":
+        return [*self.axes, *op.fixed([2])]
+    op.fix(self.axes[-1])
+    return self.axes[:-1]
 
 
-@rule("eye")
-def eye(c):
-    """The identity is equal to itself with rows and columns in another order."""
-    if c.sizes[0] != c.sizes[1]:
-        return unknown(c)
-    e = anything(c.sizes[0], [])
-    return [e, e]
-
-
-@rule("arange")
-def arange(c):
-    """0, 1, 2, ... name the places on the axis itself, in any order."""
-    if (c.start or 0) != 0 or (1 if c.step is None else c.step) != 1 or c.dtype not in WHOLE:
-        return unknown(c)
-    e = anything(c.sizes[0], [])
-    return Axes([e], Label(e, distinct=e))
-
-
-@rule("tril", "triu")
-def triangle(c):
-    """Each entry is kept or cleared by its row and column; all matrices of a batch are treated
-    alike."""
-    c.fix(*c.self.axes[-2:])
-    return c.self.axes
-
-
-@rule("one_hot", labels=READ)
-def one_hot(c):
-    """A vector per number: it moves as the places do that the numbers name."""
-    label, n = c.self.label, c.sizes[-1]
-    if label and label.ends is None and label.axis.size == n:
-        return [*c.self.axes, label.axis]
-    c.fix(*c.self.references)
-    return [*c.self.axes, *c.fixed([n])]
-
-
-@rule("meshgrid")
-def meshgrid(c):
-    """Each output repeats one of the vectors along the axes of the others."""
-    axes = [v.axes[0] if v.axes else free(1) for v in c.tensors]
-    if c.indexing == "xy":
-        axes[:2] = axes[1::-1]
-    return [list(axes) for _ in c.sizes]
+def numbers_of(axes: Sequence[Axis], label: Label | None) -> Result:
+    """Axes of numbers picked from a tensor: they refer to the axis that the tensor's numbers refer
+    to."""
+    return Axes(axes, Label(label.axis)) if label else axes

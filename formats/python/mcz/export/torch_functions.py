@@ -5,31 +5,49 @@ A handler receives the trace, the result and the function's arguments. It adds a
 declares that the result is its input (t.same) or an affine function of it (t.affine), or raises
 Unsupported."""
 
-from .traced_tensor import BATCH, Result, require, whole_value
+from __future__ import annotations
 
-LOG_SOFTMAX = (
-    "log_softmax is omitted: the loss includes it"  # the note for a network that ends with one
-)
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import torch
+
+from .nodes import Nodes
+from .traced_tensor import BATCH, Output, Result, Traced, require, whole_value
+
+# the note for a network that ends with one
+LOG_SOFTMAX = "log_softmax is omitted: the loss includes it"
+Handler = Callable[..., None]
 # smallest normal float32; added to a float32 variance above 1e-30 it changes nothing
 EPS_MIN = 1.1754943508222875e-38
 
 
-def two(v):
+def two(v: Any) -> list[int]:
     """[height, width] of a setting that is a pair, or one number for both."""
     v = list(v) if isinstance(v, (list, tuple)) else [v, v]
     return [int(k) for k in (v * 2 if len(v) == 1 else v)]
 
 
-def two_or_none(v):
+def two_or_none(v: Any) -> list[Any]:
     """[height, width] of an output, where None stands for the input's."""
     return list(v) if isinstance(v, (list, tuple)) else [v, v]
 
 
-def no_dilation(dilation):
+def no_dilation(dilation: Any) -> None:
     require(two(dilation) == [1, 1], f"dilation {tuple(two(dilation))} is not supported")
 
 
-def conv2d(t, out, x, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
+def conv2d(
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+) -> None:
     no_dilation(dilation)
     kernel = list(weight.shape[2:])
     if padding == "same":
@@ -49,9 +67,11 @@ def conv2d(t, out, x, weight, bias=None, stride=1, padding=0, dilation=1, groups
     )
 
 
-def linear(t, out, x, weight, bias=None):
+def linear(
+    t: Nodes, out: Output, x: Traced, weight: torch.Tensor, bias: torch.Tensor | None = None
+) -> None:
     require(x._mc.axes[-1] == "c", "the last axis of its input must be the channels")
-    settings = {"out": weight.shape[0], "bias": bias is not None}
+    settings: dict[str, Any] = {"out": weight.shape[0], "bias": bias is not None}
     if len(x._mc.axes) == 1:
         t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
         return
@@ -69,7 +89,7 @@ def linear(t, out, x, weight, bias=None):
     )
 
 
-def above_zero(t, eps):
+def above_zero(t: Nodes, eps: float) -> float:
     """A layer's eps, or EPS_MIN for 0, which graphs do not accept."""
     if eps:
         return eps
@@ -78,17 +98,17 @@ def above_zero(t, eps):
 
 
 def batch_norm(
-    t,
-    out,
-    x,
-    running_mean,
-    running_var,
-    weight=None,
-    bias=None,
-    training=False,
-    momentum=0.1,
-    eps=1e-5,
-):
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    running_mean: torch.Tensor | None,
+    running_var: torch.Tensor | None,
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    training: bool = False,
+    momentum: float | None = 0.1,
+    eps: float = 1e-05,
+) -> None:
     require(running_mean is not None, "running statistics are required (track_running_stats=True)")
     require(weight is not None, "weight and bias are required (affine=True)")
     require(not training, "it must use running statistics in evaluation")
@@ -109,7 +129,15 @@ def batch_norm(
     )
 
 
-def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
+def layer_norm(
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    normalized_shape: Sequence[int],
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-05,
+) -> None:
     require(
         x._mc.axes[-1] == "c" and len(normalized_shape) == 1,
         "it must normalise over the channels alone",
@@ -123,7 +151,15 @@ def layer_norm(t, out, x, normalized_shape, weight=None, bias=None, eps=1e-5):
     )
 
 
-def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
+def group_norm(
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    num_groups: int,
+    weight: torch.Tensor | None = None,
+    bias: torch.Tensor | None = None,
+    eps: float = 1e-05,
+) -> None:
     require(x._mc.axes[0] == "c", "channels must be its first axis")
     require(weight is not None and bias is not None, "weight and bias are required (affine=True)")
     t.node(
@@ -137,40 +173,46 @@ def group_norm(t, out, x, num_groups, weight=None, bias=None, eps=1e-5):
     )
 
 
-def pointwise(op, **arguments):
+def pointwise(op: str, **arguments: tuple[str, float]) -> Handler:
     """The handler of an elementwise function, with the node op. arguments: argument=(setting,
     default) for each argument of the function that is a setting of the node, in their order."""
 
-    def handler(t, out, x, *args, **kwargs):
+    def handler(t: Nodes, out: Output, x: Traced, *args: Any, **kwargs: Any) -> None:
         require(
             kwargs.get("approximate", "none") == "none",
             "approximate={!r} is not supported".format(kwargs.get("approximate")),
         )
         given = {**dict(zip(arguments, args)), **kwargs}
-        t.node(
-            out,
-            op,
-            [x],
-            axes=x._mc.axes,
-            **{key: float(given.get(name, default)) for name, (key, default) in arguments.items()},
-        )
+        settings: dict[str, Any] = {
+            key: float(given.get(name, default)) for name, (key, default) in arguments.items()
+        }
+        t.node(out, op, [x], axes=x._mc.axes, **settings)
 
     return handler
 
 
-def hardtanh(t, out, x, min_val=-1.0, max_val=1.0, inplace=False):
+def hardtanh(
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    min_val: float = -1.0,
+    max_val: float = 1.0,
+    inplace: bool = False,
+) -> None:
     require(
         (min_val, max_val) == (0, 6), f"its range must be 0 to 6 (got {min_val:g} to {max_val:g})"
     )
     t.node(out, "relu6", [x], axes=x._mc.axes)
 
 
-def pad(t, out, x, pad, mode="constant", value=None):
+def pad(
+    t: Nodes, out: Output, x: Traced, pad: Any, mode: str = "constant", value: float | None = None
+) -> None:
     require(mode == "constant", f"mode={mode!r} is not supported")
     require(not value, f"only zeros can be padded (got {value})")
-    sides = list(zip(pad[::2], pad[1::2]))  # the last axis first
-    require(all(n >= 0 for side in sides for n in side), "negative padding is not supported")
-    sides = {a: side for a, side in zip(["n", *x._mc.axes][::-1], sides) if any(side)}
+    pairs = list(zip(pad[::2], pad[1::2]))  # the last axis first
+    require(all(n >= 0 for side in pairs for n in side), "negative padding is not supported")
+    sides = {a: side for a, side in zip(["n", *x._mc.axes][::-1], pairs) if any(side)}
     require(not set(sides) - set("chw"), "only channels, rows and columns can be padded")
     if not sides:
         t.same(out, x)
@@ -179,7 +221,7 @@ def pad(t, out, x, pad, mode="constant", value=None):
     t.node(out, "pad", [x], axes=x._mc.axes, any_axes=True, before=before, after=after)
 
 
-def getitem(t, out, x, index):
+def getitem(t: Nodes, out: Output, x: Traced, index: Any) -> None:
     """Slices that keep every s-th row and column: an avgpool whose windows are single pixels."""
     index = list(index) if isinstance(index, (list, tuple)) else [index]
     require(
@@ -205,45 +247,45 @@ def getitem(t, out, x, index):
 
 
 def max_pool2d(
-    t,
-    out,
-    x,
-    kernel_size,
-    stride=None,
-    padding=0,
-    dilation=1,
-    ceil_mode=False,
-    return_indices=False,
-):
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    dilation: Any = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> None:
     no_dilation(dilation)
     pool(t, out, "maxpool", x, kernel_size, stride, padding, ceil_mode)
 
 
 def avg_pool2d(
-    t,
-    out,
-    x,
-    kernel_size,
-    stride=None,
-    padding=0,
-    ceil_mode=False,
-    count_include_pad=True,
-    divisor_override=None,
-):
+    t: Nodes,
+    out: Output,
+    x: Traced,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    count_include_pad: bool = True,
+    divisor_override: int | None = None,
+) -> None:
     require(divisor_override is None, f"divisor_override={divisor_override} is not supported")
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
-        c, (h, w), zeros = (
-            x._mc.shape[0],
-            (s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))),
-            [0, *two(padding)],
-        )
-        padded = Result(out.new_empty((BATCH, c, h, w)))
+        sides = [s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))]
+        padded, zeros = Result(x.new_empty((BATCH, x._mc.shape[0], *sides))), [0, *two(padding)]
         t.node(padded, "pad", [x], named=t.functional("avgpool", ".pad"), before=zeros, after=zeros)
-        x, padding, stride = padded, 0, kernel_size if stride is None or stride == [] else stride
+        stride = kernel_size if stride is None or stride == [] else stride
+        pool(t, out, "avgpool", padded, kernel_size, stride, 0, ceil_mode)
+        return
     pool(t, out, "avgpool", x, kernel_size, stride, padding, ceil_mode)
 
 
-def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
+def pool(
+    t: Nodes, out: Output, op: str, x: Output, kernel: Any, stride: Any, pad: Any, ceil_mode: bool
+) -> None:
     """Adds a pooling node: globalpool if an avgpool's window is the whole image, else op."""
     _, h, w = x._mc.shape
     if op == "avgpool" and two(kernel) == [h, w] and not any(two(pad)):
@@ -260,7 +302,7 @@ def pool(t, out, op, x, kernel, stride, pad, ceil_mode):
     )
 
 
-def adaptive_avg_pool2d(t, out, x, output_size):
+def adaptive_avg_pool2d(t: Nodes, out: Output, x: Traced, output_size: Any) -> None:
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
     if size == [1, 1]:
         t.node(out, "globalpool", [x])
@@ -271,7 +313,9 @@ def adaptive_avg_pool2d(t, out, x, output_size):
     t.node(out, "adaptpool", [x], size=size)
 
 
-def adaptive_max_pool2d(t, out, x, output_size, return_indices=False):
+def adaptive_max_pool2d(
+    t: Nodes, out: Output, x: Traced, output_size: Any, return_indices: bool = False
+) -> None:
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
     require(
         all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])),
@@ -281,7 +325,9 @@ def adaptive_max_pool2d(t, out, x, output_size, return_indices=False):
     pool(t, out, "maxpool", x, kernel, kernel, 0, False)
 
 
-def mean(t, out, x, dim=None, keepdim=False, **rest):
+def mean(
+    t: Nodes, out: Output, x: Traced, dim: Any = None, keepdim: bool = False, **rest: Any
+) -> None:
     dims = [dim] if isinstance(dim, int) else list(dim or [])
     over = {
         x._mc.axes[d % (len(x._mc.axes) + 1) - 1] if d % (len(x._mc.axes) + 1) else "n"
@@ -292,7 +338,7 @@ def mean(t, out, x, dim=None, keepdim=False, **rest):
     t.node(out, "globalpool", [x], axes=x._mc.axes if keepdim else "c", any_axes=True)
 
 
-def reshape(t, out, x, *shape, **rest):
+def reshape(t: Nodes, out: Output, x: Traced, *shape: Any, **rest: Any) -> None:
     v, new = x._mc, list(out.shape[1:])
     c, h, w = v.shape
     forms = {"c h w": [c, h, w], "h w c": [h, w, c], "c l": [c, h * w], "l c": [h * w, c], "c": [c]}
@@ -309,20 +355,18 @@ def reshape(t, out, x, *shape, **rest):
     t.node(out, "flatten", [x], any_axes=True, axes="c")
 
 
-def permute(t, out, x, *dims, **rest):
-    dims = (
-        list(dims[0]) if dims and isinstance(dims[0], (list, tuple)) else list(dims or rest["dims"])
-    )
-    reorder(t, out, x, dims)
+def permute(t: Nodes, out: Output, x: Traced, *dims: Any, **rest: Any) -> None:
+    one = dims and isinstance(dims[0], (list, tuple))
+    reorder(t, out, x, list(dims[0] if one else dims or rest["dims"]))
 
 
-def transpose(t, out, x, a, b):
+def transpose(t: Nodes, out: Output, x: Traced, a: Any, b: Any) -> None:
     dims = list(range(x.dim()))
     dims[a], dims[b] = dims[b], dims[a]
     reorder(t, out, x, dims)
 
 
-def reorder(t, out, x, dims):
+def reorder(t: Nodes, out: Output, x: Traced, dims: Any) -> None:
     """Axis k of the result is axis dims[k] of the input. Only the axes change, so no node is
     added."""
     dims = [d % x.dim() for d in dims]
@@ -330,7 +374,7 @@ def reorder(t, out, x, dims):
     t.same(out, x, [x._mc.axes[d - 1] for d in dims[1:]])
 
 
-def cat(t, out, tensors, dim=0, **rest):
+def cat(t: Nodes, out: Output, tensors: Sequence[Traced], dim: Any = 0, **rest: Any) -> None:
     dim = rest.get("axis", dim)
     require(all(whole_value(x) for x in tensors), "all its inputs must be computed from the image")
     first = tensors[0]._mc
@@ -348,7 +392,7 @@ def cat(t, out, tensors, dim=0, **rest):
 ADDED_CONSTANT = "a constant can be added only to the image"
 
 
-def add(t, out, x, y, alpha=1, **rest):
+def add(t: Nodes, out: Output, x: Any, y: Any, alpha: float = 1, **rest: Any) -> None:
     if whole_value(x) and whole_value(y):
         require(alpha == 1, f"alpha={alpha:g} is not supported")
         require(
@@ -361,12 +405,12 @@ def add(t, out, x, y, alpha=1, **rest):
     t.affine(out, x, 1, y if alpha == 1 else y * alpha, ADDED_CONSTANT)
 
 
-def sub(t, out, x, y, alpha=1, **rest):
+def sub(t: Nodes, out: Output, x: Any, y: Any, alpha: float = 1, **rest: Any) -> None:
     require(whole_value(x) and not whole_value(y), "only a constant can be subtracted")
     t.affine(out, x, 1, -y if alpha == 1 else -y * alpha, ADDED_CONSTANT)
 
 
-def mul(t, out, x, y):
+def mul(t: Nodes, out: Output, x: Any, y: Any) -> None:
     if whole_value(x) and whole_value(y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
         require(
@@ -387,32 +431,38 @@ def mul(t, out, x, y):
     )
 
 
-def div(t, out, x, y, rounding_mode=None, **rest):
+def div(
+    t: Nodes, out: Output, x: Any, y: Any, rounding_mode: str | None = None, **rest: Any
+) -> None:
     require(whole_value(x) and not whole_value(y), "its divisor must be a constant")
     require(rounding_mode is None, f"rounding_mode={rounding_mode!r} is not supported")
     t.affine(out, x, 1 / y, 0, "its divisor must be one constant")
 
 
-def dropout(t, out, x, p=0.5, training=True, inplace=False):
+def dropout(
+    t: Nodes, out: Output, x: Traced, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> None:
     require(not training, "it must be inactive in evaluation")
     return t.node(out, "dropout", [x], axes=x._mc.axes, p=p) if p else t.same(out, x)
 
 
-def dropout2d(t, out, x, p=0.5, training=True, inplace=False):
+def dropout2d(
+    t: Nodes, out: Output, x: Traced, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> None:
     require(not training, "it must be inactive in evaluation")
     t.note("dropout of whole channels is omitted: mc-train does not apply it")
     t.same(out, x)
 
 
-def identity(t, out, x, *args, **kwargs):
+def identity(t: Nodes, out: Output, x: Traced, *args: Any, **kwargs: Any) -> None:
     t.same(out, x)
 
 
-def detach(t, out, x):
+def detach(t: Nodes, out: Output, x: Traced) -> None:
     require(False, "stopping the gradient is not supported")
 
 
-def log_softmax(t, out, x, dim=None, **rest):
+def log_softmax(t: Nodes, out: Output, x: Traced, dim: Any = None, **rest: Any) -> None:
     require(
         x._mc.axes == ("c",) and dim in (None, 1, -1),
         "its input must be the logits, and its axis the classes",
@@ -421,7 +471,7 @@ def log_softmax(t, out, x, dim=None, **rest):
     t.same(out, x, ["logits"])
 
 
-TABLE = {
+TABLE: dict[str, Handler] = {
     "conv2d": conv2d,
     "linear": linear,
     "batch_norm": batch_norm,

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import nn
 
-from .errors import Error, inside, need, warn
+from ..errors import Error, need, warn
 from .state import listed, owners, tensors_of
 from .unchanged import OWN
 
@@ -71,21 +71,11 @@ def _equal(x: Any, y: Any) -> bool:
     return bool(((x == y) | (x != x) & (y != y)).all())
 
 
-def compare(
-    a: nn.Module,
-    b: nn.Module,
-    groups: Any = None,
-    names: tuple[str, str] = ("a", "b"),
-    dtypes: bool = False,
+def compare_tensors(
+    a: nn.Module, b: nn.Module, names: tuple[str, str] = ("a", "b"), dtypes: bool = False
 ) -> None:
-    """Raises Error with the first difference in structure between two networks. names: theirs, for
-    the message.
-
-    groups  those of a, to which both belong. If mcz.torch.groups derived them, the operations on
-            its examples are compared, and the constants that they read. If not, buffers with
-            persistent=False are compared. Plain attributes may be results that forward keeps, and
-            settings may concern training only, so a difference is a warning.
-    dtypes  whether tensors must have the same dtype."""
+    """Raises Error unless two networks have the same tensors: names, shapes, ties and parameters.
+    names: the networks', for the message. dtypes: tensors must also have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
     other = [
         k
@@ -95,47 +85,42 @@ def compare(
         or x[k].shape != y[k].shape
         or (dtypes and x[k].dtype != y[k].dtype)
     ]
-    different = "{} and {} are different networks: ".format(*names)
-    need(
-        not other,
-        different
-        + "{} tensors of another name{} ({})".format(
-            len(other), ", shape or dtype" if dtypes else " or shape", listed(other)
-        ),
-    )
+    different = different_networks(names)
+    kinds = ", shape or dtype" if dtypes else " or shape"
+    need(not other, f"{different}{len(other)} tensors of another name{kinds} ({listed(other)})")
     ties, tied = owners(x), owners(y)
-    other = [k for k in ties if ties[k] != tied[k]]
-    for k in other[:1]:
-        (one, two), found = (
-            names if ties[k] != k else names[::-1],
-            ties[k] if ties[k] != k else tied[k],
-        )
-        raise Error(different + f'{one} ties "{k}" to "{found}", {two} does not')
+    for k in [k for k in ties if ties[k] != tied[k]][:1]:
+        one, two = names if ties[k] != k else names[::-1]
+        found = ties[k] if ties[k] != k else tied[k]
+        raise Error(f'{different}{one} ties "{k}" to "{found}", {two} does not')
     trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
     other = sorted((trained ^ same) & set(x))
-    need(
-        not other,
-        different + "{} of one of them are buffers ({})".format("parameters", listed(other)),
-    )
-    if hasattr(groups, "_differences"):
-        for net, name in ((a, names[0]), (b, names[1])):
-            if net is not groups.net or unequal(groups.made, dict(attributes(net))):
-                with inside(name):
-                    found = groups._differences(net)
-                need(not found, different + found)
-        return
+    need(not other, f"{different}parameters of one of them are buffers ({listed(other)})")
+
+
+def compare_attributes(a: nn.Module, b: nn.Module, names: tuple[str, str] = ("a", "b")) -> None:
+    """Raises Error if buffers outside the state_dict of two networks differ. Plain attributes may
+    be results that forward keeps, and settings may concern training only, so a difference is a
+    warning. names: the networks'."""
     other = unequal(
         *(
             {k: v for k, v in n.named_buffers() if k not in s}
             for n, s in ((a, a.state_dict()), (b, b.state_dict()))
         )
     )
-    need(not other, different + f"buffers outside the state_dict differ ({listed(other)})")
+    need(
+        not other,
+        f"{different_networks(names)}buffers outside the state_dict differ ({listed(other)})",
+    )
     other = unequal(dict(attributes(a)), dict(attributes(b)))
     if other:
+        places = listed([k or "the network itself" for k in other])
         warn(
-            "modules or attributes of {} and {} differ ({}). If they change results, "
-            "the networks are different".format(
-                *names, listed([k or "the network itself" for k in other])
-            )
+            f"modules or attributes of {names[0]} and {names[1]} differ ({places}). If they change "
+            "results, the networks are different"
         )
+
+
+def different_networks(names: tuple[str, str]) -> str:
+    """The start of a message about two different networks."""
+    return f"{names[0]} and {names[1]} are different networks: "

@@ -78,7 +78,7 @@ class Snapshot:
             return _equal(value, old)
         kept = self.containers[id(own)][1]
         if isinstance(own, set):
-            return own == kept
+            return bool(own == kept)
         if isinstance(own, dict):
             return own.keys() == kept.keys() and all(
                 self._same(v, kept[k], depth - 1) for k, v in own.items()
@@ -110,9 +110,9 @@ class Snapshot:
 @contextmanager
 def random_numbers_kept() -> Iterator[None]:
     """Afterwards restores PyTorch's generators of random numbers."""
-    with torch.random.fork_rng(
-        range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
-    ):
+    cuda: Any = torch.cuda
+    devices = range(cuda.device_count()) if cuda.is_initialized() else ()
+    with torch.random.fork_rng(devices):
         yield
 
 

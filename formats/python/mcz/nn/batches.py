@@ -24,8 +24,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from .errors import need
-from .evaluate import accepts, outputs
+from ..errors import need
+from .inputs import accepts, outputs
 
 Batches = Iterable[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
@@ -55,7 +55,8 @@ def loader_of(loader: Any) -> Batches:
         hasattr(loader, "__iter__") or hasattr(loader, "__getitem__"),
         f"a loader of batches expected, got {type(loader).__name__}",
     )
-    return loader
+    batches: Batches = loader
+    return batches
 
 
 def shown(items: Iterable[Any], text: str) -> Iterable[Any]:

@@ -1,34 +1,37 @@
 # SPDX-License-Identifier: Apache-2.0
 """Copy tensors from files and dictionaries into a PyTorch network."""
 
+from __future__ import annotations
+
 import itertools
 import os
 import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 from torch.nn.parameter import is_lazy
 
-import mcz
+from .. import safetensors
+from ..errors import Error, inside, need
+from ..graph import constant
+from ..header import Stream
+from ..stream import read as read_stream
 
-from . import safetensors
-from .errors import Error, inside, need
-from .graph import constant
-
-WRAPPERS = (
-    "_orig_mod",
-    "module",
-    "model",
-)  # from torch.compile; DataParallel and AveragedModel; Lightning
+Tensors = dict[str, torch.Tensor]
+# from torch.compile; DataParallel and AveragedModel; Lightning
+WRAPPERS = "_orig_mod", "module", "model"
 SHOWN = 3  # names per kind of mismatch in a message
 
 
-def _is_ignored(name):
+def _is_ignored(name: str) -> bool:
     """True for batch norm's counter and for what get_extra_state() returns."""
     return name.endswith(".num_batches_tracked") or name.rpartition(".")[2] == "_extra_state"
 
 
-def _check(name, v):
+def _check(name: str, v: Any) -> None:
     """Raises Error if a value is not a tensor of plain numbers in memory."""
     need(isinstance(v, torch.Tensor), f'"{name}" is not a tensor (got {type(v).__name__})')
     need(not is_lazy(v), f'"{name}" has no shape yet (run the network once)')
@@ -41,17 +44,17 @@ def _check(name, v):
     )
 
 
-def listed(names):
+def listed(names: Sequence[str]) -> str:
     """The first of some names, for a message."""
     return ", ".join([*names[:SHOWN]] + ["..."] * (len(names) > SHOWN))
 
 
-def tensors_of(net):
+def tensors_of(net: nn.Module) -> Tensors:
     """{name: tensor} of a network's state_dict, without num_batches_tracked and extra state. The
     tensors are the network's own, also if state_dict() is overridden and returns copies. Raises
     Error if that cannot be, or if there are other values, such as quantised tensors."""
     need(
-        isinstance(net, torch.nn.Module),
+        isinstance(net, nn.Module),
         f"a module expected, not its class ({net.__name__})"
         if isinstance(net, type)
         else f"a module expected, got {type(net).__name__}",
@@ -85,16 +88,16 @@ def tensors_of(net):
     return found
 
 
-def first_names(tensors):
+def first_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
     """{name: first name of the same tensor}"""
-    first = {}
+    first: dict[Any, str] = {}
     return {
         k: first.setdefault((v.device, v.data_ptr(), v.shape, v.stride()) if v.data_ptr() else k, k)
         for k, v in tensors.items()
     }
 
 
-def owners(tensors):
+def owners(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
     """{name: first name of the same tensor}. Raises Error if two tensors share memory in another
     way, such as a transposed view, because an order of one would move entries of the other."""
     found, spans = first_names(tensors), []
@@ -115,7 +118,7 @@ def owners(tensors):
     return found
 
 
-def _fits(shape, other):
+def _fits(shape: Iterable[int], other: Iterable[int]) -> bool:
     """True if the shapes agree up to trailing axes of 1, or up to any axes of 1 if the other is a
     vector."""
     shape, other = list(shape), list(other)
@@ -127,10 +130,11 @@ def _fits(shape, other):
     return shape == other
 
 
-def _own_name(net, name):
+def _own_name(net: nn.Module, name: str) -> str:
     """A tensor's name without the parts that wrappers add. A part stays if the network has a
     submodule of that name."""
-    module, parts = net, []
+    module: nn.Module | None = net
+    parts: list[str] = []
     for part in name.split("."):
         if (
             module is None
@@ -142,10 +146,12 @@ def _own_name(net, name):
     return ".".join(parts)
 
 
-def _own_names(net, tensors):
+def _own_names(net: nn.Module, tensors: Mapping[str, Any]) -> Tensors:
     """The tensors under the network's own names, without num_batches_tracked, extra state and
     AveragedModel's n_averaged."""
-    found, original, state = {}, {}, net.state_dict()
+    found: Tensors = {}
+    original: dict[str, str] = {}
+    state = net.state_dict()
     for name, v in tensors.items():
         own = _own_name(net, name)
         if _is_ignored(own) or (own == "n_averaged" and own not in state):
@@ -163,7 +169,7 @@ def _own_names(net, tensors):
     return found
 
 
-def _tensors(s):
+def _tensors(s: Stream) -> Tensors:
     """{name: tensor} of a weights stream, each in its own dtype."""
     wrong = [k for k, v in s.dtypes.items() if v not in ("float32", "float16", "bfloat16")]
     need(not wrong, 'tensor "{}" must be float32, float16 or bfloat16'.format("".join(wrong[:1])))
@@ -174,11 +180,11 @@ def _tensors(s):
     return {k: v.view(torch.bfloat16) if s.dtypes[k] == "bfloat16" else v for k, v in found.items()}
 
 
-def _name(dtype):
+def _name(dtype: torch.dtype) -> str:
     return str(dtype)[len("torch.") :]
 
 
-def _cast(k, v, dtype):
+def _cast(k: str, v: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change
     otherwise."""
     need(
@@ -194,7 +200,7 @@ def _cast(k, v, dtype):
     return cast
 
 
-def _same(a, b):
+def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
     """True if two tensors have the same values; NaN equals NaN."""
     if a is b:
         return True
@@ -202,7 +208,7 @@ def _same(a, b):
     return bool(((a == b) | (a != a) & (b != b)).all())
 
 
-def _match(mismatches):
+def _match(mismatches: Mapping[str, Mapping[str, str | None]]) -> None:
     """Raises Error if there are mismatches: {kind: {name: detail, or None}}."""
     texts = []
     for kind, tensors in mismatches.items():
@@ -223,7 +229,7 @@ def _match(mismatches):
         )
 
 
-def copy(net, tensors, strict=True):
+def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> list[str]:
     """Copies {name: tensor or array} into the network, as load() does. Returns notes for the
     user."""
     state = tensors_of(net)
@@ -283,11 +289,12 @@ def copy(net, tensors, strict=True):
     ]
 
 
-def read(weights):
+def read(weights: Any) -> Mapping[str, Any]:
     """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a
     dictionary."""
     if not isinstance(weights, (str, os.PathLike)):
-        return _tensors(weights) if hasattr(weights, "dtypes") else weights
+        found: Mapping[str, Any] = _tensors(weights) if isinstance(weights, Stream) else weights
+        return found
     path = os.fspath(weights)
     need(
         not path.endswith((".pt", ".pth")),
@@ -295,12 +302,12 @@ def read(weights):
     )
     if safetensors.is_safetensors(path):
         return safetensors.read(path)
-    s = mcz.read(path, "weights")
+    s = read_stream(path, "weights")
     with inside(path):
         return _tensors(s)
 
 
-def load(net, weights, strict=True):
+def load(net: nn.Module, weights: Any, strict: bool = True) -> nn.Module:
     """Copies weights and batch norm's statistics into a network, in place. Returns the network.
 
         net = mcz.torch.load(Net(), "a.mcz")

@@ -2,9 +2,17 @@
 """The tensor type that traces a network. torch_functions.py maps the functions called with it to
 nodes."""
 
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, ClassVar
+
 import torch
+from numpy.typing import NDArray
 
 BATCH = 2  # images in the traced batch
+
+Affine = tuple[NDArray[Any], NDArray[Any]]  # factor and summand per channel
 
 
 class Value:
@@ -13,7 +21,9 @@ class Value:
     channel that a tensor of pixels differs from the image by, before the network's own
     normalisation; None for other tensors."""
 
-    def __init__(self, node, shape, axes, affine=None):
+    def __init__(
+        self, node: str, shape: Iterable[int], axes: Iterable[str], affine: Affine | None = None
+    ) -> None:
         self.node, self.shape, self.axes, self.affine = node, tuple(shape), tuple(axes), affine
 
 
@@ -21,7 +31,7 @@ class Unsupported(Exception):
     """A call that graphs cannot represent, with the reason."""
 
 
-def require(ok, reason):
+def require(ok: object, reason: str) -> None:
     """Raises Unsupported unless ok."""
     if not ok:
         raise Unsupported(reason)
@@ -31,15 +41,19 @@ class Traced(torch.Tensor):
     """A tensor that reports each PyTorch function called with it to `trace`. `_mc` is its Value, or
     None."""
 
-    trace = None  # type: ignore[assignment]
+    trace: ClassVar[Any] = None  # the Trace that runs
+    _mc: Any
 
     @classmethod
-    def __torch_function__(cls, func, types, args=(), kwargs=None):
+    def __torch_function__(
+        cls, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
+    ) -> Any:
         kwargs = kwargs or {}
         values = [
             getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)
         ]  # before in-place changes
-        out = super().__torch_function__(func, types, args, kwargs)
+        base: Any = super()
+        out = base.__torch_function__(func, types, args, kwargs)
         if not any(isinstance(o, torch.Tensor) for o in flat([out])):
             return out
         if func.__name__ in ("__get__", "__set__") and not isinstance(out, Traced):
@@ -48,19 +62,19 @@ class Traced(torch.Tensor):
         return out
 
 
-def flat(x):
+def flat(x: Any) -> list[Any]:
     """The elements of nested lists, tuples and dictionaries, as one list."""
     if isinstance(x, (list, tuple)):
         return [y for e in x for y in flat(e)]
     return [y for e in x.values() for y in flat(e)] if isinstance(x, dict) else [x]
 
 
-def whole_value(x):
+def whole_value(x: Any) -> Value | None:
     """The Value of a traced tensor, else None."""
     return x._mc if isinstance(x, Traced) else None
 
 
-def stand_in(x, v):
+def stand_in(x: torch.Tensor, v: Value) -> Value | None:
     """A plausible Value of the result of an unsupported call, so that tracing can continue; None if
     there is none."""
     if x.dim() == len(v.axes) + 1:
@@ -75,5 +89,9 @@ class Result:
     """The result of an in-place operation, separate from the tensor, which still has its input's
     Value."""
 
-    def __init__(self, tensor):
-        self.shape, self._mc = tensor.shape, None
+    def __init__(self, tensor: torch.Tensor) -> None:
+        self.shape = tensor.shape
+        self._mc: Any = None
+
+
+Output = Traced | Result  # what a handler of a function gives a Value

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compute the nodes of a traced graph with PyTorch, and compare the logits with the network's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from ..graph import ACTIVATIONS, SETTINGS, constant
+from ..nn.inputs import outputs
+from .nodes import Nodes
+from .torch_functions import LOG_SOFTMAX
+
+NodeMap = dict[str, Any]  # a node as streams store it
+
+
+def window(n: NodeMap) -> dict[str, Any]:
+    """Stride and padding of a node, as arguments of PyTorch's functions."""
+    return {"stride": n["stride"], "padding": n["pad"]}
+
+
+def activation(n: NodeMap, x: torch.Tensor, w: Any) -> torch.Tensor:
+    """The result of PyTorch's function with the op's name. The node's settings are its keyword
+    arguments."""
+    f = getattr(torch, n["op"], None) or getattr(F, n["op"])  # functional.sigmoid warns
+    result: torch.Tensor = f(x, **{s.key: n.get(s.key, s.absent) for s in SETTINGS[n["op"]]})
+    return result
+
+
+# {op: function of the node n, its inputs x (N,C,H,W) and w, which returns the node's tensors by
+# name}
+EVALUATE: dict[str, Callable[..., torch.Tensor]] = {
+    **dict.fromkeys(ACTIVATIONS, activation),
+    "relu": lambda n, x, w: F.relu(x),  # a traced network has no delta
+    "leakyrelu": lambda n, x, w: F.leaky_relu(x, n["slope"]),
+    "conv": lambda n, x, w: F.conv2d(
+        x,
+        w("weight").reshape(n["out"], -1, *n["kernel"]),
+        w("bias") if n["bias"] else None,
+        groups=n["groups"],
+        **window(n),
+    ),
+    "linear": lambda n, x, w: F.linear(x.flatten(1), w("weight"), w("bias") if n["bias"] else None)[
+        ..., None, None
+    ],
+    "batchnorm": lambda n, x, w: F.batch_norm(
+        x, w("running_mean"), w("running_var"), w("weight"), w("bias"), eps=n["eps"]
+    ),
+    "layernorm": lambda n, x, w: F.layer_norm(
+        x.movedim(1, -1), x.shape[1:2], w("weight"), w("bias"), n["eps"]
+    ).movedim(-1, 1),
+    "groupnorm": lambda n, x, w: F.group_norm(x, n["groups"], w("weight"), w("bias"), n["eps"]),
+    "scale": lambda n, x, w: (
+        x * (w(None).reshape(-1, 1, 1) if constant(n["name"]) is None else constant(n["name"]))
+    ),
+    "add": lambda n, *x: sum(x[1:-1], x[0]),
+    "concat": lambda n, *x: torch.cat(x[:-1], 1),
+    "mul": lambda n, x, y, w: x * y,
+    "pad": lambda n, x, w: F.pad(x, [s[i] for i in (2, 1, 0) for s in (n["before"], n["after"])]),
+    "maxpool": lambda n, x, w: F.max_pool2d(x, n["kernel"], ceil_mode=n["ceil"], **window(n)),
+    "avgpool": lambda n, x, w: F.avg_pool2d(
+        x, n["kernel"], ceil_mode=n["ceil"], count_include_pad=False, **window(n)
+    ),
+    "globalpool": lambda n, x, w: x.mean((2, 3), keepdim=True),
+    "adaptpool": lambda n, x, w: F.adaptive_avg_pool2d(x, n["size"]),
+    "flatten": lambda n, x, w: x.flatten(1)[..., None, None],
+    "dropout": lambda n, x, w: x,
+    "loss": lambda n, x, w: x,
+}
+
+
+def verify(net: nn.Module, m: dict[str, Any], t: Nodes) -> None:
+    """Compares the logits of the graph m (a map) with the outputs that the network had first when t
+    traced it, on other images. Adds a difference to the problems of the trace t."""
+    x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
+    state, first = net.state_dict(), m["nodes"][0]
+    values: dict[str, torch.Tensor] = {}
+    a, b = (
+        torch.tensor(np.broadcast_to(v, (len(first["mean"]),)).copy(), dtype=x.dtype).view(-1, 1, 1)
+        for v in t.normalise or (1.0, 0.0)
+    )
+    with torch.no_grad():
+        values["pixels"] = x * a + b
+        outs = [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
+        for n in m["nodes"][1:]:
+            values[n["name"]] = EVALUATE[n["op"]](
+                n,
+                *(values[i] for i in n["in"]),
+                lambda s, n=n: state["{}.{}".format(n["name"], s) if s else n["name"]],
+            )
+        heads = [values[n["name"]].flatten(1) for n in m["nodes"] if n["op"] == "loss"]
+        logits, expected = torch.cat(heads), torch.cat(outs[: len(heads)])
+        if LOG_SOFTMAX in t.notes:
+            logits = logits.log_softmax(1)
+        error, largest = (logits - expected).abs().max().item(), expected.abs().max().item()
+    if not error <= 1e-4 * max(largest, 1e-3) or not math.isfinite(error):
+        t.problems.append(
+            f"(the network itself): the graph's logits differ by {error:g} (largest logit: "
+            f"{largest:g}): the network branches "
+            "on its input, or overwrites a tensor that it needs later"
+        )

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Align two or more networks: PyTorch runs them, mc's programs match their units. mcz.torch has the
+public names."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from torch import nn
+
+from ..errors import need
+from ..files import Path, replacing
+from ..header import Stream
+from ..nn.batches import Batches, input_of, loader_of, read
+from ..nn.state import listed
+from ..nn.unchanged import random_numbers_kept
+from ..programs import find, pipe
+from ..stream import read as read_stream
+from ..writing import write
+from .derive import groups as derive
+from .moments import joint_moments
+from .network import Network
+
+# that align by them
+PROGRAMS = {"activations": ("mc-corr", "mc-hungarian"), "weights": ("mc-match",)}
+
+
+def save(net: nn.Module, path: Path, groups: Any) -> str:
+    """Writes a network's weights stream, as mc-convert --groups does: for mc-match, mc-permute and
+    mc-info.
+
+        mcz.torch.save(a, "a.mcz", groups)
+
+    It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as
+    float32. Returns the content id, or raises mcz.Error if groups do not fit the network, or
+    numbers are not finite."""
+    network = Network(net, groups)
+    meta, own = network.meta(), network.tensors
+    need(not any(v.is_complex() for v in own.values()), "streams hold no complex numbers")
+    wrong = [k for k, v in own.items() if v.is_floating_point() and not bool(v.isfinite().all())]
+    need(not wrong, f"streams hold finite numbers only (not {listed(wrong)})")
+    tensors, dtypes = network.arrays()
+    return write(path, "weights", meta, tensors, dtypes=dtypes)
+
+
+def _keep(found: bytes, path: Path | None, groups: Any) -> Stream:
+    """The permutation or joint set of a stream, which is also written to the path."""
+    if path is not None:
+        with replacing(path) as f:
+            f.write(found)
+    p = read_stream(io.BytesIO(found), "permutation")
+    p.groups = groups
+    return p
+
+
+def _check_arguments(loader: Batches | None, groups: Any, by: str, options: Sequence[str]) -> None:
+    """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
+    need(by in PROGRAMS, f'by must be "activations" or "weights" (got {by!r})')
+    need(
+        not isinstance(options, str) and all(isinstance(v, str) for v in options),
+        f'options must be a list of texts, such as ["--seed", "2"] (got {options!r})',
+    )
+    need(
+        loader is not None or (by == "weights" and groups is not None),
+        'a loader of batches expected, got None (groups suffice with by="weights")',
+    )
+    if loader is not None:
+        loader_of(loader)
+    for name in PROGRAMS[by]:
+        find(name)
+
+
+def align(
+    a: nn.Module,
+    b: nn.Module,
+    loader: Batches | None,
+    groups: Any = None,
+    by: str = "activations",
+    path: Path | None = None,
+    options: Sequence[str] = (),
+    progress: bool = True,
+    **moments: Any,
+) -> Stream:
+    """Aligns the units of b to those of a with mc-corr and mc-hungarian, or with mc-match.
+
+        p = mcz.torch.align(a, b, loader)
+        p.tensors["conv"]                                 # int32 (K): new unit i is b's unit p[i]
+
+    a, b     networks of one architecture, each on any device.
+    loader   batches, as for mcz.torch.moments. With by="weights" and groups it may be None.
+    groups   as mcz.groups describes; default: mcz.torch.groups(a, x) of the first batch.
+    by       "activations": their correlation over the loader; "weights": inner products of the
+             parameters.
+    path     a permutation stream to write as well.
+    options  options of mc-hungarian, or with by="weights" of mc-match: ["--seed", "2"].
+    progress  show a progress bar if tqdm is installed.
+    moments  further arguments of mcz.torch.moments: at, stage.
+
+    Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings
+    become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
+    OSError, before it reads the loader, if a program is missing."""
+    _check_arguments(loader, groups, by, options)
+    with random_numbers_kept():
+        images: Iterator[Any] = iter(())
+        if loader is not None:
+            images = read(loader, "align" if progress else "")
+        if groups is None:
+            first = next(images)
+            groups = derive(a, input_of(first), progress=progress)
+            images = itertools.chain([first], images)
+        network = Network(a, groups)
+        network.compare(b)
+        if by == "activations":
+            sums = io.BytesIO()
+            joint_moments(network, b, images, sums, **moments)
+            programs = ["mc-corr", "--no-progress"], ["mc-hungarian", *options]
+            return _keep(pipe(sums.getvalue(), *programs), path, groups)
+    with tempfile.TemporaryDirectory() as folder:
+        names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
+        for net, name in zip((a, b), names):
+            save(net, name, groups)
+        found = pipe(b"", ["mc-match", "--no-progress", *options, *names])
+        return _keep(found, path, groups)
+
+
+def align_many(
+    nets: Sequence[nn.Module],
+    loader: Batches | None = None,
+    groups: Any = None,
+    by: str = "activations",
+    path: Path | None = None,
+    options: Sequence[str] = (),
+    progress: bool = True,
+    **moments: Any,
+) -> Stream:
+    """Brings the units of several networks to one order, with mc-corr and mc-hungarian --joint, or
+    mc-match --joint.
+
+        joint = mcz.torch.align_many(nets, loader)
+        merged = mcz.torch.merge_many(nets, joint)
+
+    nets     different networks of one architecture, each on any device.
+    loader   batches, as for mcz.torch.moments, which are read once for each pair of networks. With
+             by="weights" groups suffice.
+    groups   as mcz.groups describes; default: mcz.torch.groups(net, x) of the first network and
+             batch.
+    by       "activations": their correlation over the loader; "weights": inner products of the
+             parameters.
+    path     a permutation stream to write as well.
+    options  options of mc-hungarian --joint, or with by="weights" of mc-match --joint: ["--seed",
+             "2"].
+    progress  show a progress bar for each pair if tqdm is installed.
+    moments  further arguments of mcz.torch.moments: at, stage.
+
+    Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
+    permutation of one network. Raises mcz.Error if networks or groups do not fit or the loader is
+    empty, and OSError if a program is not on PATH."""
+    need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
+    nets = list(nets)
+    _check_arguments(loader, groups, by, options)
+    need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
+    need(
+        not hasattr(loader, "__next__"),
+        "a loader that can be read again expected, got an iterator (list(loader))",
+    )
+    with random_numbers_kept(), tempfile.TemporaryDirectory() as folder:
+        if groups is None and loader is not None:
+            groups = derive(nets[0], input_of(next(read(loader))), progress=progress)
+        network = Network(nets[0], groups)
+        for i, net in enumerate(nets[1:], 2):
+            network.compare(net, ("network 1", f"network {i}"))
+        if by == "weights":
+            names = _weights(nets, groups, folder)
+            program = ["mc-match", "--no-progress"]
+        else:
+            text = "align {} and {}" if progress else ""
+            names = list(_matrices(nets, loader or (), groups, folder, text, moments))
+            program = ["mc-hungarian"]
+        return _keep(pipe(b"", [*program, "--joint", *options, *names]), path, groups)
+
+
+def _weights(nets: Sequence[nn.Module], groups: Any, folder: str) -> list[str]:
+    """Writes the networks. Returns the paths."""
+    names = [os.path.join(folder, f"net-{i + 1}.mcz") for i in range(len(nets))]
+    for net, name in zip(nets, names):
+        save(net, name, groups)
+    return names
+
+
+def _matrices(
+    nets: Sequence[nn.Module],
+    loader: Batches,
+    groups: Any,
+    folder: str,
+    text: str,
+    moments: dict[str, Any],
+) -> Iterator[str]:
+    """Writes the matrices of all pairs of networks. Yields the paths. text: of a progress bar, with
+    places for the networks' numbers, or empty."""
+    networks = [Network(net, groups) for net in nets]
+    for (i, a), (j, b) in itertools.combinations(enumerate(networks, 1), 2):
+        sums, name = io.BytesIO(), os.path.join(folder, f"networks-{i}-{j}.mcz")
+        joint_moments(a, b.module, read(loader, text.format(i, j)), sums, **moments)
+        with open(name, "wb") as f:
+            f.write(pipe(sums.getvalue(), ["mc-corr", "--no-progress"]))
+        yield name

@@ -1,0 +1,328 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Curves between two networks. mcz.torch has the public name."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeVar
+
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from .. import groups as group_files
+from ..errors import inside, need, whole
+from ..files import Path
+from ..nn.batches import Batches, Loss, measure
+from ..nn.copies import duplicate
+from ..nn.norms import norms, statistics
+from ..nn.state import Tensors, copy, tensors_of
+from ..nn.unchanged import evaluating
+from ..stream import read as read_stream
+from ..stream import widened
+from ..table import Points as Rows
+from ..writing import history, write
+from .merge import expect_same
+from .network import Network
+from .permute import permutation_of, reader, warn_other
+from .points import NO_LABELS, Points
+from .training import Trainer, step
+
+T = TypeVar("T")
+
+
+class Curve(Points):
+    """A path of networks from a to b: a Bezier curve or a polygonal chain through control points,
+    or a straight line.
+
+        c = mcz.torch.Curve(a, b, p)                      # on the straight line
+        c.train(loader, epochs=5).save("curve.mcz")
+        c.evaluate({"train": loader, "test": test}).write("curve.tsv")
+        middle = c.point(.5, loader)
+
+    a, b     networks of one architecture, which are copied. The curve is on a's device.
+    p        a permutation for b, as align() returns it, or the path of one; None if b is aligned.
+    kind     "bezier": Σ C(n,i) tⁱ (1−t)ⁿ⁻ⁱ point_i; "chain": straight from point to point.
+    control_points  the number of points between the ends, 0 (a straight line) to 62.
+    groups   the groups of p; default: p.groups, which only align() and align_many() set. save()
+             writes them too.
+
+    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires
+    PyTorch 2.2. Raises mcz.Error if networks or permutation do not fit."""
+
+    def __init__(
+        self,
+        a: nn.Module,
+        b: nn.Module,
+        p: Any = None,
+        kind: str = "bezier",
+        control_points: int = 1,
+        groups: Any = None,
+    ) -> None:
+        need(kind in ("bezier", "chain"), f'kind must be "bezier" or "chain" (got {kind!r})')
+        whole("control_points", control_points, 0, 62)
+        self.permutation, groups = permutation_of(p, groups)
+        first = Network(a, groups)
+        expect_same(first, b)
+        second = first.twin(b)
+        self.training: dict[str, Any] = {}  # the arguments of train(), for the stream
+        self.symmetry, self.ids = group_files.text(first.rows), [first.id(), second.id()]
+        source = reader(second, self.permutation)
+        if self.permutation is not None:
+            warn_other(self.permutation, {"a": first, "b": second}, self.ids)
+            self.ids.append(self.permutation.id)
+        super().__init__(duplicate(a), kind)
+        start = self.tensors(tensors_of(self.net).__getitem__, False)
+        end, last = self.tensors(source), control_points + 1
+        inner = [
+            {k: torch.lerp(v, end[k], i / last) for k, v in start.items()} for i in range(1, last)
+        ]
+        self.points = [start, *inner, end]
+
+    def __repr__(self) -> str:
+        parameters = sum(self.points[0][k].numel() for k in self.names)
+        return f"<{self.kind} curve, {len(self.points)} points, {parameters} parameters>"
+
+    def coefficients(self, t: float) -> list[float]:
+        """The weights of the points at t in [0, 1]; their sum is 1.
+
+            mcz.torch.Curve(a, b, kind="chain").coefficients(.25)                # [.5, .5, 0]
+
+        Raises mcz.Error for another t."""
+        need(isinstance(t, (int, float)) and 0 <= t <= 1, f"t must be from 0 to 1 (got {t!r})")
+        n = len(self.points) - 1
+        if self.kind == "chain":
+            return [max(0.0, 1 - abs(t * n - i)) for i in range(n + 1)]
+        return [math.comb(n, i) * t**i * (1 - t) ** (n - i) for i in range(n + 1)]
+
+    def train(
+        self,
+        loader: Batches,
+        epochs: int = 250,
+        lr: float = 0.01,
+        momentum: float = 0.9,
+        decay: float | None = None,
+        schedule: Callable[[int], float] = step,
+        optimizer: Callable[[list[torch.Tensor]], Any] | None = None,
+        loss: Loss = F.cross_entropy,
+        seed: int = 1,
+        log: Path | None = None,
+        progress: bool = True,
+    ) -> Curve:
+        """Trains the control points as mc-bezier does, with one t ~ U[0, 1] per batch. Returns the
+        curve.
+
+            c.train(loader, epochs=20, log="curve.log.json")
+            c.train(loader, epochs=5, optimizer=lambda p: torch.optim.AdamW(p, weight_decay=0))
+
+        loader     batches (x, y), or dictionaries with "labels", as for evaluate().
+        lr, momentum  of SGD with Nesterov's momentum.
+        decay      multiplies half the squared norm of the point at t; default: 5e-4, or 0 with your
+                   own optimizer.
+        schedule   the factor of the learning rate in an epoch, counted from 0.
+        optimizer  makes an optimizer of the control points, instead of SGD.
+        loss       loss(output, y), as in evaluate(). The default ignores auxiliary outputs.
+        seed       of t, dropout, and a loader that uses PyTorch's global generator, which is
+                   restored.
+        log        a log to write, as mc-bezier --log-json does: for mc-plot log.
+        progress   show a progress bar if tqdm is installed.
+
+        Parameters of a with requires_grad=False stay on the straight line. Modules that train()
+        leaves in evaluation mode, such as a frozen batch norm, stay in it. Raises mcz.Error, and
+        leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
+        need(len(self.points) > 2, "a straight line has no control points to train")
+        whole("epochs", epochs, 1)
+        once = epochs > 1 and hasattr(loader, "__next__")
+        need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
+        need(
+            optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
+            "optimizer must make an optimizer of the control points (lambda p: "
+            "torch.optim.AdamW(p, 1e-3))",
+        )
+        need(callable(schedule), f"schedule must be a function of the epoch (got {schedule!r})")
+        decay = (0.0 if optimizer else 5e-4) if decay is None else decay
+        trainer = Trainer(self, decay, loss, schedule)
+        try:
+            trainer.start(optimizer or trainer.sgd(lr, momentum))
+            trainer.run(loader, epochs, seed, progress)
+        except BaseException:
+            trainer.undo()
+            raise
+        self.training = {
+            "epochs": epochs,
+            "lr": float(trainer.rates[0]),
+            "weight-decay": float(decay),
+            "seed": seed,
+        }
+        if log is not None:
+            trainer.write_log(log)
+        return self
+
+    def _statistics(self, ts: Sequence[float], loader: Batches, progress: bool) -> list[Tensors]:
+        """Batch norm's statistics at each t."""
+        runs = [lambda x, t=t: self.run(self.at(t, self.names + self.others), x) for t in ts]
+        return statistics(self.net, runs, loader, self.device, progress)
+
+    def point(self, t: float, loader: Batches | None = None, progress: bool = False) -> nn.Module:
+        """The network at t in [0, 1], a new module in evaluation mode.
+
+            middle = c.point(.5, loader)
+
+        loader  batches (x, y), x or dictionaries that re-estimate batch norm's statistics; without
+                it they are interpolated.
+
+        Raises mcz.Error for another t, or if the loader does not fit."""
+        tensors = self.at(t)
+        if loader is not None and norms(self.net):
+            tensors.update(self._statistics([t], loader, progress)[0])
+        net = duplicate(self.net)
+        state = tensors_of(net)
+        with torch.no_grad():
+            for k, v in tensors.items():
+                state[k].copy_(v)
+        return net.eval()  # last: it may change weights
+
+    def evaluate(
+        self,
+        loaders: Mapping[str, Batches] | Batches,
+        points: int = 65,
+        bn: Batches | None = None,
+        loss: Loss = F.cross_entropy,
+        progress: bool = True,
+    ) -> Rows:
+        """Measures loss and accuracy along the curve, as mc-eval does, in one pass over each
+        loader.
+
+            rows = c.evaluate({"train": loader, "test": test}, points=33)
+            rows.write("curve.tsv", summary="curve.summary.tsv")
+
+        loaders  {name: batches}, without augmentation; or the batches, for the name "data". A batch
+                 is (x, y), the network's input and its labels, or a dictionary of its arguments
+                 with "labels". x is a tensor, a tuple of arguments or {argument: value}. If the
+                 network's forward has an argument "labels", it gets those of a dictionary.
+        points   their number, at evenly spaced t from 0 to 1.
+        bn       batches that re-estimate batch norm's statistics at each point; default: the first
+                 of the loaders.
+        loss     loss(output, y) of the network's whole output, the mean over a batch; y may be
+                 anything. Default: cross entropy of the logits (N, K, ...) and labels (N, ...), or
+                 the network's own output.loss if it got the labels.
+
+        The loss is the mean over all labels except those of -100; with your own loss, over all
+        inputs. The network's own loss counts as the mean over the labels of a batch. The accuracy
+        is that of the same labels. It is left out if y are not classes of the logits, and for the
+        network's own loss if an input has several labels: language models shift them.
+
+        Returns the rows. Raises mcz.Error if a loss is not finite or a loader does not fit."""
+        whole("points", points, 2)
+        loaders = loaders if isinstance(loaders, Mapping) else {"data": loaders}
+        need(loaders, "no loaders")
+        ts = [i / (points - 1) for i in range(points)]
+        rows: list[dict[str, float]] = [{"t": t} for t in ts]
+        statistics: list[Tensors] = [{} for _ in ts]
+        if norms(self.net):
+            statistics = self._statistics(
+                ts, next(iter(loaders.values())) if bn is None else bn, progress
+            )
+        for name, loader in loaders.items():
+            with inside(name), evaluating(self.net), torch.no_grad():
+                sums, weight, labels = self._sums(
+                    self.batches(loader, name if progress else "", loss), ts, statistics, loss
+                )
+                need(weight, NO_LABELS)
+            for row, (total, correct) in zip(rows, sums):
+                need(
+                    math.isfinite(total),
+                    "the loss on {} is not finite at t = {:.9g}".format(name, row["t"]),
+                )
+                row[name + ".loss"] = total / weight
+                if not math.isnan(correct):
+                    row[name + ".accuracy"] = 100 * correct / labels
+        return Rows(
+            rows,
+            [
+                math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
+                for u, v in itertools.pairwise(self.at(t, self.names) for t in ts)
+            ],
+        )
+
+    def _sums(
+        self, batches: Iterable[Any], ts: Sequence[float], statistics: Sequence[Tensors], loss: Loss
+    ) -> tuple[list[list[float]], int, int]:
+        """([loss, correct labels] at each t, their weight and number of labels) over all
+        batches."""
+        sums, weight, labels = [[0.0, 0.0] for _ in ts], 0, 0
+        for x, y in batches:
+            for t, own, s in zip(ts, statistics, sums):
+                found = measure(self.run({**self.at(t), **own}, x), x, y, loss)
+                s[:] = s[0] + float(found.loss) * found.weight, s[1] + found.correct
+            weight, labels = weight + found.weight, labels + found.labels
+        return sums, weight, labels
+
+    def save(self, path: Path) -> str:
+        """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier
+        --point.
+
+            c.save("curve.mcz")
+
+        Numbers are float32. Integers and constants are not part of the stream. Returns its content
+        id. Raises OSError if it cannot be written."""
+        meta = {
+            "net": "groups",
+            "dataset": "",
+            "symmetry": self.symmetry,
+            "curve": self.kind,
+            "points": len(self.points),
+        }
+        tensors = {
+            f"{i}/{k}": p[self.owners[k]].cpu().float().numpy()
+            for i, p in enumerate(self.points)
+            for k in sorted(self.owners, key=str.encode)
+        }
+        if self.permutation is not None:
+            groups = self.permutation.meta["groups"]
+            meta["groups"] = [
+                {k: g[k] for k in ("name", "size", "within", "unit") if k in g} for g in groups
+            ]
+            tensors.update(
+                ("permutation/" + g["name"], self.permutation.tensors[g["name"]]) for g in groups
+            )
+        made = history("mcz.torch.Curve", {"a": self.ids[0], "b": self.ids[1], **self.training})
+        return write(path, "curve", meta, tensors, history=made, inputs=self.ids)
+
+    @classmethod
+    def load(cls, path: Path, net: nn.Module) -> Curve:
+        """Reads a curve stream, also one of mc-bezier, for a network with the same tensors. Its
+        integers, such as indices, and constants must be those of the curve's networks.
+
+            c = mcz.torch.Curve.load("curve.mcz", Net())
+
+        Raises mcz.Error if the stream is damaged or the tensors do not match."""
+        s = read_stream(path, "curve")
+        nets = []
+        for i in range(s.meta["points"]):
+            nets.append(duplicate(net))
+            with inside(os.fspath(path)):
+                copy(nets[-1], {**_buffers(net), **_below(f"{i}/", widened(s))})
+        c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
+        for point, middle in zip(c.points[1:-1], nets[1:-1]):
+            point.update(c.tensors(tensors_of(middle).__getitem__))
+        c.symmetry, c.ids = s.meta.get("symmetry", c.symmetry), s.inputs or c.ids
+        if "groups" in s.meta:
+            tensors = _below("permutation/", s.tensors)
+            c.permutation = replace(s, kind="permutation", tensors=tensors)
+        return c
+
+
+def _below(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
+    """The tensors whose names start with a prefix, without it."""
+    return {k[len(prefix) :]: v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _buffers(net: nn.Module) -> Tensors:
+    """The tensors of a network that are not parameters."""
+    parameters = dict(net.named_parameters(remove_duplicate=False))
+    return {k: v for k, v in tensors_of(net).items() if k not in parameters}

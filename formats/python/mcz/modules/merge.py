@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Means of networks, computed tensor by tensor. mcz.torch has the public names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import need, warn
+from ..members import member
+from ..nn.batches import Batches
+from ..nn.copies import duplicate
+from ..nn.inputs import call
+from ..nn.norms import norms, statistics
+from ..nn.state import first_names, listed, tensors_of
+from ..nn.structure import unequal
+from ..stream import read
+from .network import Network
+from .permute import permutation_of, reader, warn_other
+
+CHUNK = 1 << 18  # numbers that are summed at once
+
+
+def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -> None:
+    """Raises Error unless a mean of the networks makes sense: they have the same structure and
+    dtypes. names: theirs, in messages."""
+    a.compare(b, names, dtypes=True)
+    x, y = (
+        {k: v for k, v in tensors_of(n).items() if not v.is_floating_point()} for n in (a.module, b)
+    )
+    need(
+        not any(v.is_complex() for v in x.values()), "tensors of complex numbers are not supported"
+    )
+    other = unequal(x, y)
+    integers = f"integers of {names[0]} and {names[1]} differ"
+    need(all(x[k].numel() == 1 for k in other), f"{integers}, and have no mean ({listed(other)})")
+    if other:  # such as counters
+        warn(f"{integers}; the result has those of {names[0]} ({listed(other)})")
+    masks = unequal(_masks(a.module), _masks(b))
+    need(
+        not masks,
+        f"networks with different masks of torch.nn.utils.prune have no mean ({listed(masks)})",
+    )
+    scaled = [
+        k
+        for k, m in a.module.named_modules()
+        if type(m).__name__ == "_SpectralNorm"
+        or any(type(f).__name__ == "SpectralNorm" for f in m._forward_pre_hooks.values())
+    ]
+    if scaled:
+        warn(
+            "the mean of weights with spectral norm has another norm; remove_spectral_norm first "
+            f"({listed(scaled)})"
+        )
+
+
+def _masks(net: nn.Module) -> dict[str, torch.Tensor]:
+    """The masks of torch.nn.utils.prune."""
+    own = tensors_of(net)
+    return {k: v for k, v in own.items() if k.endswith("_mask") and k[:-5] + "_orig" in own}
+
+
+# ---- sums ----------------------------------------------------------------------------------------
+
+
+def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """Float64 numbers in another dtype, rounded once. PyTorch rounds to float32 first: that step
+    must not reach the middle of two narrow numbers, so an inexact float32 gets an odd last bit
+    here."""
+    if torch.finfo(dtype).bits >= 32:
+        return x.to(dtype)
+    near = x.float()
+    bits = near.view(torch.int32) - (near.double().abs() > x.abs()).int()
+    return torch.where(near.double() == x, near, (bits | 1).view(torch.float32)).to(dtype)
+
+
+def _pieces(tensors: Sequence[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
+    """Yields views of tensors of one shape, in pieces of about CHUNK numbers along their longest
+    axis."""
+    tensors = [v.reshape(1) if v.dim() == 0 else v for v in tensors]
+    axis = max(range(tensors[0].dim()), key=tensors[0].size)
+    length = tensors[0].size(axis)
+    step = max(1, CHUNK * length // max(1, tensors[0].numel()))
+    for start in range(0, length, step):
+        yield [v.narrow(axis, start, min(step, length - start)) for v in tensors]
+
+
+@torch.no_grad()
+def combine(
+    networks: Sequence[Network],
+    permutations: Sequence[Any],
+    weights: Sequence[float],
+    divisor: float,
+    names: Sequence[str],
+) -> nn.Module:
+    """Σ weight_i · permuted network_i / divisor, a copy of the first network, as mc-merge computes
+    it: sums in float64, in the order of the networks, without those of weight 0, rounded once.
+    Warns of numbers that are not finite.
+
+    permutations  of each network, or None.
+    names         the networks', in messages."""
+    result, wrong = duplicate(networks[0].module), []
+    sources = [reader(n, p) for n, p in zip(networks, permutations)]
+    buffers, out = {k for k, _ in networks[0].module.named_buffers()}, tensors_of(result)
+    for k, own in first_names(out).items():
+        if own != k or not out[k].is_floating_point():
+            continue
+        terms = [(s(k).detach(), w, n) for s, w, n in zip(sources, weights, names) if w > 0]
+        for n in _write_mean(out[k], terms, divisor, k in buffers):
+            wrong.append(f"{k} of {n}")
+    if wrong:
+        warn(f"the mean has numbers that are not finite ({listed(wrong)})")
+    return result
+
+
+def _write_mean(
+    out: torch.Tensor,
+    terms: Sequence[tuple[torch.Tensor, float, str]],
+    divisor: float,
+    infinities: bool,
+) -> list[str]:
+    """Writes the sum of weighted tensors, divided. terms: (tensor, weight, name). Returns the names
+    of those with numbers that are not finite. infinities: they may be, as in a mask."""
+    device = out.device
+    wrong: dict[str, None] = {}
+    if device.type == "mps":  # which has no float64
+        device = torch.device("cpu")
+    for target, *parts in _pieces([out, *(v for v, _, _ in terms)]):
+        total: torch.Tensor | None = None
+        for part, (_, w, name) in zip(parts, terms):
+            bad = part.isnan() if infinities else part.isfinite().logical_not_()
+            wrong.update({name: None} if bool(bad.any()) else {})
+            wide = part.to(device)
+            wide = wide * w if wide.dtype == torch.float64 else wide.double().mul_(w)
+            total = wide if total is None else total.add_(wide)
+        if total is None:
+            raise AssertionError("all weights are 0")
+        # a number would become its reciprocal on CUDA
+        total /= torch.tensor(divisor, dtype=torch.float64, device=device)
+        target.copy_(_rounded(total, target.dtype))
+    return list(wrong)
+
+
+@torch.no_grad()
+def finished(net: nn.Module, loader: Batches | None, example: Any) -> nn.Module:
+    """A new network in evaluation mode, after its batch norms' statistics are re-estimated if there
+    is a loader. example: that of its groups, or None."""
+    if loader is not None and norms(net):
+        state = tensors_of(net)
+        device = next(iter(state.values())).device
+        runs = [lambda x: call(net, x)]
+        for k, v in statistics(net, runs, loader, device, example=example)[0].items():
+            state[k].copy_(v)
+    return net.eval()
+
+
+def merge(
+    a: nn.Module,
+    b: nn.Module,
+    p: Any = None,
+    t: float = 0.5,
+    loader: Batches | None = None,
+    groups: Any = None,
+) -> nn.Module:
+    """The network at t on the straight line from a (t = 0) to b, a new module in evaluation mode.
+
+        merged = mcz.torch.merge(a, b, mcz.torch.align(a, b, loader), loader=loader)
+
+    p, groups  a permutation for b, as for Curve, or {group: integers (K)}; None if b is aligned.
+    loader     batches, as for Curve.point, that re-estimate batch norm's statistics; without it
+               they are interpolated.
+
+    Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor.
+    Warns if align computed the permutation for other networks, or if numbers are not finite. Raises
+    mcz.Error if networks or permutation do not fit."""
+    need(isinstance(t, (int, float)) and 0 <= t <= 1, f"t must be from 0 to 1 (got {t!r})")
+    if isinstance(p, Mapping):
+        need(groups is not None, "the groups of the permutation are missing (groups=)")
+    else:
+        p, groups = permutation_of(p, groups)
+    first = Network(a, groups)
+    expect_same(first, b)
+    second = first.twin(b)
+    result = combine([first, second], [None, p], [1 - t, t], 1, "ab")
+    warn_other(p, {"a": first, "b": second})
+    return finished(result, loader, first.example)
+
+
+def merge_many(
+    nets: Sequence[nn.Module],
+    joint: Any = None,
+    loader: Batches | None = None,
+    groups: Any = None,
+    weights: Sequence[float] | None = None,
+) -> nn.Module:
+    """The mean of several networks as mc-merge computes it, a new module in evaluation mode.
+
+        merged = mcz.torch.merge_many(nets, mcz.torch.align_many(nets, loader), loader=loader)
+
+    nets     networks of one architecture.
+    joint    a joint set, as align_many() returns it, or the path of one; None if the networks are
+             in one order.
+    loader   batches, as for Curve.point, that re-estimate batch norm's statistics; without it they
+             are averaged.
+    groups   the groups of joint; default: joint.groups, which only align_many() sets.
+    weights  the networks' weights, which are divided by their sum; default: equal.
+
+    Sums are in float64 and rounded once. Needs memory for the result, and twice its largest tensor.
+    Warns if numbers are not finite. Raises mcz.Error if the networks, the joint set or the weights
+    do not fit."""
+    need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
+    nets = list(nets)
+    weights = [1.0] * len(nets) if weights is None else list(weights)
+    need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
+    numbers = all(isinstance(w, (int, float)) for w in weights)
+    need(
+        len(weights) == len(nets) and numbers and min(weights) >= 0 < sum(weights) < float("inf"),
+        f"one weight of at least 0 per network expected, finite and not all 0 (got {weights})",
+    )
+    weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
+    joint = read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
+    groups = getattr(joint, "groups", None) if groups is None else groups
+    first = Network(nets[0], groups)
+    for i, net in enumerate(nets[1:], 2):
+        expect_same(first, net, ("network 1", f"network {i}"))
+    networks = [first, *map(first.twin, nets[1:])]
+    members = [None] * len(nets) if joint is None else _members(networks, joint)
+    names = [f"network {i + 1}" for i in range(len(nets))]
+    result = combine(networks, members, weights, sum(weights), names)
+    return finished(result, loader, first.example)
+
+
+def _members(networks: Sequence[Network], joint: Any) -> list[Any]:
+    """The permutation of each network, found by its content id."""
+    need("members" in getattr(joint, "meta", {}), "a joint set expected (align_many returns one)")
+    need(networks[0].groups is not None, "the groups of the joint set are missing (groups=)")
+    ids = [n.id() for n in networks]
+    other = ", ".join(str(i) for i, own in enumerate(ids, 1) if own not in joint.meta["members"])
+    need(not other, f"the joint set was computed for other networks (not network {other})")
+    return [member(joint, own) for own in ids]

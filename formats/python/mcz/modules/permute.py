@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Permute the units of a network, and what depends on them. mcz.torch has the public name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from ..errors import need, warn
+from ..header import Stream
+from ..nn.permuted import Axes, axes_of, moved
+from ..nn.state import listed, owners
+from ..stream import read
+from .network import Network
+
+# state of optimizers with the parameter's shape
+LIKE_PARAMETER = {
+    *("grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum"),
+    *("square_avg", "grad_avg", "acc_delta", "prev", "step_size", "ax"),
+}
+
+
+# ---- the networks of a permutation ---------------------------------------------------------------
+
+
+def permutation_of(p: Any, groups: Any) -> tuple[Stream | None, Any]:
+    """(stream or None, groups) of a permutation stream or the path of one."""
+    p = read(p, "permutation") if isinstance(p, (str, os.PathLike)) else p
+    need(
+        p is None or hasattr(p, "meta"), f"p must be a permutation stream (got {type(p).__name__})"
+    )
+    groups = getattr(p, "groups", None) if groups is None else groups
+    need(p is None or groups is not None, "the groups of the permutation are missing (groups=)")
+    return p, groups
+
+
+def _expected(p: Any, groups: Any) -> tuple[str | None, str | None] | None:
+    """The ids of the networks (a, b) that a permutation stream was computed for, None for one that
+    is unknown. None if both are, or if they may be ids with other groups than these."""
+    made = getattr(p, "history", None) or []
+    sources = [e for e in made if e["tool"] in ("mcz.torch.moments", "mc-match")]
+    same = all(e["tool"] == "mcz.torch.moments" for e in sources)
+    if getattr(p, "groups", None) is not None:
+        same = p.groups is groups
+    if not sources or not same or any(dict(e["args"]).get("streams") for e in sources):
+        return None
+    if getattr(p, "network", None) is not None:  # a member of a joint set
+        return p.reference, p.network
+    if len(sources) != 1 or made[-1]["tool"] not in ("mc-hungarian", "mc-match"):
+        return None
+    own = dict(sources[0]["args"])
+    return own.get("a"), own.get("b")
+
+
+def warn_other(p: Any, networks: Mapping[str, Network], ids: Sequence[str] | None = None) -> None:
+    """Warns if a permutation was computed for other networks than these: {"a": network, "b":
+    network}, or one of them. ids: theirs, if they are known."""
+    expected = _expected(p, next(iter(networks.values())).groups)
+    if expected:
+        own = dict(zip(networks, ids or [n.id() for n in networks.values()]))
+        other = [n for n, x in zip("ab", expected) if n in own and x not in (None, own[n])]
+        if other:
+            names = " and ".join(other)
+            warn(f"the permutation was computed for other networks (not this {names})")
+
+
+# ---- orders --------------------------------------------------------------------------------------
+
+
+def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
+    """{group: order} of a permutation, which must fit the network and its groups."""
+    need(
+        "members" not in getattr(permutation, "meta", {}),
+        "one permutation expected, got a joint set (mcz.member selects one)",
+    )
+    permutation = getattr(permutation, "tensors", permutation)
+    need(
+        isinstance(permutation, Mapping),
+        f"a permutation expected: a stream, or {{group: integers}} (got "
+        f"{type(permutation).__name__})",
+    )
+    orders = {k: np.asarray(v) for k, v in permutation.items()}
+    need(network.groups is not None, "the groups of the permutation are missing (groups=)")
+    sizes, left = network.sizes, _biases_left(network)
+    if left:
+        warn(f"the groups move the outputs of layers without their biases ({listed(left)})")
+    wrong = [
+        '"{}" is only in the {}'.format(g, "groups" if g in sizes else "permutation")
+        for g in sorted(set(sizes) ^ set(orders))
+    ]
+    wrong += [
+        f'"{g}": {sizes[g]} units expected, got {orders[g].size}'
+        for g in sizes
+        if g in orders and orders[g].size != sizes[g]
+    ]
+    wrong += [
+        f'"{g}": integers expected, got {p.dtype}'
+        for g, p in orders.items()
+        if p.dtype.kind not in "iu"
+    ]
+    need(not wrong, "the permutation does not match the groups: {}".format("; ".join(wrong)))
+    for g, p in orders.items():
+        need(
+            np.array_equal(np.sort(p), np.arange(len(p))), f'group "{g}": each unit must occur once'
+        )
+    return orders
+
+
+def _biases_left(network: Network) -> list[str]:
+    """The biases of layers whose outputs the groups move, but not these biases."""
+    shapes, moving = network.shapes, {(r.tensor, r.axis) for r in network.rows}
+    return [
+        k
+        for k, shape in shapes.items()
+        if len(shape) == 1
+        and k.endswith(".bias")
+        and (k, 0) not in moving
+        and (k[:-4] + "weight", 0) in moving
+        and shapes[k[:-4] + "weight"][0] == shape[0]
+    ]
+
+
+def reader(network: Network, permutation: Any) -> Callable[[str], torch.Tensor]:
+    """A function that returns the tensor of a name, permuted if there is a permutation, which is
+    checked first."""
+    state = network.tensors
+    if permutation is None:
+        return state.__getitem__
+    orders = orders_of(network, permutation)
+    axes, first = axes_of(state, network.rows), owners(state)
+    return lambda name: moved(state[name], axes.get(first[name], []), orders)
+
+
+def _training_state(
+    network: Network, optimizer: torch.optim.Optimizer, axes: Mapping[str, Axes]
+) -> list[tuple[torch.Tensor, Axes]]:
+    """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the
+    parameters."""
+    own = {id(p) for g in optimizer.param_groups for p in g["params"]}
+    found: list[tuple[torch.Tensor, Axes]] = []
+    known, first = False, owners(network.tensors)
+    wrong = [
+        f'its attribute "{k}"'
+        for k, v in vars(optimizer).items()
+        if isinstance(v, torch.optim.Optimizer)
+    ]
+    for name, p in network.module.named_parameters():
+        known = known or id(p) in own
+        for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items():
+            if k in LIKE_PARAMETER and isinstance(v, torch.Tensor) and v.shape == p.shape:
+                found.append((v, axes.get(first[name], [])))
+            elif not isinstance(v, (int, float, type(None))) and not (
+                isinstance(v, torch.Tensor) and v.numel() == 1
+            ):
+                wrong.append(f'"{k}" of {name}')
+    need(known, "the optimizer has none of the network's parameters")
+    need(not wrong, f"the optimizer's state cannot be permuted: {listed(wrong)}")
+    return found
+
+
+def permute(
+    net: nn.Module, permutation: Any, groups: Any, optimizer: torch.optim.Optimizer | None = None
+) -> nn.Module:
+    """Permutes the units of a network in place. The network computes the same function. Returns the
+    network.
+
+        mcz.torch.permute(b, "p.mcz", groups)
+
+    permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or
+                 {group: integers (K)}: the new unit i is the old unit p[i].
+    groups       as mcz.groups describes.
+    optimizer    the network's optimizer, if training is to continue. Without it, gradients and the
+                 optimizer's state are not permuted, and training continues differently.
+
+    State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted
+    as its parameter. Numbers, such as step, stay. Other state, such as Adafactor's factors or that
+    of LBFGS, is refused by name.
+
+    Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state
+    do not fit. Warns if align computed the permutation for another network, such as one that is
+    permuted already."""
+    p = permutation
+    if isinstance(permutation, (str, os.PathLike)):
+        p = read(permutation, "permutation")
+    network = Network(net, groups)
+    if network.derived:
+        known = Network(network.derived.net, groups)
+        known.compare(net, ("the network of the groups", "this network"))
+    orders, tensors = orders_of(network, p), network.tensors
+    axes = axes_of(tensors, network.rows)
+    moving = [] if optimizer is None else _training_state(network, optimizer, axes)
+    warn_other(p, {"b": network})
+    moving += [(v, axes[k]) for k, v in tensors.items() if k in axes]
+    need(
+        not any((0 in v.stride() and v.numel() > 1) or v.is_inference() for v, _ in moving),
+        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone "
+        "it)",
+    )
+    with torch.no_grad():
+        for tensor, own in moving:
+            tensor.copy_(moved(tensor, own, orders))
+    return net

@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Training of a curve's control points, as mc-bezier does it."""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import need
+from ..files import Path, replacing
+from ..nn.batches import Batches, Loss, Measured, first_tensor, measure
+from ..nn.copies import duplicate
+from ..nn.state import Tensors
+from ..nn.unchanged import evaluating
+from .points import NO_LABELS, Points
+
+
+def step(epoch: int) -> float:
+    """mc-bezier's default schedule: the factor of the learning rate in an epoch, counted from 0."""
+    return 0.5 ** (epoch // 20) * 0.9996**epoch
+
+
+def _modes(net: nn.Module) -> list[bool]:
+    """The modes of a network's modules after train(), which may be overridden."""
+    return [m.training for m in duplicate(net).train().modules()]
+
+
+@torch.enable_grad()
+def gradient_at(
+    curve: Points, t: float, x: Any, y: Any, loss: Loss
+) -> tuple[Measured, Tensors, Tensors]:
+    """(loss and accuracy, parameters at t, the loss's gradient there)."""
+    point = {k: v.requires_grad_() for k, v in curve.at(t, curve.names).items()}
+    found = measure(curve.run({**curve.at(t, curve.others), **point}, x), x, y, loss)
+    gradient = torch.autograd.grad(found.loss, list(point.values()), allow_unused=True)
+    return (
+        found._replace(loss=found.loss.detach()),
+        {k: v.detach() for k, v in point.items()},
+        {k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(point.items(), gradient)},
+    )
+
+
+class Trainer:
+    """Trains the control points of a curve, with one t ~ U[0, 1] per batch.
+
+    decay     multiplies half the squared norm of the point at t
+    loss      loss(output, y)
+    schedule  the factor of the learning rate in an epoch, counted from 0
+    rates     the learning rates of the optimizer before training"""
+
+    def __init__(
+        self, curve: Points, decay: float, loss: Loss, schedule: Callable[[int], float]
+    ) -> None:
+        self.curve, self.decay, self.loss, self.schedule = curve, decay, loss, schedule
+        self.names = [k for k in curve.names if curve.trained[k]]
+        need(self.names, "no parameter of a requires gradients")
+        self.free = curve.points[1:-1]
+        self.before = [dict(p) for p in self.free]
+        self.log = ""
+
+    @staticmethod
+    def sgd(lr: float, momentum: float) -> Callable[[list[torch.Tensor]], torch.optim.Optimizer]:
+        """Makes SGD with Nesterov's momentum."""
+        return lambda tensors: torch.optim.SGD(tensors, lr, momentum, nesterov=momentum > 0)
+
+    def start(self, optimizer: Callable[[list[torch.Tensor]], Any]) -> None:
+        """Replaces the control points by copies, which an optimizer trains."""
+        flat = []
+        for p in self.free:
+            p.update((k, p[k].clone()) for k in self.curve.names)
+            flat += [p[k] for k in self.names]
+        self.opt = optimizer(flat)
+        self.rates: list[float] = [g["lr"] for g in self.opt.param_groups]
+
+    def undo(self) -> None:
+        """Restores the control points."""
+        for p, old in zip(self.free, self.before):
+            p.update(old)
+
+    def run(self, loader: Batches, epochs: int, seed: int, progress: bool) -> None:
+        """Trains. Raises Error if the loss is not finite."""
+        net = self.curve.net
+        with torch.random.fork_rng(), evaluating(net, training=_modes(net)):
+            torch.manual_seed(seed)
+            draws = torch.Generator().manual_seed(seed)
+            for epoch in range(1, epochs + 1):
+                for group, rate in zip(self.opt.param_groups, self.rates):
+                    group["lr"] = rate * self.schedule(epoch - 1)
+                text = f"epoch {epoch}/{epochs}" if progress else ""
+                means = self._epoch(self.curve.batches(loader, text, self.loss), draws)
+                need(
+                    math.isfinite(means["objective"]),
+                    f"the loss is not finite in epoch {epoch} (try a smaller lr)",
+                )
+                line = {"event": "epoch", "epoch": epoch, "epochs": epochs, **means}
+                self.log += json.dumps(line, separators=(",", ":")) + "\n"
+
+    def write_log(self, path: Path) -> None:
+        """Writes the log, as mc-bezier --log-json does."""
+        with replacing(path, "t") as f:
+            f.write(self.log)
+
+    def _epoch(
+        self, batches: Iterable[tuple[Any, Any]], draws: torch.Generator
+    ) -> dict[str, float]:
+        """Trains an epoch. Returns its means for the log."""
+        images = labels = weight = steps = 0
+        total, norm, correct, start = 0.0, 0.0, 0.0, time.monotonic()
+        for x, y in batches:
+            t = float(torch.rand((), generator=draws))
+            found, point, gradient = gradient_at(self.curve, t, x, y, self.loss)
+            for c, p in zip(self.curve.coefficients(t)[1:-1], self.free):
+                for k in self.names:
+                    p[k].grad = c * (gradient[k] + self.decay * point[k])
+            self.opt.step()
+            images, steps = images + len(first_tensor((y, x))), steps + 1
+            weight, labels = weight + found.weight, labels + found.labels
+            total, correct = total + float(found.loss) * found.weight, correct + found.correct
+            norm += 0.5 * self.decay * float(sum((point[k] * point[k]).sum() for k in self.names))
+            if not math.isfinite(total + norm):
+                break
+        self.opt.zero_grad()
+        need(weight, NO_LABELS)
+        accuracy = {} if math.isnan(correct) else {"accuracy": 100 * correct / labels}
+        return {
+            "loss": total / weight,
+            **accuracy,
+            "decay": norm / steps,
+            "objective": total / weight + norm / steps,
+            "lr": self.opt.param_groups[0]["lr"],
+            "images_per_second": images / max(time.monotonic() - start, 1e-9),
+        }

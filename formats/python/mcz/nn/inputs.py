@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The inputs and outputs of a network, and a call that reports the exceptions of its code."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import Error
+
+
+def outputs(out: Any) -> list[Any]:
+    """The tensors in a network's output, which is a tensor, a tuple, a dictionary or an object with
+    `logits`: the logits first, then the rest of a tuple. None of a dictionary's if it has several
+    and no "logits"."""
+    if isinstance(out, (tuple, list)):
+        return [o for o in out if o is not None]
+    if isinstance(out, Mapping):
+        return [out["logits"]] if "logits" in out else list(out.values()) * (len(out) == 1)
+    return [out.logits if hasattr(out, "logits") and not isinstance(out, torch.Tensor) else out]
+
+
+def arguments(x: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The (args, kwargs) of a network's input: a tensor, a tuple of the arguments, or a dictionary
+    of them, in an order that does not depend on the dictionary's."""
+    if isinstance(x, Mapping):
+        return (), dict(sorted(x.items()))
+    return (tuple(x) if isinstance(x, (tuple, list)) else (x,)), {}
+
+
+def _signature(net: Any) -> inspect.Signature | None:
+    """The signature of a network's forward, or None if it is unknown."""
+    try:
+        return inspect.signature(net.forward)
+    except (AttributeError, TypeError, ValueError):
+        return None
+
+
+def accepts(net: nn.Module, name: str) -> bool:
+    """True if a network's forward has an argument of this name, or any keyword arguments."""
+    found = _signature(net)
+    return found is not None and any(
+        k == name or p.kind is p.VAR_KEYWORD for k, p in found.parameters.items()
+    )
+
+
+def fit(net: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raises Error if the arguments do not fit the network's forward."""
+    signature = _signature(net)
+    if signature is None:
+        return
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as e:
+        n = sum(
+            p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+            for p in signature.parameters.values()
+        )
+        raise Error(
+            "the network takes {} argument{}, but the input has {} "
+            "(for a batch (inputs, labels) pass batch[0])".format(n, "s" * (n != 1), len(args))
+            if len(args) > n
+            else f"the input does not fit the network: {e} (several arguments: give "
+            "them as a dictionary, or as a tuple: ((x1, x2), y))"
+        ) from None
+
+
+def form(x: Any) -> str:
+    """The arguments of a network's input as text: names, and shapes with N for the batch."""
+    args, kwargs = arguments(x)
+    return ", ".join(
+        (
+            k + " ({})".format(", ".join(map(str, ["N", *v.shape[1:]])))
+            if isinstance(v, torch.Tensor)
+            else f"{k} {v}"
+        ).strip()
+        for k, v in [*zip([""] * len(args), args), *kwargs.items()]
+    )
+
+
+def brief(e: Exception) -> str:
+    """An exception's type and first line, shortened."""
+    text = next((line.strip() for line in str(e).splitlines() if line.strip()), "")
+    return "{}: {}".format(
+        type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200]
+    )
+
+
+def call(net: Any, x: Any, run: Callable[..., Any] | None = None, hint: str = "") -> Any:
+    """The network's output for an input. run: a function that runs it. Raises Error with the
+    exception of the network's code, and the hint."""
+    args, kwargs = arguments(x)
+    fit(net, args, kwargs)
+    try:
+        return (run or net)(*args, **kwargs)
+    except Error:
+        raise
+    except Exception as e:
+        raise Error(f"the network does not run on inputs {form(x)}: {brief(e)}{hint}") from e
