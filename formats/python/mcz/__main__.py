@@ -43,6 +43,7 @@ def show(path: str, check: bool) -> None:
 
 
 def main(paths: list[str]) -> int:
+    """Runs the program. Returns its exit status."""
     if {"-h", "--help"} & set(paths):
         print(__doc__)
         return 0

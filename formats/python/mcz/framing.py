@@ -132,7 +132,7 @@ def blocks(parts: Iterable[tuple[bytes, int]]) -> Iterator[bytes]:
     objects = bytearray()
 
     def block(width: int, raw: bytes | bytearray) -> bytes:
-        planes = np.frombuffer(raw, "u1").reshape(-1, width).T.tobytes()
+        planes: bytes = np.frombuffer(raw, "u1").reshape(-1, width).T.tobytes()
         return bytes([width]) + len(raw).to_bytes(4, "little") + planes
 
     for raw, width in parts:

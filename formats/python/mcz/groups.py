@@ -226,64 +226,22 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     Returns (list of Row, {group: number of units}). Raises mcz.Error with every row that does not
     fit.
     """
-    problems: list[str] = []
-    sizes: dict[str, int] = {}
-    counted: dict[str, dict[int, int]] = {}
     need(
         not isinstance(groups, str) or "\n" not in groups,
         "a path expected, got the text of a group file (write it to a file)",
     )
-    wrong = [
-        f"{k}: {v} expected, got {tuple(shapes[k])}"
-        for k, v in getattr(groups, "shapes", {}).items()
-        if k in shapes and tuple(shapes[k]) != v
-    ]
-    need(
-        not wrong,
-        "the groups are of a network with other shapes ({})".format(
-            "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3))
-        ),
-    )
+    _check_shapes(getattr(groups, "shapes", {}), shapes)
     if isinstance(groups, (str, os.PathLike)):
         groups = read(groups)
-    found = [
-        _row(r)
-        for r in (_declared(groups, shapes, problems) if isinstance(groups, dict) else groups)
-    ]
+    problems: list[str] = []
+    declared = _declared(groups, shapes, problems) if isinstance(groups, Mapping) else groups
+    found = [_row(r) for r in declared]
+    sizes: dict[str, int] = {}
+    counted: dict[str, dict[int, int]] = {}  # the parts of each axis
     for r in found:
-        shape = tuple(shapes.get(r.tensor, ()))
-        length = shape[r.axis] * r.parts if 0 <= r.axis < len(shape) and 0 not in shape else 0
-        parts = counted.setdefault(r.tensor, {}).setdefault(r.axis, r.parts)
-        if not NAME.fullmatch(r.group):
-            problems.append(
-                f'group "{r.group}": a name must be 1 to 119 printable ASCII characters without '
-                "spaces"
-            )
-        elif r.tensor not in shapes:
-            problems.append(f'group "{r.group}": unknown tensor "{r.tensor}"')
-        elif r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
-            problems.append(
-                f'group "{r.group}": "{r.tensor}" is not a name that group files can hold'
-            )
-        elif r.parts != 1 and (r.axis < 1 or r.parts < 2 or not length or shape[0] % r.parts):
-            problems.append(
-                f'group "{r.group}": axis {r.axis} of "{r.tensor}", of shape {shape}, cannot be '
-                f"counted over {r.parts} parts"
-            )
-        elif parts != r.parts:
-            problems.append(
-                f'group "{r.group}": axis {r.axis} of "{r.tensor}" must be counted over the same '
-                "parts in all rows"
-            )
-        elif r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
-            problems.append(
-                f'group "{r.group}": {r.count} units at indices {r.offset} to {_end(r) - 1} do not '
-                f'fit axis {r.axis} of "{r.tensor}", of shape {shape}'
-            )
-        elif sizes.setdefault(r.group, r.count) != r.count:
-            problems.append(
-                f'group "{r.group}": {sizes[r.group]} units expected in "{r.tensor}", got {r.count}'
-            )
+        problem = _problem(r, shapes, sizes, counted)
+        if problem:
+            problems.append(f'group "{r.group}": {problem}')
     if not problems:
         problems = [
             f'group "{r.group}": moves entries of "{r.tensor}" between its {parts} parts'
@@ -302,6 +260,43 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     need(len(sizes) <= MAX_GROUPS, f"more than {MAX_GROUPS} groups")
     _check_units(found, shapes, sizes)
     return found, sizes
+
+
+def _check_shapes(expected: Shapes, shapes: Shapes) -> None:
+    """Raises Error if groups were derived for a network with other shapes."""
+    wrong = [
+        f"{k}: {v} expected, got {tuple(shapes[k])}"
+        for k, v in expected.items()
+        if k in shapes and tuple(shapes[k]) != v
+    ]
+    some = "; ".join(wrong[:3] + ["..."] * (len(wrong) > 3))
+    need(not wrong, f"the groups are of a network with other shapes ({some})")
+
+
+def _problem(
+    r: Row, shapes: Shapes, sizes: dict[str, int], counted: dict[str, dict[int, int]]
+) -> str:
+    """The reason why a row does not fit the network, or "". Adds the row to sizes and counted."""
+    shape = tuple(shapes.get(r.tensor, ()))
+    length = shape[r.axis] * r.parts if 0 <= r.axis < len(shape) and 0 not in shape else 0
+    parts = counted.setdefault(r.tensor, {}).setdefault(r.axis, r.parts)
+    axis = f'axis {r.axis} of "{r.tensor}"'
+    if not NAME.fullmatch(r.group):
+        return "a name must be 1 to 119 printable ASCII characters without spaces"
+    if r.tensor not in shapes:
+        return f'unknown tensor "{r.tensor}"'
+    if r.tensor.startswith("#") or any(c in r.tensor for c in "\0\t\n"):
+        return f'"{r.tensor}" is not a name that group files can hold'
+    if r.parts != 1 and (r.axis < 1 or r.parts < 2 or not length or shape[0] % r.parts):
+        return f"{axis}, of shape {shape}, cannot be counted over {r.parts} parts"
+    if parts != r.parts:
+        return f"{axis} must be counted over the same parts in all rows"
+    if r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
+        units = f"{r.count} units at indices {r.offset} to {_end(r) - 1}"
+        return f"{units} do not fit {axis}, of shape {shape}"
+    if sizes.setdefault(r.group, r.count) != r.count:
+        return f'{sizes[r.group]} units expected in "{r.tensor}", got {r.count}'
+    return ""
 
 
 def _direct(found: Iterable[Row], shapes: Shapes) -> tuple[dict[Row, Place], list[Row]]:

@@ -124,7 +124,7 @@ def _check(t: Any) -> None:
 
 def _array(t: dict[str, Any], data: bytes) -> NDArray[Any]:
     start, end = t["data_offsets"]
-    a = np.frombuffer(data[start:end], TYPES[t["dtype"]]).reshape(t["shape"])
+    a: NDArray[Any] = np.frombuffer(data[start:end], TYPES[t["dtype"]]).reshape(t["shape"])
     return (a.astype("<u4") << 16).view("<f4") if t["dtype"] == "BF16" else a
 
 

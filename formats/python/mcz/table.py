@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disallow-untyped-defs
 """The tables of mc-eval."""
 
 from __future__ import annotations

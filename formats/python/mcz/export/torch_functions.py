@@ -34,6 +34,7 @@ def two_or_none(v: Any) -> list[Any]:
 
 
 def no_dilation(dilation: Any) -> None:
+    """Raises Unsupported for a dilated window."""
     require(two(dilation) == [1, 1], f"dilation {tuple(two(dilation))} is not supported")
 
 
@@ -48,6 +49,7 @@ def conv2d(
     dilation: Any = 1,
     groups: int = 1,
 ) -> None:
+    """A conv node."""
     no_dilation(dilation)
     kernel = list(weight.shape[2:])
     if padding == "same":
@@ -70,6 +72,7 @@ def conv2d(
 def linear(
     t: Nodes, out: Output, x: Traced, weight: torch.Tensor, bias: torch.Tensor | None = None
 ) -> None:
+    """A linear node, or a conv node with a kernel of 1 for each pixel."""
     require(x._mc.axes[-1] == "c", "the last axis of its input must be the channels")
     settings: dict[str, Any] = {"out": weight.shape[0], "bias": bias is not None}
     if len(x._mc.axes) == 1:
@@ -109,6 +112,7 @@ def batch_norm(
     momentum: float | None = 0.1,
     eps: float = 1e-05,
 ) -> None:
+    """A batchnorm node."""
     require(running_mean is not None, "running statistics are required (track_running_stats=True)")
     require(weight is not None, "weight and bias are required (affine=True)")
     require(not training, "it must use running statistics in evaluation")
@@ -138,6 +142,7 @@ def layer_norm(
     bias: torch.Tensor | None = None,
     eps: float = 1e-05,
 ) -> None:
+    """A layernorm node, over the channels of each pixel."""
     require(
         x._mc.axes[-1] == "c" and len(normalized_shape) == 1,
         "it must normalise over the channels alone",
@@ -160,6 +165,7 @@ def group_norm(
     bias: torch.Tensor | None = None,
     eps: float = 1e-05,
 ) -> None:
+    """A groupnorm node."""
     require(x._mc.axes[0] == "c", "channels must be its first axis")
     require(weight is not None and bias is not None, "weight and bias are required (affine=True)")
     t.node(
@@ -199,6 +205,7 @@ def hardtanh(
     max_val: float = 1.0,
     inplace: bool = False,
 ) -> None:
+    """A relu6 node."""
     require(
         (min_val, max_val) == (0, 6), f"its range must be 0 to 6 (got {min_val:g} to {max_val:g})"
     )
@@ -208,6 +215,7 @@ def hardtanh(
 def pad(
     t: Nodes, out: Output, x: Traced, pad: Any, mode: str = "constant", value: float | None = None
 ) -> None:
+    """A pad node, for zeros around channels, rows and columns."""
     require(mode == "constant", f"mode={mode!r} is not supported")
     require(not value, f"only zeros can be padded (got {value})")
     pairs = list(zip(pad[::2], pad[1::2]))  # the last axis first
@@ -257,6 +265,7 @@ def max_pool2d(
     ceil_mode: bool = False,
     return_indices: bool = False,
 ) -> None:
+    """A maxpool node."""
     no_dilation(dilation)
     pool(t, out, "maxpool", x, kernel_size, stride, padding, ceil_mode)
 
@@ -272,6 +281,7 @@ def avg_pool2d(
     count_include_pad: bool = True,
     divisor_override: int | None = None,
 ) -> None:
+    """An avgpool node; if the padding counts, after a pad node."""
     require(divisor_override is None, f"divisor_override={divisor_override} is not supported")
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
         sides = [s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))]
@@ -303,6 +313,7 @@ def pool(
 
 
 def adaptive_avg_pool2d(t: Nodes, out: Output, x: Traced, output_size: Any) -> None:
+    """A globalpool node for one pixel, an adaptpool node otherwise."""
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
     if size == [1, 1]:
         t.node(out, "globalpool", [x])
@@ -316,6 +327,7 @@ def adaptive_avg_pool2d(t: Nodes, out: Output, x: Traced, output_size: Any) -> N
 def adaptive_max_pool2d(
     t: Nodes, out: Output, x: Traced, output_size: Any, return_indices: bool = False
 ) -> None:
+    """A maxpool node, for windows of equal size."""
     size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
     require(
         all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])),
@@ -328,6 +340,7 @@ def adaptive_max_pool2d(
 def mean(
     t: Nodes, out: Output, x: Traced, dim: Any = None, keepdim: bool = False, **rest: Any
 ) -> None:
+    """A globalpool node, for the mean of all pixels."""
     dims = [dim] if isinstance(dim, int) else list(dim or [])
     over = {
         x._mc.axes[d % (len(x._mc.axes) + 1) - 1] if d % (len(x._mc.axes) + 1) else "n"
@@ -339,6 +352,7 @@ def mean(
 
 
 def reshape(t: Nodes, out: Output, x: Traced, *shape: Any, **rest: Any) -> None:
+    """A flatten node, or other axes for the same numbers."""
     v, new = x._mc, list(out.shape[1:])
     c, h, w = v.shape
     forms = {"c h w": [c, h, w], "h w c": [h, w, c], "c l": [c, h * w], "l c": [h * w, c], "c": [c]}
@@ -356,11 +370,13 @@ def reshape(t: Nodes, out: Output, x: Traced, *shape: Any, **rest: Any) -> None:
 
 
 def permute(t: Nodes, out: Output, x: Traced, *dims: Any, **rest: Any) -> None:
+    """Other axes, in this order."""
     one = dims and isinstance(dims[0], (list, tuple))
     reorder(t, out, x, list(dims[0] if one else dims or rest["dims"]))
 
 
 def transpose(t: Nodes, out: Output, x: Traced, a: Any, b: Any) -> None:
+    """Other axes: two exchanged."""
     dims = list(range(x.dim()))
     dims[a], dims[b] = dims[b], dims[a]
     reorder(t, out, x, dims)
@@ -375,6 +391,7 @@ def reorder(t: Nodes, out: Output, x: Traced, dims: Any) -> None:
 
 
 def cat(t: Nodes, out: Output, tensors: Sequence[Traced], dim: Any = 0, **rest: Any) -> None:
+    """A concat node, along the channels."""
     dim = rest.get("axis", dim)
     require(all(whole_value(x) for x in tensors), "all its inputs must be computed from the image")
     first = tensors[0]._mc
@@ -393,6 +410,7 @@ ADDED_CONSTANT = "a constant can be added only to the image"
 
 
 def add(t: Nodes, out: Output, x: Any, y: Any, alpha: float = 1, **rest: Any) -> None:
+    """An add node, or a summand of the image."""
     if whole_value(x) and whole_value(y):
         require(alpha == 1, f"alpha={alpha:g} is not supported")
         require(
@@ -406,11 +424,13 @@ def add(t: Nodes, out: Output, x: Any, y: Any, alpha: float = 1, **rest: Any) ->
 
 
 def sub(t: Nodes, out: Output, x: Any, y: Any, alpha: float = 1, **rest: Any) -> None:
+    """A summand of the image."""
     require(whole_value(x) and not whole_value(y), "only a constant can be subtracted")
     t.affine(out, x, 1, -y if alpha == 1 else -y * alpha, ADDED_CONSTANT)
 
 
 def mul(t: Nodes, out: Output, x: Any, y: Any) -> None:
+    """A mul node, a scale node, or a constant factor."""
     if whole_value(x) and whole_value(y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
         require(
@@ -434,6 +454,7 @@ def mul(t: Nodes, out: Output, x: Any, y: Any) -> None:
 def div(
     t: Nodes, out: Output, x: Any, y: Any, rounding_mode: str | None = None, **rest: Any
 ) -> None:
+    """A constant factor."""
     require(whole_value(x) and not whole_value(y), "its divisor must be a constant")
     require(rounding_mode is None, f"rounding_mode={rounding_mode!r} is not supported")
     t.affine(out, x, 1 / y, 0, "its divisor must be one constant")
@@ -442,6 +463,7 @@ def div(
 def dropout(
     t: Nodes, out: Output, x: Traced, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> None:
+    """A dropout node."""
     require(not training, "it must be inactive in evaluation")
     return t.node(out, "dropout", [x], axes=x._mc.axes, p=p) if p else t.same(out, x)
 
@@ -449,20 +471,24 @@ def dropout(
 def dropout2d(
     t: Nodes, out: Output, x: Traced, p: float = 0.5, training: bool = True, inplace: bool = False
 ) -> None:
+    """Nothing, and a note: mc-train has no such dropout."""
     require(not training, "it must be inactive in evaluation")
     t.note("dropout of whole channels is omitted: mc-train does not apply it")
     t.same(out, x)
 
 
 def identity(t: Nodes, out: Output, x: Traced, *args: Any, **kwargs: Any) -> None:
+    """Nothing: the result is the input."""
     t.same(out, x)
 
 
 def detach(t: Nodes, out: Output, x: Traced) -> None:
+    """Raises Unsupported."""
     require(False, "stopping the gradient is not supported")
 
 
 def log_softmax(t: Nodes, out: Output, x: Traced, dim: Any = None, **rest: Any) -> None:
+    """Nothing, and a note: the loss includes it."""
     require(
         x._mc.axes == ("c",) and dim in (None, 1, -1),
         "its input must be the logits, and its axis the classes",

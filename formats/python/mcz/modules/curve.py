@@ -30,7 +30,7 @@ from .merge import expect_same
 from .network import Network
 from .permute import permutation_of, reader, warn_other
 from .points import NO_LABELS, Points
-from .training import Trainer, step
+from .training import Trainer, check_arguments, step
 
 T = TypeVar("T")
 
@@ -135,15 +135,7 @@ class Curve(Points):
         leaves in evaluation mode, such as a frozen batch norm, stay in it. Raises mcz.Error, and
         leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
         need(len(self.points) > 2, "a straight line has no control points to train")
-        whole("epochs", epochs, 1)
-        once = epochs > 1 and hasattr(loader, "__next__")
-        need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
-        need(
-            optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
-            "optimizer must make an optimizer of the control points (lambda p: "
-            "torch.optim.AdamW(p, 1e-3))",
-        )
-        need(callable(schedule), f"schedule must be a function of the epoch (got {schedule!r})")
+        check_arguments(loader, epochs, schedule, optimizer)
         decay = (0.0 if optimizer else 5e-4) if decay is None else decay
         trainer = Trainer(self, decay, loss, schedule)
         try:
@@ -241,13 +233,14 @@ class Curve(Points):
                 row[name + ".loss"] = total / weight
                 if not math.isnan(correct):
                     row[name + ".accuracy"] = 100 * correct / labels
-        return Rows(
-            rows,
-            [
-                math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
-                for u, v in itertools.pairwise(self.at(t, self.names) for t in ts)
-            ],
-        )
+        return Rows(rows, self._chords(ts))
+
+    def _chords(self, ts: Sequence[float]) -> list[float]:
+        """The lengths in parameter space between neighbouring points."""
+        return [
+            math.sqrt(sum(float(((u[k] - v[k]) ** 2).sum()) for k in self.names))
+            for u, v in itertools.pairwise(self.at(t, self.names) for t in ts)
+        ]
 
     def _sums(
         self, batches: Iterable[Any], ts: Sequence[float], statistics: Sequence[Tensors], loss: Loss

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -130,15 +131,13 @@ def _write_mean(
     if device.type == "mps":  # which has no float64
         device = torch.device("cpu")
     for target, *parts in _pieces([out, *(v for v, _, _ in terms)]):
-        total: torch.Tensor | None = None
+        scaled = []
         for part, (_, w, name) in zip(parts, terms):
             bad = part.isnan() if infinities else part.isfinite().logical_not_()
             wrong.update({name: None} if bool(bad.any()) else {})
             wide = part.to(device)
-            wide = wide * w if wide.dtype == torch.float64 else wide.double().mul_(w)
-            total = wide if total is None else total.add_(wide)
-        if total is None:
-            raise AssertionError("all weights are 0")
+            scaled.append(wide * w if wide.dtype == torch.float64 else wide.double().mul_(w))
+        total = functools.reduce(torch.Tensor.add_, scaled)
         # a number would become its reciprocal on CUDA
         total /= torch.tensor(divisor, dtype=torch.float64, device=device)
         target.copy_(_rounded(total, target.dtype))

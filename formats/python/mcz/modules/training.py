@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from ..errors import need
+from ..errors import need, whole
 from ..files import Path, replacing
 from ..nn.batches import Batches, Loss, Measured, first_tensor, measure
 from ..nn.copies import duplicate
@@ -29,6 +29,19 @@ def step(epoch: int) -> float:
 def _modes(net: nn.Module) -> list[bool]:
     """The modes of a network's modules after train(), which may be overridden."""
     return [m.training for m in duplicate(net).train().modules()]
+
+
+def check_arguments(loader: Any, epochs: Any, schedule: Any, optimizer: Any) -> None:
+    """Raises Error if these arguments of Curve.train are wrong."""
+    whole("epochs", epochs, 1)
+    once = epochs > 1 and hasattr(loader, "__next__")
+    need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
+    need(
+        optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
+        "optimizer must make an optimizer of the control points (lambda p: "
+        "torch.optim.AdamW(p, 1e-3))",
+    )
+    need(callable(schedule), f"schedule must be a function of the epoch (got {schedule!r})")
 
 
 @torch.enable_grad()

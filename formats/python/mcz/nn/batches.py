@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disallow-untyped-defs
 """Batches of a loader, and the loss and accuracy of a network's output for one. A batch is one of
 these:
 

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disallow-untyped-defs
 """Batch norm's running statistics, re-estimated on a loader by mc-eval's definition."""
 
 from __future__ import annotations

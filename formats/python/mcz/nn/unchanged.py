@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disallow-untyped-defs
 """Run networks without changing them.
 
 A network's own code may change it: forward may write attributes and buffers, and train(False) may
@@ -95,6 +94,7 @@ class Snapshot:
         ]
 
     def restore(self) -> None:
+        """Restores the state."""
         for m, mode, own in self.modules:
             _refill(vars(m), own)
             m.training = mode  # a ScriptModule has its mode elsewhere

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disallow-untyped-defs
 """The request and the data of a picture. A table is checked completely before anything is drawn;
 mcz.Error names the faulty line.
 

@@ -12,6 +12,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from ..errors import Error, need
+from ..nn.inputs import brief
 from ..nn.state import owners, tensors_of
 from . import capture
 from .axes import Axis, atoms, fixed, free, vary
@@ -197,8 +198,12 @@ class Interpretation:
             elif n.op == "call_function" and "_assert_" not in str(n.target):
                 try:
                     self.now[n.name] = self._call(n, other)
-                except AssertionError as e:
-                    raise Error(f"{capture.named(n)}: {_operation(n)}: {e}") from e
+                except Error:
+                    raise
+                except Exception as e:  # a rule that does not fit the operation
+                    raise Error(
+                        f"{capture.named(n)}: {_operation(n)}: {brief(e)} (please report this)"
+                    ) from e
             elif n.op == "output":
                 return [
                     self.now.get(a.name) if isinstance(a, Node) else None
@@ -254,7 +259,8 @@ class Interpretation:
 
     def _checked(self, n: Node, axes: Sequence[Axis], sizes: list[int]) -> Value:
         have = [e.size for e in axes]
-        assert have == sizes, f"axes of sizes {have}, not {sizes}"
+        if have != sizes:
+            raise ValueError(f"axes of sizes {have}, not {sizes}")
         confine(axes)
         return Value(n.name, axes)
 

@@ -102,7 +102,7 @@ def unify(e: Axis, f: Axis, reason: str = "its axis is cut in incompatible ways"
     if e is f or e.size == f.size < 2:
         return
     if e.size != f.size:
-        raise AssertionError(f"axes of sizes {e.size} and {f.size}")
+        raise ValueError(f"axes of sizes {e.size} and {f.size}")
     if isinstance(e, Atom) and isinstance(f, Atom):
         _merge(e, f)
     elif isinstance(e, Atom):

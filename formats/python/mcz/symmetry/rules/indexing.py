@@ -47,26 +47,27 @@ def embedding(op: Operation, weight: Value, indices: Value) -> Result:
     return [*indices.axes, *weight.axes[1:]]
 
 
-@rule("_grouped_mm transformers::grouped_mm_fallback", labels=READ)
-def grouped_product(
-    op: Operation,
-    self: Value | None = None,
-    mat2: Value | None = None,
-    offs: Value | None = None,
-    input: Value | None = None,
-    weight: Value | None = None,
-    offsets: Value | None = None,
-    bias: Value | None = None,
+@rule("_grouped_mm", labels=READ)
+def grouped_mm(
+    op: Operation, self: Value, mat2: Value, offs: Value | None = None, bias: Value | None = None
 ) -> Result:
     """y[n, o] = sum over i of x[n, i] W[e(n), i, o]: each row n of x, sorted by unit e, times the
-    matrix of its unit. The last rows of the units are `offs`."""
-    x, w, ends = self or input, mat2 or weight, offs or offsets
-    label = ends.label if ends else None
-    if not x or not w or not label or label.ends is None or bias is not None:
-        strip(op, *op.tensors)
-        return unknown(op)
-    rows = normal(x.axes[0])
-    if find(label.ends) is not rows or len(x.axes) != 2 or len(w.axes) != 3:
+    matrix of its unit. `offs` are the ends of the units' rows."""
+    return _grouped_product(op, self, mat2, offs if bias is None else None)
+
+
+@rule("transformers::grouped_mm_fallback", labels=READ)
+def grouped_mm_fallback(
+    op: Operation, input: Value, weight: Value, offs: Value | None = None
+) -> Result:
+    """As _grouped_mm."""
+    return _grouped_product(op, input, weight, offs)
+
+
+def _grouped_product(op: Operation, x: Value, w: Value, ends: Value | None) -> Result:
+    label, rows = ends.label if ends else None, normal(x.axes[0])
+    is_sorted = label is not None and label.ends is not None and find(label.ends) is rows
+    if label is None or not is_sorted or len(x.axes) != 2 or len(w.axes) != 3:
         strip(op, *op.tensors)
         return unknown(op)
     op.observe(x)

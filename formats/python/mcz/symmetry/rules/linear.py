@@ -121,19 +121,14 @@ def _keys(term: str, n: int) -> list[str | int]:
 
 
 @rule("einsum")
-def einsum(
-    op: Operation,
-    equation: str,
-    operands: list[Value] | None = None,
-    tensors: list[Value] | None = None,
-) -> Result:
+def einsum(op: Operation, equation: str, tensors: list[Value]) -> Result:
     """z = sum over the letters that are not in the output. Axes of one letter have one order; a
     letter that occurs twice in a term is a diagonal. Axes of an ellipsis are counted from its end.
     Without an output, it has the letters that occur once, sorted."""
     inputs, arrow, output = equation.replace(" ", "").partition("->")
     letters: dict[str | int, Axis] = {}
     pairs, longest = [], 0
-    for term, v in zip(inputs.split(","), tensors or [] if operands is None else operands):
+    for term, v in zip(inputs.split(","), tensors):
         op.observe(v)
         n = len(v.axes) - len(term.replace("...", "")) if "." in term else 0
         longest = max(longest, n)

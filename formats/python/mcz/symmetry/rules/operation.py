@@ -172,6 +172,7 @@ class Rule:
     labels: str | None = None
 
     def __call__(self, op: Operation, arguments: Mapping[str, Any]) -> Result:
+        """The axes of the outputs."""
         _, *parameters = inspect.signature(self.function).parameters.values()
         own = {}
         for p in parameters:
