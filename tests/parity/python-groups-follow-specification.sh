@@ -7,7 +7,7 @@ $python -c 'import msgpack, zstandard, xxhash, numpy' 2>/dev/null || exit 77
 $python - <<'END'
 import os
 import mcz, numpy as np
-from mcz import groups
+from mcz import groups, nesting
 from refusal import expect_error, has_words
 
 shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
@@ -92,7 +92,7 @@ tied = [("qkv", 0, 0, 2, 12, "kv"), ("qkv", 0, 0, 3, 4, "q"), *(("qkv", 0, 4 * r
 second = [(*r[:2], r[2] + 12, *r[3:5], r[5] + "1") for r in tied[1:]]
 rows, _ = groups.rows(tied + second, shapes)
 assert groups.nesting(rows, shapes) == {"q": ("kv", 0), "v": ("kv", 0), "q1": ("kv", 1), "v1": ("kv", 1)}
-assert groups.places(rows, shapes)[-1] == (rows[-1], rows[0], 1, 8)
+assert nesting.places(rows, shapes)[-1] == (rows[-1], rows[0], 1, 8)
 rows = rows[:len(tied)]
 assert groups.nesting(rows[:2] + [r._replace(group="q3") for r in rows[4:]], shapes) == {"q": ("kv", 0), "q3": ("q", 2)}
 try:

@@ -40,13 +40,14 @@ import fnmatch
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
 from .files import Path, replacing
+from .nesting import Row, Shapes, check_units, direct_places, end_of, nesting
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
@@ -55,34 +56,6 @@ MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 AXIS = re.compile(f"({NUMBER.pattern})|[1-9][0-9]{{0,9}}/([2-9]|[1-9][0-9]{{1,9}})")
 NAME = re.compile("[!-~]{1,119}")
-
-
-class Row(NamedTuple):
-    """One axis of one tensor on which a group has units: count units of `block` indices from index
-    `offset`.
-
-        mcz.groups.Row("fc1.weight", axis=0, offset=0, count=64, block=1, group="hidden")
-
-    tensor  its name in the state_dict
-    axis    from 0
-    offset  the group's first index on that axis
-    count   its number of units, the same in all rows of the group
-    block   indices per unit
-    group   the group's name
-    parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures
-            of experts)"""
-
-    tensor: str
-    axis: int
-    offset: int
-    count: int  # type: ignore[assignment]  # tuple.count is not needed
-    block: int
-    group: str
-    parts: int = 1
-
-
-Shapes = Mapping[str, Sequence[int]]
-Place = tuple[Row, Row | None, int, int]  # row, row around it, its unit, offset in the unit
 
 
 def read(path: Path) -> list[Row]:
@@ -185,15 +158,11 @@ def _declared(groups: Mapping[str, Any], shapes: Shapes, problems: list[str]) ->
                     yield Row(n, int(axis), 0, size, length // size, group)
 
 
-def _end(row: Row) -> int:
-    return row.offset + row.count * row.block
-
-
 def _leaves_parts(row: Row, shape: Sequence[int], parts: int) -> bool:
     """True if a row on an axis of parts is in more than one, or a row on axis 0 moves entries
     between parts."""
     part = shape[row.axis] if row.axis else shape[0] // parts
-    return row.offset // part != (_end(row) - 1) // part and bool(
+    return row.offset // part != (end_of(row) - 1) // part and bool(
         row.axis or row.offset % part or row.block % part
     )
 
@@ -252,13 +221,13 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     if not problems:
         problems = [
             f'group "{r.group}": overlaps another row on axis {r.axis} of "{r.tensor}"'
-            for r in _direct(found, shapes)[1]
+            for r in direct_places(found, shapes)[1]
         ]
     if problems:
         raise Error("; ".join(dict.fromkeys(problems)))
     need(found, "no groups: nothing can be permuted")
     need(len(sizes) <= MAX_GROUPS, f"more than {MAX_GROUPS} groups")
-    _check_units(found, shapes, sizes)
+    check_units(found, shapes, sizes)
     return found, sizes
 
 
@@ -291,166 +260,12 @@ def _problem(
         return f"{axis}, of shape {shape}, cannot be counted over {r.parts} parts"
     if parts != r.parts:
         return f"{axis} must be counted over the same parts in all rows"
-    if r.count < 2 or r.block < 1 or r.offset < 0 or _end(r) > length:
-        units = f"{r.count} units at indices {r.offset} to {_end(r) - 1}"
+    if r.count < 2 or r.block < 1 or r.offset < 0 or end_of(r) > length:
+        units = f"{r.count} units at indices {r.offset} to {end_of(r) - 1}"
         return f"{units} do not fit {axis}, of shape {shape}"
     if sizes.setdefault(r.group, r.count) != r.count:
         return f'{sizes[r.group]} units expected in "{r.tensor}", got {r.count}'
     return ""
-
-
-def _direct(found: Iterable[Row], shapes: Shapes) -> tuple[dict[Row, Place], list[Row]]:
-    """({row: (row, innermost row around it, unit, offset in the unit)}, [row that overlaps
-    another])."""
-    direct: dict[Row, Place] = {}
-    overlaps: list[Row] = []
-    # the rows around the current one: on whole axes, on axes of parts
-    outer: list[Row] = []
-    inner: list[Row] = []
-
-    def whole(r: Row) -> tuple[int, int]:
-        size = shapes[r.tensor][0] // r.parts
-        first = r.offset // _width(r, shapes) * size
-        return (first, first + size) if r.parts > 1 else (r.offset, _end(r))
-
-    def around(rows: list[Row], r: Row, axis: int, first: int) -> Row | None:
-        while rows and (
-            (rows[-1].tensor, rows[-1].axis) != (r.tensor, axis) or _end(rows[-1]) <= first
-        ):
-            rows.pop()
-        return rows[-1] if rows else None
-
-    for r in sorted(
-        found,
-        key=lambda r: (
-            r.tensor,
-            r.axis if r.parts == 1 else 0,
-            whole(r)[0],
-            -whole(r)[1],
-            -r.axis,
-            r.offset,
-            -r.count * r.block,
-            -r.block,
-        ),
-    ):
-        rows, first, scale = (inner if r.parts > 1 else outer), r.offset, 1
-        up = own = around(rows, r, r.axis, first)
-        if r.parts > 1 and not up:
-            first, scale = whole(r)[0], _width(r, shapes)
-            up = around(outer, r, 0, first)
-        unit, offset = divmod(first - up.offset, up.block) if up else (0, 0)
-        if own and (offset + r.count * r.block > own.block or r.group == own.group):
-            overlaps.append(r)
-            continue
-        direct[r] = r, up, unit, offset * scale + (r.offset % scale if up else 0)
-        rows.append(r)
-    return direct, overlaps
-
-
-def _width(r: Row, shapes: Shapes) -> int:
-    """The indices per part of a row's axis; 1 if it is not counted over parts."""
-    return shapes[r.tensor][r.axis] if r.parts > 1 else 1
-
-
-def places(found: Iterable[Row], shapes: Shapes) -> list[Place]:
-    """The place of each row within another: a list of (row, outer row, unit, offset in the unit),
-    or (row, None, 0, 0). Rows that contain a group at the same places in all their units are
-    skipped. If only the row's axis is counted over parts, each index of the outer row counts as the
-    row's indices per part. The rows must not overlap otherwise."""
-    direct = _direct(found, shapes)[0]
-    of: dict[str, list[Place]] = {}
-    result: list[Place] = []
-    for r in found:
-        of.setdefault(r.group, []).append(direct[r])
-    while of:
-        for group, at in list(of.items()):
-            units: dict[Row | None, dict[int, list[tuple[int, int, int]]]] = {}
-            of[group] = []
-            for p in at:
-                units.setdefault(p[1], {}).setdefault(p[2], []).append(
-                    (p[0].axis, p[3], p[0].block)
-                )
-            tied = {
-                up
-                for up, v in units.items()
-                if up and len(v) == up.count and all(sorted(w) == sorted(v[0]) for w in v.values())
-            }
-            if not tied:
-                result += at
-                del of[group]
-                continue
-            for r, up, unit, offset in at:
-                if up is not None and up in tied:
-                    scale = _width(r, shapes) if up.parts != r.parts else 1
-                    offset += (unit * up.block + direct[up][3]) * scale
-                    up, unit = direct[up][1:3]
-                of[group].append((r, up, unit, offset))
-    return result
-
-
-def nesting(found: Iterable[Row], shapes: Shapes) -> dict[str, tuple[str, int]]:
-    """The groups within a unit of another, such as the channels of a head.
-
-        shapes = {k: v.shape for k, v in net.state_dict().items()}
-        mcz.groups.nesting(mcz.groups.rows(groups, shapes)[0], shapes)
-
-    found   the rows of rows().
-    shapes  {tensor: shape} of the network.
-
-    Returns {group: (outer group, unit)}. Raises mcz.Error if a group's rows are within different
-    units."""
-    return _parents(places(found, shapes))
-
-
-def _parents(placed: Iterable[Place]) -> dict[str, tuple[str, int]]:
-    """The result of nesting() for the result of places()."""
-    parents: dict[str, tuple[str, int] | None] = {}
-    for r, up, unit, _ in placed:
-        parent = (up.group, unit) if up else None
-        need(
-            parents.setdefault(r.group, parent) == parent,
-            f'group "{r.group}" is not within the same unit in all its rows',
-        )
-    return {g: parent for g, parent in parents.items() if parent}
-
-
-def _check_units(found: Iterable[Row], shapes: Shapes, sizes: Mapping[str, int]) -> None:
-    """Raises Error unless the units of each group contain equal groups, in the same places and the
-    same order."""
-    placed, slot = places(found, shapes), {}
-    own: dict[str, list[Place]] = {g: [] for g in sizes}
-    parents = _parents(placed)
-    for p in placed:
-        own[p[0].group].append(p)
-    units_of: dict[str, list[list[str]]] = {
-        up: [[] for _ in range(sizes[up])] for up in {up for up, _ in parents.values()}
-    }
-    for g in filter(parents.get, sizes):
-        up, unit = parents[g]
-        slot[g] = len(units_of[up][unit])
-        units_of[up][unit].append(g)
-    for g, units in units_of.items():
-        need(len(set(map(len, units))) == 1, f'the units of group "{g}" contain different groups')
-
-    def depth(g: str) -> int:
-        return 1 + depth(parents[g][0]) if g in parents else 0
-
-    ordered = sorted(sizes, key=depth)
-    first: dict[str, str] = {}  # the equal group in the first units
-    forms: dict[str, Any] = {}  # what must be equal
-    rank: dict[Row, int] = {}  # a row's number in its group
-    for g in ordered:
-        own[g].sort(key=lambda p: (rank[p[1]], p[0].axis, p[3]) if p[1] else tuple(p[0]))
-        rank.update((p[0], i) for i, p in enumerate(own[g]))
-        rows = [(p[1] and rank[p[1]], p[0].axis, p[3], p[0].count, p[0].block) for p in own[g]]
-        forms[g] = len(units_of.get(g, [[]])[0]), rows
-    for g in ordered:
-        up = parents[g][0] if g in parents else ""
-        first[g] = units_of[first[up]][0][slot[g]] if up else g
-        need(
-            not up or forms[g] == forms[first[g]],
-            f'group "{g}" does not match its counterpart in the first unit of "{up}"',
-        )
 
 
 def gather(

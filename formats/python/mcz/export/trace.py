@@ -23,8 +23,9 @@ from ..graph import constant
 from ..nn.inputs import outputs
 from ..nn.unchanged import evaluating
 from .evaluate import verify
+from .layers import adaptive_max_pool2d, max_pool2d
 from .nodes import Nodes
-from .torch_functions import ALIASES, TABLE, adaptive_max_pool2d, max_pool2d
+from .torch_functions import ALIASES, TABLE
 from .traced_tensor import (
     BATCH,
     Result,
