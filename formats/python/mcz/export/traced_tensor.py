@@ -49,9 +49,8 @@ class Traced(torch.Tensor):
         cls, func: Any, types: Any, args: Any = (), kwargs: Mapping[str, Any] | None = None
     ) -> Any:
         kwargs = kwargs or {}
-        values = [
-            getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)
-        ]  # before in-place changes
+        # before in-place changes
+        values = [getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)]
         base: Any = super()
         out = base.__torch_function__(func, types, args, kwargs)
         if not any(isinstance(o, torch.Tensor) for o in flat([out])):

@@ -213,9 +213,8 @@ def load_pictures(verbose: bool) -> ModuleType:
     before."""
     os.environ.pop("MPLBACKEND", None)
     logging.getLogger("matplotlib").addHandler(Reports())
-    logging.getLogger("matplotlib").setLevel(
-        logging.ERROR
-    )  # it reports, for example, a home folder that is not writable
+    # it warns, for example, of a home folder that is not writable
+    logging.getLogger("matplotlib").setLevel(logging.ERROR)
     try:
         import matplotlib
 

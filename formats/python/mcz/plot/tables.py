@@ -22,9 +22,8 @@ from ..errors import Error, inside, need
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?", re.ASCII)
 LARGEST = 1e100  # differences of larger numbers may be infinite
 MAX_BYTES = 64 << 20
-BRANCH = re.compile(
-    "branch|expand|downsample|shortcut|aux"
-)  # first letters of the names of parallel branches
+# first letters of the names of parallel branches
+BRANCH = re.compile("branch|expand|downsample|shortcut|aux")
 
 # A kind of picture, two columns that only its tables have, and the program that writes them.
 KINDS = {
@@ -222,9 +221,8 @@ def layers_joined(before: str, layer: str) -> bool:
     same = next(differ, min(len(before), len(layer)))
     start = before.rfind(".", 0, same) + 1
     parallel = BRANCH.match(before, start) or BRANCH.match(layer, start)
-    return not parallel or (
-        same > start and before[same - 1] == "_"
-    )  # branch5x5_1 and branch5x5_2 are consecutive
+    # branch5x5_1 and branch5x5_2 are consecutive
+    return not parallel or (same > start and before[same - 1] == "_")
 
 
 def _quantities(kind: str, table: Table, data: str) -> list[str]:

@@ -52,11 +52,8 @@ class Recorder:
     def __init__(
         self, net: nn.Module, groups: Derivation, taps: Mapping[str, Sequence[Tap]]
     ) -> None:
-        self.groups, self.now, self.taps = (
-            groups,
-            groups,
-            taps,
-        )  # now: for the shapes of the last batch
+        self.groups, self.taps = groups, taps
+        self.now = groups  # for the shapes of the last batch
         self.state = {
             k: v.detach()
             for k, v in [*net.named_buffers(remove_duplicate=False), *tensors_of(net).items()]
