@@ -91,7 +91,7 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	install formats/python/example_assign.py "$$share" && \
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
 		find . -type f ! -path '*/published/*' ! -name '*.pyc' ! -name build_wheel.py -exec cp --parents -t "$$share" {} +) && \
-	(cd formats/python && find mcz \( -name '*.py' -o -name '*.json' \) -exec install -D -m 644 {} "$$share/{}" \;) && \
+	(cd formats/python && find mcz -type f ! -name '*.pyc' -exec install -D -m 644 {} "$$share/{}" \;) && \
 	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.

@@ -203,7 +203,7 @@ def avg_pool2d(
     require(divisor_override is None, f"divisor_override={divisor_override} is not supported")
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
         sides = [s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))]
-        padded, zeros = Result(x.new_empty((BATCH, x._mc.shape[0], *sides))), [0, *two(padding)]
+        padded, zeros = Result(torch.empty(BATCH, x._mc.shape[0], *sides)), [0, *two(padding)]
         t.node(padded, "pad", [x], named=t.functional("avgpool", ".pad"), before=zeros, after=zeros)
         stride = kernel_size if stride is None or stride == [] else stride
         pool(t, out, "avgpool", padded, kernel_size, stride, 0, ceil_mode)

@@ -295,11 +295,11 @@ class Curve(Points):
 
         Raises mcz.Error if the stream is damaged or the tensors do not match."""
         s = read_stream(path, "curve")
-        nets = []
+        nets, own = [], _buffers(net)
         for i in range(s.meta["points"]):
             nets.append(duplicate(net))
             with inside(os.fspath(path)):
-                copy(nets[-1], {**_buffers(net), **_below(f"{i}/", widened(s))})
+                copy(nets[-1], {**own, **_below(f"{i}/", widened(s))})
         c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
         for point, middle in zip(c.points[1:-1], nets[1:-1]):
             point.update(c.tensors(tensors_of(middle).__getitem__))

@@ -197,10 +197,9 @@ def moments(
 
     Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups,
     modules or batches do not fit them."""
-    with LOCK:
-        network = Network(a, groups)
-        network.compare(b)
-        return joint_moments(network, b, loader, path, at, stage, weights)
+    network = Network(a, groups)
+    network.compare(b)
+    return joint_moments(network, b, loader, path, at, stage, weights)
 
 
 def joint_moments(
@@ -227,7 +226,8 @@ def joint_moments(
         got = len(weights)
         need(got == 2, f"2 weights streams expected, one per network, got {got}")
         ids = [n.id_in(path) for n, path in zip(networks, weights)]
-    sums, images, data = _sums((a.module, b), loader, a.example, seen)
+    with LOCK:
+        sums, images, data = _sums((a.module, b), loader, a.example, seen)
     tensors: dict[str, NDArray[Any]] = {
         f"{i}/{_name(p)}/{part}": own.parts[part]
         for i, ((_, p), own) in enumerate(zip(seen.taps, sums))

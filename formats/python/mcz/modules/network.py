@@ -25,6 +25,7 @@ from ..nn.structure import (
     different_networks,
     unequal,
 )
+from ..nn.unchanged import LOCK
 from ..stream import read, widened
 from ..symmetry import Groups
 from ..writing import content_id
@@ -85,14 +86,18 @@ class Network:
         names   the networks', for the message.
         dtypes  whether tensors must have the same dtype."""
         compare_tensors(self.module, other, names, dtypes)
-        if not self.derived:
-            compare_attributes(self.module, other, names)
-            return
+        with LOCK:
+            if self.derived:
+                self._compare_operations(self.derived, other, names)
+            else:
+                compare_attributes(self.module, other, names)
+
+    def _compare_operations(self, groups: Groups, other: nn.Module, names: tuple[str, str]) -> None:
+        """Raises Error if one of the networks runs other operations than that of the groups."""
         for net, name in ((self.module, names[0]), (other, names[1])):
-            known = net is self.derived.net
-            if not known or unequal(self.derived.made, dict(attributes(net))):
+            if net is not groups.net or unequal(groups.made, dict(attributes(net))):
                 with inside(name):
-                    found = self.derived.difference_of(net)
+                    found = groups.difference_of(net)
                 need(not found, different_networks(names) + found)
 
     def _floats(self) -> Tensors:
