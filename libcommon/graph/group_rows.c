@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Declared groups: parse each line, number the groups, then find their nesting. */
+ * Declared groups: parse each line, number the groups, then check their nesting. */
 #include "libcommon/graph/group_rows.h"
 #include "libcommon/graph/row_nesting.h"
 
@@ -9,23 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HEADER "tensor, axis, offset, count, block, group, separated by tabs"
-enum { TENSOR, AXIS, OFFSET, COUNT, BLOCK, GROUP, N_COLUMNS };
-static const char *const columns[N_COLUMNS] = {"tensor", "axis",  "offset",
-                                               "count",  "block", "group"};
+#define HEADER "tensor, axis, offset, count, block, group (within, unit, allows), separated by tabs"
+enum { TENSOR, AXIS, OFFSET, COUNT, BLOCK, GROUP, WITHIN, UNIT, ALLOWS, N_COLUMNS };
+static const char *const columns[N_COLUMNS] = {"tensor", "axis",   "offset", "count", "block",
+                                               "group",  "within", "unit",   "allows"};
+/* The columns from WITHIN on may be absent. */
+static const char *const absent[N_COLUMNS] = {
+    [WITHIN] = "-", [UNIT] = "-", [ALLOWS] = "permutation"};
 
 struct text {
-    struct mc_rows rows;
+    struct mc_row *rows; /* (n) */
+    size_t n, n_groups, n_columns;
     const struct mc_graph *g;
     char *text;                      /* split at line ends and tabs; contains the rows' names */
     const struct mc_param **by_name; /* (n_params) */
+    struct mc_row **by_group;        /* (n) by the groups' names */
 };
 
 static void release(struct text *r)
 {
     free(r->text);
-    free(r->rows.rows);
+    free(r->rows);
     free(r->by_name);
+    free(r->by_group);
 }
 
 /* ---- one line -------------------------------------------------------------------------------- */
@@ -34,14 +40,11 @@ static void release(struct text *r)
 static char *next_line(char **text, size_t *line)
 {
     for (char *start = *text; *start; start = *text) {
-        char *end = strchr(start, '\n');
-        *text = end ? end + 1 : start + strlen(start);
-        if (end)
-            *end = 0;
-        else
-            end = *text;
-        if (end > start && end[-1] == '\r')
-            end[-1] = 0;
+        const size_t n = strcspn(start, "\n");
+        *text = start + n + (start[n] != 0);
+        start[n] = 0;
+        if (n && start[n - 1] == '\r')
+            start[n - 1] = 0;
         ++*line;
         if (*start && *start != '#')
             return start;
@@ -49,20 +52,14 @@ static char *next_line(char **text, size_t *line)
     return NULL;
 }
 
-static int cut(char *line, char *field[N_COLUMNS])
+/* Split a line at its tabs. Return the number of fields, at most N_COLUMNS + 1. */
+static size_t cut(char *line, const char *field[N_COLUMNS])
 {
     size_t n = 0;
 
-    for (char *tab = line; tab && n < N_COLUMNS; line = tab + 1) {
-        field[n++] = line;
-        if ((tab = strchr(line, '\t')))
-            *tab = 0;
-        if (tab && n == N_COLUMNS)
-            return -1;
-        if (!tab)
-            break;
-    }
-    return n == N_COLUMNS ? 0 : -1;
+    while (line && n < N_COLUMNS)
+        field[n++] = strsep(&line, "\t");
+    return n + (line != NULL);
 }
 
 /* n digits only, without leading zeros, up to 2^31. */
@@ -113,27 +110,6 @@ static int parse_axis(const char *field, size_t *axis, size_t *parts, struct mc_
     return 0;
 }
 
-/* Set the places of a row on an axis with that many entries, or entries per part. */
-static int place(struct mc_row *row, const struct mc_param *p, struct mc_error *err)
-{
-    const struct mc_use *u = &row->use;
-    const size_t rows = (size_t)p->tensor.shape[0], parts = u->parts;
-
-    row->begin = u->offset;
-    row->end = u->offset + u->count * u->repeat;
-    row->width = 1;
-    if (parts == 1)
-        return 0;
-    row->width = (size_t)p->tensor.shape[u->dim];
-    if (u->offset / row->width != (row->end - 1) / row->width)
-        return mc_fail(err, MC_EINPUT,
-                       "a row must be within one of the %zu parts, of %zu entries each", parts,
-                       row->width);
-    row->begin = u->offset / row->width * (rows / parts);
-    row->end = row->begin + rows / parts;
-    return 0;
-}
-
 static const struct mc_param *const *find_tensor(const struct text *r, const char *name)
 {
     return bsearch(name, r->by_name, r->g->n_params, sizeof *r->by_name, by_param_name);
@@ -158,19 +134,48 @@ static int unknown_tensor(const struct text *r, const char *name, struct mc_erro
                    name);
 }
 
+/* Set the tensor of a use, which must fit its axis. */
+static int find_use(const struct text *r, const char *name, struct mc_use *u, struct mc_error *err)
+{
+    const struct mc_param *const *param = find_tensor(r, name);
+
+    if (!param)
+        return unknown_tensor(r, name, err);
+    const struct mc_tensor *t = &(*param)->tensor;
+    if ((unsigned)u->dim >= (unsigned)t->ndim) /* 2^31 is INT_MIN */
+        return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %u)",
+                       t->name, t->ndim, (unsigned)u->dim);
+    if (u->parts > 1 && (t->shape[0] < u->parts || t->shape[0] % u->parts))
+        return mc_fail(err, MC_EINPUT,
+                       "axis 0 of tensor \"%s\", of %zu entries, does not have %zu equal parts",
+                       t->name, (size_t)t->shape[0], u->parts);
+    const size_t length = (*param)->count ? (size_t)t->shape[u->dim] * u->parts : 0;
+    if (u->offset > length || u->count > (length - u->offset) / u->repeat)
+        return mc_fail(err, MC_EINPUT,
+                       "offset %zu + count %zu * block %zu exceeds the %zu entries of the axis in "
+                       "tensor \"%s\"",
+                       u->offset, u->count, u->repeat, length, t->name);
+    u->index = (size_t)(*param - r->g->params);
+    return 0;
+}
+
 static int parse_row(const struct text *r, char *line, struct mc_row *row, struct mc_error *err)
 {
     static const size_t least[N_COLUMNS] = {[COUNT] = 2, [BLOCK] = 1};
-    size_t value[N_COLUMNS], parts = 1;
-    char *field[N_COLUMNS];
+    size_t value[N_COLUMNS] = {[UNIT] = MC_NO_GROUP}, parts = 1;
+    const char *field[N_COLUMNS];
 
-    if (cut(line, field))
-        return mc_fail(err, MC_EINPUT, "a row must have %d tab-separated columns", N_COLUMNS);
+    if (cut(line, field) != r->n_columns)
+        return mc_fail(err, MC_EINPUT, "a row must have %zu tab-separated columns", r->n_columns);
+    for (size_t c = r->n_columns; c < N_COLUMNS; c++)
+        field[c] = absent[c];
     int rc = parse_axis(field[AXIS], &value[AXIS], &parts, err);
     if (rc)
         return rc;
-    for (int c = OFFSET; c <= BLOCK; c++)
-        if (number(field[c], strlen(field[c]), &value[c]) || value[c] < least[c])
+    const int is_nested = strcmp(field[WITHIN], "-") || strcmp(field[UNIT], "-");
+    for (int c = OFFSET; c <= UNIT; c++)
+        if ((c <= BLOCK || (c == UNIT && is_nested)) &&
+            (number(field[c], strlen(field[c]), &value[c]) || value[c] < least[c]))
             return mc_fail(err, MC_EINPUT,
                            "%s must be a whole number of at least %zu (got \"%.40s\")", columns[c],
                            least[c], field[c]);
@@ -179,39 +184,28 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        "group name must be 1 to %d printable ASCII characters without spaces "
                        "(got \"%.40s\")",
                        MC_NAME_MAX - 1, field[GROUP]);
-    const struct mc_param *const *param = find_tensor(r, field[TENSOR]);
-    if (!param)
-        return unknown_tensor(r, field[TENSOR], err);
-    const struct mc_tensor *t = &(*param)->tensor;
-    if (value[AXIS] >= (size_t)t->ndim)
-        return mc_fail(err, MC_EINPUT, "axis of tensor \"%s\" must be less than %d (got %zu)",
-                       t->name, t->ndim, value[AXIS]);
-    if (parts > 1 && (t->shape[0] < parts || t->shape[0] % parts))
-        return mc_fail(err, MC_EINPUT,
-                       "axis 0 of tensor \"%s\", of %zu entries, does not have %zu equal parts",
-                       t->name, (size_t)t->shape[0], parts);
-    const size_t length = (*param)->count ? (size_t)t->shape[value[AXIS]] * parts : 0;
-    if (value[OFFSET] > length || value[COUNT] > (length - value[OFFSET]) / value[BLOCK])
-        return mc_fail(err, MC_EINPUT,
-                       "offset %zu + count %zu * block %zu exceeds the %zu entries of the axis in "
-                       "tensor \"%s\"",
-                       value[OFFSET], value[COUNT], value[BLOCK], length, t->name);
-    row->use = (struct mc_use){.index = (size_t)(*param - r->g->params),
-                               .dim = (int)value[AXIS],
-                               .parts = parts,
-                               .offset = value[OFFSET],
-                               .count = value[COUNT],
-                               .repeat = value[BLOCK]};
-    row->name = field[GROUP];
-    return place(row, *param, err);
+    if (strcmp(field[ALLOWS], absent[ALLOWS]))
+        return mc_fail(err, MC_EINPUT, "allows must be permutation (got \"%.40s\")", field[ALLOWS]);
+    *row = (struct mc_row){.line = row->line,
+                           .use = {.dim = (int)value[AXIS],
+                                   .parts = parts,
+                                   .offset = value[OFFSET],
+                                   .count = value[COUNT],
+                                   .repeat = value[BLOCK]},
+                           .name = field[GROUP],
+                           .outer = field[WITHIN],
+                           .unit = value[UNIT]};
+    return find_use(r, field[TENSOR], &row->use, err);
 }
 
-static int check_header(char *line, struct mc_error *err)
+/* The first line has the names of the columns, up to GROUP, UNIT or ALLOWS. */
+static int parse_header(struct text *r, char *line, struct mc_error *err)
 {
-    char *field[N_COLUMNS];
-    int fine = !cut(line, field);
+    const char *field[N_COLUMNS];
+    const size_t n = r->n_columns = cut(line, field);
+    int fine = n == WITHIN || n == ALLOWS || n == N_COLUMNS;
 
-    for (int c = 0; fine && c < N_COLUMNS; c++)
+    for (size_t c = 0; fine && c < n; c++)
         fine = !strcmp(field[c], columns[c]);
     return fine ? 0 : mc_fail(err, MC_EINPUT, "the first line must be the column names " HEADER);
 }
@@ -227,11 +221,29 @@ static int by_group(const void *x, const void *y)
     return names ? names : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Number the groups in the order of their first rows. All rows of a group must have its count. */
-static int number_groups(struct mc_rows *r, struct mc_error *err)
+static int by_group_name(const void *name, const void *row)
 {
-    struct mc_row **sorted = NULL;
-    int rc = mc_new(&sorted, r->n, err);
+    return strcmp(name, (*(const struct mc_row *const *)row)->name);
+}
+
+/* Check that a row of a group has the same count and the same outer unit as the first one. */
+static int check_alike(const struct mc_row *row, const struct mc_row *first, struct mc_error *err)
+{
+    if (row->use.count != first->use.count)
+        return mc_fail(err, MC_EINPUT,
+                       "line %zu: group \"%s\" has %zu units here and %zu in line %zu", row->line,
+                       row->name, row->use.count, first->use.count, first->line);
+    if (strcmp(row->outer, first->outer) || row->unit != first->unit)
+        return mc_fail(err, MC_EINPUT, "line %zu: group \"%s\" is in another unit than in line %zu",
+                       row->line, row->name, first->line);
+    return 0;
+}
+
+/* Number the groups in the order of their first rows. */
+static int number_groups(struct text *r, struct mc_error *err)
+{
+    int rc = mc_new(&r->by_group, r->n, err);
+    struct mc_row **sorted = r->by_group;
 
     if (rc)
         return rc;
@@ -242,14 +254,10 @@ static int number_groups(struct mc_rows *r, struct mc_error *err)
         sorted[i]->group = i && !strcmp(sorted[i]->name, sorted[i - 1]->name)
                                ? sorted[i - 1]->group
                                : (size_t)(sorted[i] - r->rows);
-    free(sorted);
     for (size_t i = 0; i < r->n && !rc; i++) {
         const struct mc_row *first = &r->rows[r->rows[i].group];
         r->rows[i].group = first == &r->rows[i] ? r->n_groups++ : first->group;
-        if (r->rows[i].use.count != first->use.count)
-            rc = mc_fail(
-                err, MC_EINPUT, "line %zu: group \"%s\" has %zu units here and %zu in line %zu",
-                r->rows[i].line, first->name, r->rows[i].use.count, first->use.count, first->line);
+        rc = check_alike(&r->rows[i], first, err);
     }
     if (!rc && r->n_groups > MC_MAX_DECLARED)
         rc = mc_fail(err, MC_EINPUT, "more than %d groups", MC_MAX_DECLARED);
@@ -258,13 +266,11 @@ static int number_groups(struct mc_rows *r, struct mc_error *err)
 
 static int by_tensor_name(const void *x, const void *y)
 {
-    return strcmp((*(const struct mc_param *const *)x)->tensor.name,
-                  (*(const struct mc_param *const *)y)->tensor.name);
+    return by_param_name((*(const struct mc_param *const *)x)->tensor.name, y);
 }
 
 static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *err)
 {
-    struct mc_rows *rows = &r->rows;
     char *cursor = NULL, *line = NULL;
     size_t number_of = 0;
     int rc = 0;
@@ -279,38 +285,53 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
         return mc_no_memory(err);
     if (!(line = next_line(&cursor, &number_of)))
         return mc_fail(err, MC_EINPUT, "no header (" HEADER " expected)");
-    rc = mc_fail_in(check_header(line, err), err, "line %zu", number_of);
+    rc = mc_fail_in(parse_header(r, line, err), err, "line %zu", number_of);
     while (!rc && (line = next_line(&cursor, &number_of))) {
-        if ((rc = mc_list_room(&rows->rows, rows->n, err)))
+        if ((rc = mc_list_room(&r->rows, r->n, err)))
             return rc;
-        rows->rows[rows->n] = (struct mc_row){.line = number_of};
-        rc =
-            mc_fail_in(parse_row(r, line, &rows->rows[rows->n++], err), err, "line %zu", number_of);
+        r->rows[r->n].line = number_of;
+        rc = mc_fail_in(parse_row(r, line, &r->rows[r->n++], err), err, "line %zu", number_of);
     }
-    return rc ? rc : number_groups(rows, err);
+    return rc ? rc : number_groups(r, err);
+}
+
+static int set_group(struct mc_group *g, const struct text *r, const struct mc_row *row,
+                     struct mc_error *err)
+{
+    *g = (struct mc_group){.size = row->use.count, .outer = MC_NO_GROUP};
+    memcpy(g->name, row->name, strlen(row->name) + 1);
+    if (row->unit == MC_NO_GROUP)
+        return 0;
+    const struct mc_row *const *outer =
+        bsearch(row->outer, r->by_group, r->n, sizeof *r->by_group, by_group_name);
+    if (!outer)
+        return mc_fail(err, MC_EINPUT,
+                       "line %zu: within must be a group of this file (got \"%.40s\")", row->line,
+                       row->outer);
+    g->outer = (*outer)->group;
+    g->unit = row->unit;
+    return 0;
 }
 
 int mc_symmetry_of_rows(struct mc_symmetry *out, const struct mc_graph *g, struct mc_error *err)
 {
-    struct text text;
-    int rc = read_rows(&text, g, err);
-    const struct mc_rows r = text.rows;
+    struct text r;
+    int rc = read_rows(&r, g, err);
 
     *out = (struct mc_symmetry){0};
     if (rc || (rc = mc_symmetry_alloc(out, r.n_groups, err)))
         goto out;
     for (size_t i = 0; i < r.n; i++) {
-        struct mc_group *to = &out->groups[r.rows[i].group];
-        memcpy(to->name, r.rows[i].name, strlen(r.rows[i].name) + 1);
-        to->size = r.rows[i].use.count;
-        struct mc_uses *uses = &out->uses[r.rows[i].group];
-        if ((rc = mc_list_room(&uses->use, uses->n, err)))
+        const struct mc_row *row = &r.rows[i];
+        struct mc_uses *uses = &out->uses[row->group];
+        if ((rc = set_group(&out->groups[row->group], &r, row, err)) ||
+            (rc = mc_list_room(&uses->use, uses->n, err)))
             goto out;
-        uses->use[uses->n++] = r.rows[i].use;
+        uses->use[uses->n++] = row->use;
     }
-    rc = mc_rows_nest(&r, g, out->groups, err);
+    rc = mc_rows_check(r.rows, r.n, out, g, err);
 out:
-    release(&text);
+    release(&r);
     if (rc)
         mc_symmetry_release(out);
     return rc;

@@ -65,12 +65,14 @@ npz("arrays", pixels.reshape(6, 4, 4), np.arange(6, dtype="<f8"))
 files("graph", "formats/samples/example_net.json")
 files("graph", "tests/parity/*.json")
 put("graph", subprocess.run([sys.executable, root + "/tests/cli/lib/modern_net.py"], capture_output=True, check=True).stdout)
-put("groups", b"# heads, and the channels of one\n\ntensor\taxis\toffset\tcount\tblock\tgroup\n"
-    b"qkv\t0\t0\t2\t4\theads\nqkv\t0\t8\t2\t4\theads\nqkv\t0\t0\t4\t1\thead0\nqkv\t0\t4\t4\t1\thead1\n")
+put("groups", b"# heads, and their channels\n\ntensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\tallows\n"
+    b"qkv\t0\t0\t2\t4\theads\t-\t-\tpermutation\nqkv\t0\t8\t2\t4\theads\t-\t-\tpermutation\n"
+    b"qkv\t0\t0\t4\t1\thead0\theads\t0\tpermutation\nqkv\t0\t4\t4\t1\thead1\theads\t1\tpermutation\n")
 put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\na.weight\t0\t0\t6\t1\ta\r\na.bias\t0\t0\t6\t1\ta\n"
     b"b.weight\t1\t0\t6\t1\ta\nb.weight\t0\t0\t8\t1\tb\nb.bias\t0\t0\t8\t1\tb\nc.weight\t1\t0\t8\t9\tb\n")
-put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\nb.weight\t0\t0\t2\t4\tg\nb.weight\t1/2\t0\t6\t1\th\n"
-    b"b.weight\t1/2\t6\t6\t1\ti\nqkv\t0\t0\t3\t8\tj\nqkv\t0\t0\t8\t1\tk\nqkv\t0\t8\t8\t1\tk\nqkv\t0\t16\t8\t1\tk\n")
+put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\nb.weight\t0\t0\t2\t4\tg\t-\t-\n"
+    b"b.weight\t1/2\t0\t6\t1\th\tg\t0\nb.weight\t1/2\t6\t6\t1\ti\tg\t1\nqkv\t0\t0\t3\t8\tj\t-\t-\n"
+    b"qkv\t0\t0\t8\t1\tk\t-\t-\nqkv\t0\t8\t8\t1\tk\t-\t-\nqkv\t0\t16\t8\t1\tk\t-\t-\n")
 put("map", b"layer*.*.shortcut layer*.*.downsample # x\nlinear fc\nmodule .\nmean -\n")
 put("map", b"trunk.* layers.*\n* net.*\n")
 

@@ -130,6 +130,7 @@ static const char *const graph_words[] = {"{",
                                           "\"loss\"",
                                           NULL};
 static const char *const group_words[] = {"tensor\taxis\toffset\tcount\tblock\tgroup\n",
+                                          "\twithin\tunit\n",
                                           "a.weight",
                                           "a.bias",
                                           "qkv",

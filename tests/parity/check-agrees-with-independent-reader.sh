@@ -40,8 +40,9 @@ mcz.write("curve-rows.mcz", "curve", {**s.meta, "curve": "chain", "points": 2, "
 rows = [("b", 0, 0, 2, 6, "kv"), ("w", 0, 0, 2, 6, "kv"), ("w", 1, 0, 2, 1, "i0", 2), ("w", 1, 3, 2, 1, "i1", 2)]
 for i in range(2):
     rows += [("b", 0, 6 * i, 2, 3, "q%d" % i)] + [("b", 0, 6 * i + 3 * r, 3, 1, "v%d" % i) for r in range(2)]
-mcz.write("weights-parts.mcz", "weights", {**s.meta, "symmetry": mcz_groups.text(rows)}, {
-    "b": np.arange(12, dtype="f4"), "w": np.ones((12, 3), "f4")})
+parts = {"b": np.arange(12, dtype="f4"), "w": np.ones((12, 3), "f4")}
+rows, _ = mcz_groups.rows(rows, {k: v.shape for k, v in parts.items()})
+mcz.write("weights-parts.mcz", "weights", {**s.meta, "symmetry": mcz_groups.text(rows)}, parts)
 for name, more, n in ("eval", {}, 20), ("attacked", {"attack": "pgd"}, 40):
     mcz.write("checkpoint-%s.mcz" % name, "checkpoint", {"version": 2, "tool": "mc-eval", "settings": {"points": "2", **more}, "epoch": 1},
               {"test": np.full(n, np.nan, "f4")})

@@ -260,14 +260,20 @@ def declared(meta, announced, prefix):
          all(len(name.encode()) <= 95 for name, _ in of), "tensor must be a float, with a name of at most 95 bytes")
     with inside("symmetry"):
         lines = [line.split("\t") for line in rows.split("\n")]
-        need(lines.pop() == [""] and lines and lines[0] == list(groups.FIELDS), "rows of groups expected")
+        need(lines.pop() == [""] and lines and lines[0] in map(list, (groups.FIELDS[:6], groups.FIELDS[:8], groups.FIELDS)),
+             "rows of groups expected")
         for w in lines[1:]:
-            axis = w[1].split("/") if len(w) == 6 else []
+            axis = w[1].split("/") if len(w) == len(lines[0]) else []
             need(axis and (len(axis) == 1 or axis[0] == "1" and axis[1] != "1" and len(axis) == 2) and all(
                  v.isascii() and v.isdecimal() and str(int(v)) == v and int(v) < 1 << 63 for v in axis + w[2:5]) and
-                 0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row is not six words")
+                 0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row has other words")
+            need(w[6:8] in ([], ["-", "-"]) or w[7].isascii() and w[7].isdecimal() and str(int(w[7])) == w[7] and
+                 int(w[7]) < 1 << 63, "\"unit\" must be a number")
+            need(w[8:] in ([], ["permutation"]), "\"allows\" must be permutation")
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
-        found, sizes = groups.rows([groups.parse(w) for w in lines[1:]], dict(of))
+        rows = [groups.parse(w) for w in lines[1:]]
+        found, sizes = groups.rows(rows, dict(of))
+        need(found == rows, "\"within\" and \"unit\" differ from the rows")
         return of, sizes, groups.nesting(found, dict(of))
 
 

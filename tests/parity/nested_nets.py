@@ -201,6 +201,7 @@ def main(what, name, *more):
     other = made(name)
     if what == "make":
         torch_nets.save_safetensors(net, name + ".safetensors")
+        found, _ = mcz.groups.rows(found, {k: v.shape for k, v in net.state_dict().items()})
         mcz.groups.write(name + ".tsv", found)
         assert mcz.groups.read(name + ".tsv") == found
     elif what == "logits":

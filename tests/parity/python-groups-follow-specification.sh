@@ -13,7 +13,8 @@ from refusal import expect_error, has_words
 shapes = {"fc1.weight": (6, 4), "fc1.bias": (6,), "fc2.weight": (3, 12), "qkv": (24, 8)}
 rows, sizes = groups.rows({"h": {"out": ["fc1.*:0"], "in": ["fc2.weight:1"], "size": 6}}, shapes)
 assert sizes == {"h": 6}
-assert set(rows) == {("fc1.weight", 0, 0, 6, 1, "h", 1), ("fc1.bias", 0, 0, 6, 1, "h", 1), ("fc2.weight", 1, 0, 6, 2, "h", 1)}
+assert {r[:7] for r in rows} == {("fc1.weight", 0, 0, 6, 1, "h", 1), ("fc1.bias", 0, 0, 6, 1, "h", 1), (
+    "fc2.weight", 1, 0, 6, 2, "h", 1)}
 groups.write("g.tsv", rows)
 assert open("g.tsv").readline() == "tensor\taxis\toffset\tcount\tblock\tgroup\n"
 assert groups.rows("g.tsv", shapes) == (rows, sizes)
@@ -23,6 +24,13 @@ assert (at["fc1.bias"] == p).all() and (at["fc2.weight"] == [4, 5, 0, 1, 2, 3, 1
 # channels within a head move first, then the heads with their channels
 nested = [("qkv", 0, 0, 3, 8, "heads"), *(("qkv", 0, 8 * i, 8, 1, name) for i, name in enumerate(("first", "second", "third")))]
 rows, _ = groups.rows(nested, shapes)
+assert [r[7:] for r in rows] == [("", 0), ("heads", 0), ("heads", 1), ("heads", 2)]
+groups.write("heads.tsv", rows)
+assert open("heads.tsv").read().startswith("tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\n"
+                                           "qkv\t0\t0\t3\t8\theads\t-\t-\nqkv\t0\t0\t8\t1\tfirst\theads\t0\n")
+assert groups.read("heads.tsv") == groups.rows("heads.tsv", shapes)[0] == rows
+groups.write("old.tsv", nested)  # as before 0.3.0
+assert groups.rows("old.tsv", shapes)[0] == rows
 reverse, same = np.arange(8)[::-1], np.arange(8)
 index = groups.gather(24, rows, {"heads": [1, 2, 0], "first": same, "second": reverse, "third": same})
 assert (index == np.concatenate([8 + reverse, np.arange(16, 24), np.arange(8)])).all(), index
@@ -37,6 +45,11 @@ def refused(words, g):
 
 refused(["unknown tensor \"fc3\"", "\"h\": 6 units expected*\"fc2.weight\"*got 3", "axis 2"], [
     ("fc1.bias", 0, 0, 6, 1, "h"), ("fc3", 0, 0, 6, 1, "h"), ("fc2.weight", 0, 0, 3, 1, "h"), ("fc1.bias", 2, 0, 6, 1, "h")])
+for outer in ("heads", 2), ("third", 1):
+    refused(["group \"second\"*in unit 1 of \"heads\"*within and unit"], [
+        *rows[:2], rows[2]._replace(within=outer[0], unit=outer[1]), rows[3]])
+assert groups.rows(rows[1:2], shapes)[0] == [rows[1]._replace(within="")]  # without the rows around it
+refused(["group \"heads\"*not in a unit*within and unit"], [rows[0]._replace(within="first"), *rows[1:]])
 refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a"), ("qkv", 0, 4, 8, 1, "b")])
 refused(["overlaps another row"], [("qkv", 0, 0, 3, 8, "a")] * 2)
 refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
@@ -47,7 +60,7 @@ refused(["no groups"], [])
 for name in "", "a b", "a\nb", "a\tb", "é", "x" * 120:
     refused(["name*1 to 119 printable ASCII characters"], [("fc1.bias", 0, 0, 6, 1, name)])
 groups.rows([("fc1.bias", np.int64(0), np.uint8(0), 6, 1, "x" * 119)], shapes)
-for row in ("fc1.bias", 0., 0, 6, 1, "g"), ("fc1.bias", 0, 0, 6, True, "g"), ("fc1.bias", 0, 0, 6, 1, 7), ("fc1.bias", 0, 0, 6), (
+for row in ("fc1.bias", 0, 0, 6, 1, "g", 1, 2), ("fc1.bias", 0, 0, 6, 1, "g", 1, "h", "0"), ("fc1.bias", 0., 0, 6, 1, "g"), ("fc1.bias", 0, 0, 6, True, "g"), ("fc1.bias", 0, 0, 6, 1, 7), ("fc1.bias", 0, 0, 6), (
         3, 0, 0, 6, 1, "g"):
     refused(["row (", "expected, with integers"], [row])
 refused(["not fit axis -1"], [("fc1.bias", -1, 0, 6, 1, "g")])
@@ -76,8 +89,9 @@ shapes["w"] = (12, 6)
 grouped = [("w", 0, 0, 2, 6, "g"), ("w", 1, 0, 6, 1, "h0", 2), ("w", 1, 6, 6, 1, "h1", 2)]
 groups.write("parts.tsv", grouped)
 assert [line.split("\t")[1] for line in open("parts.tsv")] == ["axis", "0", "1/2", "1/2"]
+assert groups.read("parts.tsv") == [groups.Row(*r) for r in grouped]
 rows, sizes = groups.rows("parts.tsv", shapes)
-assert rows == [groups.Row(*r) for r in grouped] and groups.text(rows) == groups.text(grouped) == open("parts.tsv").read()
+assert [r[:7] for r in rows] == [groups.Row(*r)[:7] for r in grouped] and groups.text(grouped) == open("parts.tsv").read()
 assert groups.nesting(rows, shapes) == {"h0": ("g", 0), "h1": ("g", 1)}
 index = groups.gather(12, rows[1:], {"h0": p, "h1": p[::-1]})
 assert (index.reshape(2, 6) - [[0], [6]] == [p, p[::-1]]).all()
@@ -109,12 +123,15 @@ class Broken:  # fails when it is written
         raise ValueError
 before = open("g.tsv").read(), set(os.listdir("."))
 try:
-    groups.write("g.tsv", [("fc1.bias", 0, 0, 6, 1, "h"), (Broken(),)])
+    groups.write("g.tsv", [("fc1.bias", 0, 0, 6, 1, "h"), (Broken(), 0, 0, 6, 1, "h")])
     assert False
 except ValueError:
     assert (open("g.tsv").read(), set(os.listdir("."))) == before
 for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcount\tblock\tgroup\nx\t0\t-1\t2\t1\tg\n", "line 2"), (
-        "tensor\taxis\toffset\tcount\tblock\tgroup\nx\t1/\t0\t2\t1\tg\n", "line 2"):
+        "tensor\taxis\toffset\tcount\tblock\tgroup\nx\t1/\t0\t2\t1\tg\n", "line 2"), (
+        "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\nx\t0\t0\t2\t1\tg\t-\n", "first line*within unit allows"), (
+        "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\nx\t0\t0\t2\t1\tg\th\t-\n", "line 2"), (
+        "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\tallows\nx\t0\t0\t2\t1\tg\t-\t-\tsigned\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)
     refused(["bad.tsv", words], "bad.tsv")

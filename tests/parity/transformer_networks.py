@@ -16,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import mcz.groups
 import torch_nets
 
 VOCAB, T = 17, 24
@@ -127,9 +128,8 @@ def write(net, path):
 def declare(net, path):
     with open(path, "w") as f:
         print("# made by transformer_networks.py", file=f)
-        print("tensor\taxis\toffset\tcount\tblock\tgroup", file=f)
-        for row in net.groups():
-            print("\t".join(map(str, row)), file=f)
+        rows, _ = mcz.groups.rows(net.groups(), {k: v.shape for k, v in net.state_dict().items()})
+        print(mcz.groups.text(rows), end="", file=f)
 
 
 def read(net, path):

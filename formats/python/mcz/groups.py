@@ -51,7 +51,8 @@ from .nesting import Row, Shapes, check_units, direct_places, end_of, nesting
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
-FIELDS = "tensor", "axis", "offset", "count", "block", "group"
+FIELDS = "tensor", "axis", "offset", "count", "block", "group", "within", "unit", "allows"
+HEADERS = FIELDS[:6], FIELDS[:8], FIELDS
 MAX_TEXT, MAX_GROUPS = 2 << 20, 65536  # bytes of a group file, groups
 NUMBER = re.compile("0|[1-9][0-9]{0,9}")
 AXIS = re.compile(f"({NUMBER.pattern})|[1-9][0-9]{{0,9}}/([2-9]|[1-9][0-9]{{1,9}})")
@@ -72,25 +73,33 @@ def read(path: Path) -> list[Row]:
         numbered = enumerate(raw.decode(errors="surrogateescape").split("\n"), 1)
         texts = [(i, line.removesuffix("\r")) for i, line in numbered]
         lines = [(i, line.split("\t")) for i, line in texts if line and not line.startswith("#")]
+        header = tuple(lines[0][1]) if lines else ()
         need(
-            lines and tuple(lines[0][1]) == FIELDS,
-            "its first line must be {}, separated by tabs".format(" ".join(FIELDS)),
+            header in HEADERS,
+            "its first line must be {} (or also {}), separated by tabs".format(
+                " ".join(FIELDS[:6]), " ".join(FIELDS[6:])
+            ),
         )
         for i, words in lines[1:]:
             need(
-                len(words) == 6
+                len(words) == len(header)
                 and AXIS.fullmatch(words[1])
-                and all(NUMBER.fullmatch(w) for w in words[2:5]),
-                "line {}: {} expected".format(i, ", ".join(FIELDS)),
+                and all(NUMBER.fullmatch(w) for w in words[2:5])
+                and (words[6:8] in ([], ["-", "-"]) or NUMBER.fullmatch(words[7]))
+                and words[8:] in ([], ["permutation"]),
+                "line {}: {} expected".format(i, ", ".join(header)),
             )
     return [parse(w) for _, w in lines[1:]]
 
 
 def parse(words: Sequence[str]) -> Row:
-    """The row in the six words of a group file's line."""
+    """The row in the words of a group file's line."""
     axis, _, parts = words[1].partition("/")
     offset, count, block = map(int, words[2:5])
-    return Row(words[0], int(axis), offset, count, block, words[5], int(parts or 1))
+    row = Row(words[0], int(axis), offset, count, block, words[5], int(parts or 1))
+    if words[6:8] in ([], ["-", "-"]):
+        return row
+    return row._replace(within=words[6], unit=int(words[7]))
 
 
 def text(rows: Iterable[Sequence[Any]]) -> str:
@@ -99,11 +108,20 @@ def text(rows: Iterable[Sequence[Any]]) -> str:
         rows = [("fc1.weight", 0, 0, 64, 1, "hidden"), ("fc2.weight", 1, 0, 64, 1, "hidden")]
         print(mcz.groups.text(rows))
 
-    rows  a list of Row, or of tuples in its order. rows() checks them."""
+    rows  a list of Row, or of tuples in its order. rows() checks them, and finds which groups are
+          within units of others."""
+    found = [Row(*r) for r in rows]
+    columns = 8 if any(r.within for r in found) else 6
     lines = [
-        r if r[6:] in ((), (1,)) else (r[0], f"{r[1]}/{r[6]}", *r[2:]) for r in map(tuple, rows)
+        (
+            r.tensor,
+            r.axis if r.parts == 1 else f"{r.axis}/{r.parts}",
+            *r[2:6],
+            *(r[7:] if r.within else "--"),
+        )
+        for r in found
     ]
-    return "".join("\t".join(map(str, line[:6])) + "\n" for line in [FIELDS, *lines])
+    return "".join("\t".join(map(str, line[:columns])) + "\n" for line in [FIELDS, *lines])
 
 
 def write(path: Path, rows: Iterable[Sequence[Any]]) -> None:
@@ -170,16 +188,18 @@ def _leaves_parts(row: Row, shape: Sequence[int], parts: int) -> bool:
 def _row(r: Iterable[Any]) -> Row:
     """A Row with Python's integers. Error if a value has another type."""
     r = tuple(r)
-    integers = r[1:5] + r[6:]
+    integers = r[1:5] + r[6:7] + r[8:]
     need(
-        len(r) in (6, 7)
-        and isinstance(r[0], str)
-        and isinstance(r[5], str)
+        6 <= len(r) <= 9
+        and all(isinstance(v, str) for v in (r[0], *r[5:6], *r[7:8]))
         and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
-        "row {!r}: ({}) expected, with integers from axis to block".format(r, ", ".join(FIELDS)),
+        "row {!r}: ({}) expected, with integers from axis to block".format(
+            r, ", ".join(FIELDS[:6])
+        ),
     )
-    axis, offset, count, block = map(int, r[1:5])
-    return Row(r[0], axis, offset, count, block, r[5], *map(int, r[6:]))
+    axis, offset, count, block, *more = map(int, integers)
+    row = Row(r[0], axis, offset, count, block, r[5], *more[:1])
+    return row._replace(**dict(zip(("within", "unit"), (*r[7:8], *more[1:]))))
 
 
 def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
@@ -228,7 +248,23 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     need(found, "no groups: nothing can be permuted")
     need(len(sizes) <= MAX_GROUPS, f"more than {MAX_GROUPS} groups")
     check_units(found, shapes, sizes)
-    return found, sizes
+    placed = nested(found, shapes)
+    for r, own in zip(found, placed):
+        need(
+            r == own or r.within not in sizes,
+            'group "{}": its rows in "{}" are {}, against within and unit'.format(
+                r.group,
+                r.tensor,
+                f'in unit {own.unit} of "{own.within}"' if own.within else "not in a unit",
+            ),
+        )
+    return placed, sizes
+
+
+def nested(found: Sequence[Row], shapes: Shapes) -> list[Row]:
+    """The rows of rows() with the group and the unit within which each is."""
+    parents = nesting(found, shapes)
+    return [r._replace(within=w, unit=u) for r in found for w, u in [parents.get(r.group, ("", 0))]]
 
 
 def _check_shapes(expected: Shapes, shapes: Shapes) -> None:

@@ -22,7 +22,8 @@ class Row(NamedTuple):
     block   indices per unit
     group   the group's name
     parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures
-            of experts)"""
+            of experts)
+    within  the group in whose unit `unit` this group is, or "" (rows() finds both)"""
 
     tensor: str
     axis: int
@@ -31,6 +32,8 @@ class Row(NamedTuple):
     block: int
     group: str
     parts: int = 1
+    within: str = ""
+    unit: int = 0
 
 
 Shapes = Mapping[str, Sequence[int]]

@@ -7,6 +7,7 @@ text = json.dumps(head).encode()
 open("net.safetensors", "wb").write(struct.pack("<Q", len(text)) + text + bytes(336))
 END
 header='tensor axis offset count block group'
+nested="$header within unit"
 # refuse TEXT ROW...: a file with the header and these rows is refused
 refuse() {
     printf '%s\n' "${@:2}" | tr ' ' '\t' >bad.tsv
@@ -40,21 +41,34 @@ refuse 'line 3: group "g"*6 units*12*line 2' "$header" 'w 0 0 12 1 g' 'w 1 0 6 1
 refuse 'line 3: overlaps line 2*not inside one*blocks' "$header" 'w 0 0 6 1 g' 'w 0 5 6 1 h'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 12 1 g' 'w 0 0 12 1 g'
 refuse 'line 3: overlaps line 2' "$header" 'w 0 0 3 4 g' 'w 0 2 4 1 h'
-# within units: the whole group in one unit, and in the same way in all
-within=("$header" 'w 0 0 2 6 g' 'v 0 0 2 6 g' 'w 0 0 6 1 h0' 'v 0 0 6 1 h0')
-refuse 'line 4: group "h0"*another unit*line 5' "${within[@]:0:4}" 'v 0 6 6 1 h0'
-refuse 'line 3: group "h"*another unit*line 4' "$header" 'v 0 0 2 6 g' 'w 0 0 6 1 h' 'v 0 0 6 1 h'
+# within units: the whole group in the unit that its columns say, and in the same way in all units
+within=("$nested" 'w 0 0 2 6 g - -' 'v 0 0 2 6 g - -' 'w 0 0 6 1 h0 g 0' 'v 0 0 6 1 h0 g 0')
+refuse 'line 4: group "h0" is in unit 0 of "g"*columns within and unit must say*mcz.groups.rows' \
+    "$header" 'w 0 0 2 6 g' 'v 0 0 2 6 g' 'w 0 0 6 1 h0' 'v 0 0 6 1 h0'
+refuse "line 1:*first line" "$header within" 'w 0 0 2 6 g -'
+refuse "line 1:*first line" "$header allows" 'w 0 0 2 6 g permutation'
+refuse "line 2:*row*8 tab-separated columns" "$nested" 'w 0 0 12 1 g'
+refuse "line 2: unit*whole number*at least 0 (got \"-\")" "$nested" 'w 0 0 12 1 g g -'
+refuse "line 2: within*a group of this file (got \"-\")" "$nested" 'w 0 0 12 1 g - 0'
+refuse "line 6: within*a group of this file (got \"i\")" "${within[@]}" 'w 0 6 6 1 h1 i 1'
+refuse "line 2: allows must be permutation (got \"signed\")" "$nested allows" 'w 0 0 12 1 g - - signed'
+refuse 'line 5: group "h0"*another unit*line 4' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 1'
+refuse 'line 5: group "h0" is not in unit 0 of "g"' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 0'
+refuse 'line 4: group "h0" is not in unit 2 of "g"' "${within[@]:0:3}" 'w 0 0 6 1 h0 g 2'
+refuse 'line 3: group "h" is not in unit 0 of "g"' "$nested" 'v 0 0 2 6 g - -' 'w 0 0 6 1 h g 0' 'v 0 0 6 1 h g 0'
+refuse 'line 2: group "g" is not in unit 0 of "g"' "$nested" 'v 0 0 2 6 g g 0'
 refuse 'units*group "g" contain different groups' "${within[@]}"
-refuse 'line 6: group "h1"*counterpart*"g"' "${within[@]}" 'w 0 6 6 1 h1'
-refuse 'group "h1": invalid nesting' "${within[@]}" 'w 0 6 3 2 h1' 'v 0 6 3 2 h1'
+refuse 'line 6: group "h1"*counterpart*"g"' "${within[@]}" 'w 0 6 6 1 h1 g 1'
+refuse 'group "h1": invalid nesting' "${within[@]}" 'w 0 6 3 2 h1 g 1' 'v 0 6 3 2 h1 g 1'
 # so too for groups within these: two groups that change places carry them along
-deep=("$header" 'w 0 0 2 6 g' 'w 0 0 2 3 h0' 'w 0 6 2 3 h1' 'w 0 0 2 1 i00' 'w 0 3 2 1 i01')
+deep=("$nested" 'w 0 0 2 6 g - -' 'w 0 0 2 3 h0 g 0' 'w 0 6 2 3 h1 g 1' 'w 0 0 2 1 i00 h0 0' 'w 0 3 2 1 i01 h0 1')
 refuse 'group "h1": invalid nesting' "${deep[@]}"
-refuse 'line 7: group "i10"*counterpart*"h1"' "${deep[@]}" 'w 0 7 2 1 i10' 'w 0 10 2 1 i11'
-refuse 'line 8: group "i11"*counterpart*"h1"' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 10 2 1 i11'
-printf '%s\n' "${deep[@]}" 'w 0 6 2 1 i10' 'w 0 9 2 1 i11' | tr ' ' '\t' >good.tsv
+refuse 'line 5: group "i00" is in unit 0 of "h0"' "${deep[@]:0:4}" 'w 0 0 2 1 i00 g 0' 'w 0 3 2 1 i01 g 0'
+refuse 'line 7: group "i10"*counterpart*"h1"' "${deep[@]}" 'w 0 7 2 1 i10 h1 0' 'w 0 10 2 1 i11 h1 1'
+refuse 'line 8: group "i11"*counterpart*"h1"' "${deep[@]}" 'w 0 6 2 1 i10 h1 0' 'w 0 10 2 1 i11 h1 1'
+printf '%s\n' "${deep[@]}" 'w 0 6 2 1 i10 h1 0' 'w 0 9 2 1 i11 h1 1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
-printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
+printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1 g 1' 'v 0 6 6 1 h1 g 1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
 # parts of axis 0: w has 12 rows of 6
@@ -69,28 +83,29 @@ for n in 5 24; do
 done
 refuse 'line 2: offset 18 + count 7*block 1 exceeds*24 entries*axis*tensor "w"' "$header" 'w 1/4 18 7 1 g'
 refuse 'line 2:*row*within one*4 parts*6 entries each' "$header" 'w 1/4 5 2 1 g'
-refuse 'line 3: axis 1*counted over*same parts*line 2' "$header" 'w 1/4 0 3 1 g' 'w 1/2 3 3 1 h'
+refuse 'line 2: axis 1*counted over*same parts*line 3' "$header" 'w 1/4 0 3 1 g' 'w 1/2 3 3 1 h'
 refuse 'line 3: axis 1*counted over*same parts*line 2' "$header" 'w 1 0 3 1 g' 'w 1/2 3 3 1 h'
 refuse 'line 3: moves entries between*parts*line 2' "$header" 'w 1/4 0 6 1 g' 'w 0 0 12 1 h'
 refuse 'line 2: moves entries between*parts*line 3' "$header" 'w 0 1 2 3 h' 'w 1/4 0 6 1 g'
 refuse 'line 3: overlaps line 2' "$header" 'w 1/4 6 4 1 g' 'w 1/4 9 2 1 h'
-parts=("$header" 'w 0 0 2 6 g' 'w 1/2 0 6 1 h0')
+parts=("$nested" 'w 0 0 2 6 g - -' 'w 1/2 0 6 1 h0 g 0')
+refuse 'line 3: group "h0" is in unit 0 of "g"' "$header" 'w 0 0 2 6 g' 'w 1/2 0 6 1 h0'
 refuse 'units*group "g" contain different groups' "${parts[@]}"
-refuse 'line 3: group "h0"*another unit*line 4' "${parts[@]}" 'v 0 0 6 1 h0'
-refuse 'line 4: group "h1"*counterpart*"g"' "$header" 'w 0 0 2 6 g' 'w 1/4 0 3 1 h0' 'w 1/4 15 3 1 h1'
+refuse 'line 4: group "h0" is not in unit 0 of "g"' "${parts[@]}" 'v 0 0 6 1 h0 g 0'
+refuse 'line 4: group "h1"*counterpart*"g"' "$nested" 'w 0 0 2 6 g - -' 'w 1/4 0 3 1 h0 g 0' 'w 1/4 15 3 1 h1 g 1'
 # one order in all units of a row, or in some of three
 all=("$header" 'w 0 0 3 4 g' 'w 0 0 4 1 h' 'w 0 4 4 1 h')
-refuse 'line 4: group "h"*another unit*line 3' "${all[@]}"
-refuse 'line 4: group "h"*another unit*line 3' "$header" 'w 0 0 3 4 g' 'w 0 0 3 1 h' 'w 0 4 3 1 h' 'w 0 9 3 1 h'
+refuse 'line 4: group "h" is in unit 1 of "g"' "${all[@]}"
+refuse 'line 4: group "h" is in unit 1 of "g"*unless*in all units' "$header" 'w 0 0 3 4 g' 'w 0 0 3 1 h' 'w 0 4 3 1 h' 'w 0 9 3 1 h'
 # units 0 and 1 have it on different axes
-refuse 'line 4: group "h"*another unit*line 3' "$header" 'w 0 0 2 6 g' 'w 0 0 6 1 h' 'w 1/2 6 6 1 h'
+refuse 'line 3: group "h" is in unit 0 of "g"' "$header" 'w 0 0 2 6 g' 'w 0 0 6 1 h' 'w 1/2 6 6 1 h'
 for rows in '' 'v 0 3 4 1 h'; do
     printf '%s\n' "${all[@]}" 'w 0 8 4 1 h' "$rows" | tr ' ' '\t' >good.tsv
     mc-convert net.safetensors --groups good.tsv -o net.mcz
 done
-printf '%s\n' "${parts[@]}" 'w 1/2 6 6 1 h1' | tr ' ' '\t' >good.tsv
+printf '%s\n' "${parts[@]}" 'w 1/2 6 6 1 h1 g 1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
-printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1' 'v 0 6 6 1 h1' | tr ' ' '\t' >good.tsv
+printf '%s\n' "${within[@]}" 'w 0 6 6 1 h1 g 1' 'v 0 6 6 1 h1 g 1' | tr ' ' '\t' >good.tsv
 mc-convert net.safetensors --groups good.tsv -o net.mcz
 
 printf 'tensor\0' >bad.tsv

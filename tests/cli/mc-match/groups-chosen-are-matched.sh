@@ -9,7 +9,7 @@ rows = [groups.Row("qkv.weight", 0, 0, heads, width, "heads"), groups.Row("out.w
         groups.Row("up.weight", 0, 0, 7, 1, "mlp"), groups.Row("down.weight", 1, 0, 7, 1, "mlp")]
 for h in range(heads):
     rows += [groups.Row("qkv.weight", 0, h * width, width, 1, "head%d" % h), groups.Row("out.weight", 1, h * width, width, 1, "head%d" % h)]
-groups.write("g.tsv", rows)
+groups.write("g.tsv", groups.rows(rows, shapes)[0])
 for n in "a", "b":
     safetensors.write(n + ".safetensors", {k: draw.randn(*s).astype("f4") for k, s in shapes.items()})
 END

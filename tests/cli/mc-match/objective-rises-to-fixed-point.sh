@@ -59,9 +59,8 @@ py <<'END'
 import struct
 H, d = 4, 3
 rows = [("w", axis, 0, H, d, "heads") for axis in (0, 1)]
-rows += [("w", axis, h * d, d, 1, "in%d" % h) for h in range(H) for axis in (0, 1)]
-open("n.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\n" + "".join(
-    "\t".join(map(str, r)) + "\n" for r in rows))
+rows += [("w", axis, h * d, d, 1, "in%d" % h, 1, "heads", h) for h in range(H) for axis in (0, 1)]
+mcz.groups.write("n.tsv", rows)
 text = json.dumps({"w": {"dtype": "F32", "shape": [H * d] * 2, "data_offsets": [0, 4 * (H * d) ** 2]}}).encode()
 for seed in range(12):
     body = np.random.RandomState(seed).randn((H * d) ** 2).astype("f4").tobytes()
@@ -76,9 +75,8 @@ done
 py <<'END'
 import struct
 H, d = 4, 3
-rows = [("v", 0, 0, H, d, "heads")] + [("v", 0, h * d, d, 1, "in%d" % h) for h in range(H)]
-open("i.tsv", "w").write("tensor\taxis\toffset\tcount\tblock\tgroup\n" + "".join(
-    "\t".join(map(str, r)) + "\n" for r in rows))
+rows = [("v", 0, 0, H, d, "heads")] + [("v", 0, h * d, d, 1, "in%d" % h, 1, "heads", h) for h in range(H)]
+mcz.groups.write("i.tsv", rows)
 v = np.random.RandomState(0).randn(H, d, 9).astype("f4")
 text = json.dumps({"v": {"dtype": "F32", "shape": [H * d, 9], "data_offsets": [0, v.nbytes]}}).encode()
 for name, x in ("i", v), ("j", v[:, ::-1]):

@@ -8,12 +8,12 @@ rows += [("down", 1, 0, 5, 1, "stream"), ("gate_up", 2, 0, 5, 1, "stream"), ("ro
 for e in range(3):
     rows += [("gate_up", 1, 8 * e + first, 4, 1, "expert%d" % e, 3) for first in (0, 4)]
     rows += [("down", 2, 4 * e, 4, 1, "expert%d" % e, 3)]
-groups.write("g.tsv", rows)
+shapes = {"router": (3, 5), "gate_up": (3, 8, 5), "down": (3, 5, 4)}
+groups.write("g.tsv", groups.rows(rows, shapes)[0])
 draw = np.random.RandomState(1)
-safetensors.write("net.safetensors", {name: draw.randn(*shape).astype("f4") for name, shape in (
-    ("router", (3, 5)), ("gate_up", (3, 8, 5)), ("down", (3, 5, 4)))})
+safetensors.write("net.safetensors", {name: draw.randn(*shape).astype("f4") for name, shape in shapes.items()})
 END
-grep -q '^down	2/3	4	4	1	expert1$' g.tsv
+grep -q '^down	2/3	4	4	1	expert1	experts	1$' g.tsv
 mc-convert net.safetensors --groups g.tsv -o a.mcz
 mc-convert a.mcz -o same.safetensors
 mc-info --check -q a.mcz

@@ -257,16 +257,20 @@ static inline void rows_declare_the_groups(const struct mc_graph *g, const struc
     FILE *f = open_memstream(&text, &size);
 
     assert_true(f && tensors && expected && found);
-    fprintf(f, "tensor\taxis\toffset\tcount\tblock\tgroup\n");
+    fprintf(f, "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\n");
     for (size_t k = 0; k < s->n_groups; k++)
         for (size_t i = 0; i < s->uses[k].n; i++) {
             const struct mc_use *u = &s->uses[k].use[i];
-            char axis[32] = "0";
+            const struct mc_group *group = &s->groups[k];
+            char axis[32] = "0", unit[32] = "-";
+            if (mc_group_is_nested(group))
+                snprintf(unit, sizeof unit, "%zu", group->unit);
             if (u->dim)
                 snprintf(axis, sizeof axis, u->parts > 1 ? "1/%zu" : "1", u->parts);
             if (!u->is_stat)
-                fprintf(f, "%s\t%s\t%zu\t%zu\t%zu\t%s\n", g->params[u->index].tensor.name, axis,
-                        u->offset, u->count, u->repeat, s->groups[k].name);
+                fprintf(f, "%s\t%s\t%zu\t%zu\t%zu\t%s\t%s\t%s\n", g->params[u->index].tensor.name,
+                        axis, u->offset, u->count, u->repeat, group->name,
+                        mc_group_is_nested(group) ? s->groups[group->outer].name : "-", unit);
         }
     assert_int_equal(fclose(f), 0);
     for (size_t i = 0; i < g->n_params; i++)

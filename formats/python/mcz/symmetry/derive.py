@@ -14,7 +14,7 @@ from torch import nn
 from torch.export import ExportedProgram
 
 from ..errors import need
-from ..groups import Row, gather
+from ..groups import Row, gather, nested
 from ..nn.inputs import form
 from ..nn.state import listed
 from ..nn.structure import attributes, unequal
@@ -143,6 +143,7 @@ class Derivation:
         self._drop_unseen()
         order = {name: i for i, name in enumerate(self.run.state)}
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
+        self.rows = nested(self.rows, self.shapes)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
         self.taps = observe.taps(self.run, self.names, self.sizes)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..files import Path
-from ..groups import Row, nesting, write
+from ..groups import Row, write
 from .derive import UNUSED, Derivation
 
 
@@ -42,10 +42,10 @@ class Groups(Derivation):
 
         Returns the text. Parameters that are "not used by these examples", such as auxiliary heads,
         stay in place. So permute changes the results of calls that use them."""
-        parents = nesting(self.rows, {k: t.shape for k, t in self.run.state.items()})
+        parents = {r.group: r.within for r in self.rows if r.within}
         found: dict[tuple[int, int], list[str]] = {}
         for g, n in self.sizes.items():
-            found.setdefault((n, self.sizes[parents[g][0]] if g in parents else 0), []).append(g)
+            found.setdefault((n, self.sizes[parents[g]] if g in parents else 0), []).append(g)
         lines = [("groups", "units", "first group")]
         for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
             lines.append(

@@ -6,7 +6,7 @@
 #include "libcommon/graph/symmetry.h"
 #include "tests/unit/must.h"
 
-#define HEADER "tensor\taxis\toffset\tcount\tblock\tgroup\n"
+#define HEADER "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\n"
 #define PARTS 3
 #define CHANNELS 4 /* per block */
 
@@ -18,9 +18,11 @@ static void add_unit(FILE *f, size_t j, int deep)
 
     for (size_t inner = 0; inner <= (deep ? count : 0); inner++) { /* 0: the group in the unit */
         const size_t at = CHANNELS * j + (inner ? 2 * (inner - 1) : 0);
-        char row[64];
-        snprintf(row, sizeof row, "%zu\t%zu\tg%zu.%zu\n", inner ? 2 : count, inner ? 1 : block, j,
-                 inner);
+        char outer[32] = "x", row[96];
+        if (inner)
+            snprintf(outer, sizeof outer, "g%zu.0", j);
+        snprintf(row, sizeof row, "%zu\t%zu\tg%zu.%zu\t%s\t%zu\n", inner ? 2 : count,
+                 inner ? 1 : block, j, inner, outer, inner ? inner - 1 : j);
         fprintf(f, "w\t0\t%zu\t%sv\t0\t%zu\t%s", at, row, at, row);
         for (size_t part = 0; part < PARTS; part++)
             fprintf(f, "w\t1/%d\t%zu\t%s", PARTS, n * part + at, row);
@@ -40,9 +42,9 @@ static int declare(int deep, const char *extra)
     FILE *f = fmemopen(text, sizeof text, "w");
 
     assert_non_null(f);
-    fputs(HEADER "w\t0\t0\t3\t4\tx\nv\t0\t0\t3\t4\tx\n", f);
+    fputs(HEADER "w\t0\t0\t3\t4\tx\t-\t-\nv\t0\t0\t3\t4\tx\t-\t-\n", f);
     for (size_t part = 0; part < PARTS; part++)
-        fprintf(f, "w\t1/%d\t%d\t3\t4\tx\n", PARTS, PARTS * CHANNELS * (int)part);
+        fprintf(f, "w\t1/%d\t%d\t3\t4\tx\t-\t-\n", PARTS, PARTS * CHANNELS * (int)part);
     for (size_t j = 0; j < PARTS; j++)
         add_unit(f, j, deep);
     fputs(extra, f);
@@ -75,12 +77,13 @@ TEST(nested_groups_are_equal_in_any_order_of_rows)
 
 TEST(row_in_only_one_unit_is_refused)
 {
-    must_fail(declare(0, "w\t1\t0\t4\t1\tg0.0\n"), MC_EINPUT, "axis 1*counted over");
-    must_fail(declare(0, "w\t1/3\t8\t2\t2\tlast\n"), MC_EINPUT, "overlaps");
-    must_fail(declare(0, "u\t0\t0\t3\t4\tx\nu\t0\t0\t4\t1\tg0.0\n"), MC_EINPUT,
+    must_fail(declare(0, "w\t1\t0\t4\t1\tg0.0\tx\t0\n"), MC_EINPUT, "axis 1*counted over");
+    must_fail(declare(0, "w\t1/3\t8\t2\t2\tlast\tx\t2\n"), MC_EINPUT, "overlaps");
+    must_fail(declare(0, "u\t0\t0\t3\t4\tx\t-\t-\nu\t0\t0\t4\t1\tg0.0\tx\t0\n"), MC_EINPUT,
               "group \"g1.0\"*counterpart*\"x\"");
-    must_fail(declare(1, "u\t0\t0\t3\t4\tx\nu\t0\t0\t2\t2\tg0.0\nu\t0\t4\t2\t2\tg1.0\n"
-                         "u\t0\t8\t2\t2\tg2.0\nu\t0\t0\t2\t1\tg0.1\nu\t0\t2\t2\t1\tg0.2\n"),
+    must_fail(declare(1, "u\t0\t0\t3\t4\tx\t-\t-\nu\t0\t0\t2\t2\tg0.0\tx\t0\n"
+                         "u\t0\t4\t2\t2\tg1.0\tx\t1\nu\t0\t8\t2\t2\tg2.0\tx\t2\n"
+                         "u\t0\t0\t2\t1\tg0.1\tg0.0\t0\nu\t0\t2\t2\t1\tg0.2\tg0.0\t1\n"),
               MC_EINPUT, "group \"g1.1\"*counterpart*\"g1.0\"");
 }
 
