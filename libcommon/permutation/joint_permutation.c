@@ -81,6 +81,23 @@ static int copy(struct mc_perm *out, const struct mc_perm *p, struct mc_error *e
     return 0;
 }
 
+void mc_joint_perm_copy(struct mc_joint_perm *to, const struct mc_joint_perm *from)
+{
+    for (size_t i = 0; i < from->n_members; i++)
+        mc_perm_copy(&to->members[i], &from->members[i]);
+}
+
+int mc_joint_perm_follow_first(struct mc_joint_perm *j, struct mc_error *err)
+{
+    struct mc_perm back = {0};
+    int rc = copy(&back, &j->members[0], err);
+
+    if (!rc && !(rc = mc_perm_inverse(&back, err)))
+        rc = mc_joint_perm_follow(j, &back, err);
+    mc_perm_release(&back);
+    return rc;
+}
+
 int mc_joint_perm_get(struct mc_perm *out, const struct mc_joint_perm *j, size_t from,
                       const size_t *to, struct mc_error *err)
 {

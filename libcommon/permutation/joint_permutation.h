@@ -28,6 +28,10 @@ size_t mc_joint_perm_find(const struct mc_joint_perm *j, const char *id);
 /* Let q follow every member: the set gets another common order. MC_EINPUT as mc_perm_compose. */
 MC_USE_RESULT int mc_joint_perm_follow(struct mc_joint_perm *j, const struct mc_perm *q,
                                        struct mc_error *err);
+/* Set a set to another one of the same groups and size; without the ids. */
+void mc_joint_perm_copy(struct mc_joint_perm *to, const struct mc_joint_perm *from);
+/* Give the set the first network's order: member 1 becomes the identity. MC_ENOMEM. */
+MC_USE_RESULT int mc_joint_perm_follow_first(struct mc_joint_perm *j, struct mc_error *err);
 /* Set out (released by the caller) to the permutation of member `from` to the common order, or, if
  * `to` is not NULL, to the order of the network of member *to. */
 MC_USE_RESULT int mc_joint_perm_get(struct mc_perm *out, const struct mc_joint_perm *j, size_t from,

@@ -26,11 +26,11 @@ int mc_perm_identity(struct mc_perm *p, const struct mc_group *groups, size_t n,
     for (size_t g = 0; g < n && !rc; g++) {
         p->groups[g] = groups[g];
         rc = mc_new(&p->perm[g], groups[g].size, err);
-        for (size_t i = 0; i < groups[g].size && !rc; i++)
-            p->perm[g][i] = (int32_t)i;
     }
     if (rc)
         mc_perm_release(p);
+    else
+        mc_perm_reset(p);
     return rc;
 }
 
@@ -48,12 +48,18 @@ void mc_perm_release(struct mc_perm *p)
     *p = (struct mc_perm){0};
 }
 
+void mc_perm_reset(struct mc_perm *p)
+{
+    for (size_t g = 0; g < p->n_groups; g++)
+        for (size_t i = 0; i < p->groups[g].size; i++)
+            p->perm[g][i] = (int32_t)i;
+}
+
 void mc_perm_random(struct mc_perm *p, uint64_t seed)
 {
+    mc_perm_reset(p);
     for (size_t g = 0; g < p->n_groups; g++) {
         int32_t *perm = p->perm[g];
-        for (size_t i = 0; i < p->groups[g].size; i++)
-            perm[i] = (int32_t)i;
         for (size_t i = p->groups[g].size; i > 1; i--) { /* Fisher and Yates */
             struct mc_rng4 r = mc_rng(seed, MC_RNG_PERMUTE, (uint32_t)g, (uint32_t)i, 0);
             size_t k = mc_rng_below(r.v[0], (uint32_t)i);

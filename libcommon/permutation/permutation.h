@@ -43,6 +43,7 @@ MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err); /* i
 /* Set p to p followed by q. MC_EINPUT if their groups differ. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
 size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* number of i with perm[i] != i */
+void mc_perm_reset(struct mc_perm *p);                       /* to the identity */
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* both have the same groups */
 /* 1 if p records the networks that it was computed for, and they are not those with content ids a
  * and b. "" matches any network. */

@@ -186,92 +186,55 @@ const struct mc_matrices *mc_joint_set_pair(const struct mc_joint_set *set, size
 
 /* ---- matching -------------------------------------------------------------------------------- */
 
-/* The joint assignment of one group. */
+/* The joint assignment of one group and of those in its units. */
 struct problem {
     struct mc_joint joint;
-    size_t *size;         /* (slots) */
-    const double **value; /* (pairs,slots) */
-    int32_t **order;      /* (K,slots) */
+    struct mc_group *groups;
+    const double **value;        /* (pairs,slots) */
+    int32_t **perm;              /* (K,n_groups) borrowed */
+    struct mc_joint_perm orders; /* parts of the networks' permutations */
 };
 
 static void problem_free(struct problem *p)
 {
-    for (size_t i = 0; p->order && i < p->joint.networks * p->joint.slots; i++)
-        free(p->order[i]);
-    free(p->size);
+    free(p->groups);
     free(p->value);
-    free(p->order);
+    free(p->perm);
+    free(p->orders.members);
 }
 
+/* member: (K) permutations of all groups, which the problem refers to. */
 static int problem_init(struct problem *p, const struct mc_joint_set *set,
                         const struct mc_nesting *nesting, size_t group,
-                        const struct mc_joint_opts *opts, struct mc_error *err)
+                        const struct mc_perm *const *member, struct mc_error *err)
 {
-    const size_t K = set->n_networks, holds = nesting->slots[group], S = holds ? holds : 1;
-    const size_t U = holds ? nesting->groups[group].size : 1;
+    const size_t K = set->n_networks, holds = nesting->slots[group], S = holds ? holds : 1,
+                 n = 1 + holds * nesting->groups[group].size;
     int rc = 0;
 
-    p->joint = (struct mc_joint){.networks = K,
-                                 .units = U,
-                                 .slots = S,
-                                 .starts = opts->starts,
-                                 .seed = opts->seed,
-                                 .group = (uint32_t)group};
-    if ((rc = mc_new(&p->size, S, err)) || (rc = mc_new(&p->value, set->n_inputs * S, err)) ||
-        (rc = mc_new(&p->order, K * S, err)))
+    if ((rc = mc_new(&p->groups, n, err)) || (rc = mc_new(&p->value, set->n_inputs * S, err)) ||
+        (rc = mc_new(&p->perm, K * n, err)) || (rc = mc_new(&p->orders.members, K, err)))
         return rc;
-    for (size_t s = 0; s < S; s++) {
-        const size_t from = holds ? mc_nesting_child(nesting, group, 0, s) : group;
-        p->size[s] = nesting->groups[from].size;
-        for (size_t i = 0; i < set->n_inputs; i++)
-            p->value[i * S + s] = set->inputs[set->input_of[i]].m.matrices[from].value;
-        for (size_t k = 0; k < K && !rc; k++)
-            rc = mc_new(&p->order[k * S + s], U * p->size[s], err);
+    for (size_t i = 0; i < n; i++) {
+        const size_t from = i ? nesting->child[nesting->first[group] + i - 1] : group;
+        p->groups[i] = nesting->groups[from];
+        p->groups[i].outer = i ? 0 : MC_NO_GROUP;
+        for (size_t k = 0; k < K; k++)
+            p->perm[k * n + i] = member[k]->perm[from];
+        for (size_t f = 0; f < set->n_inputs && (i ? i <= S : !holds); f++)
+            p->value[f * S + (i ? i - 1 : 0)] =
+                set->inputs[set->input_of[f]].m.matrices[from].value;
     }
-    p->joint.size = p->size;
-    p->joint.value = p->value;
-    return rc;
-}
-
-/* Set a member's permutations of the group, and of the groups in its units, from the orders of
- * channels. */
-static void set_member(struct mc_perm *member, const struct problem *p, size_t k,
-                       const struct mc_nesting *nesting, size_t group)
-{
-    const size_t S = p->joint.slots;
-
-    if (!nesting->slots[group]) {
-        memcpy(member->perm[group], p->order[k], p->size[0] * sizeof **p->order);
-        return;
-    }
-    for (size_t h = 0; h < p->joint.units; h++)
-        for (size_t s = 0; s < S; s++) {
-            const size_t n = p->size[s];
-            const int32_t *order = p->order[k * S + s] + h * n;
-            const size_t u = (size_t)order[0] / n;
-            member->perm[group][h] = (int32_t)u;
-            for (size_t i = 0; i < n; i++)
-                member->perm[mc_nesting_child(nesting, group, u, s)][i] = order[i] % (int32_t)n;
-        }
-}
-
-/* Set the orders of a member's channels from its permutations. */
-static void get_member(const struct mc_perm *member, const struct problem *p, size_t k,
-                       const struct mc_nesting *nesting, size_t group)
-{
-    const size_t S = p->joint.slots;
-
-    if (!nesting->slots[group]) {
-        memcpy(p->order[k], member->perm[group], p->size[0] * sizeof **p->order);
-        return;
-    }
-    for (size_t h = 0; h < p->joint.units; h++)
-        for (size_t s = 0; s < S; s++) {
-            const size_t n = p->size[s], u = (size_t)member->perm[group][h];
-            const int32_t *inside = member->perm[mc_nesting_child(nesting, group, u, s)];
-            for (size_t i = 0; i < n; i++)
-                p->order[k * S + s][h * n + i] = (int32_t)(u * n) + inside[i];
-        }
+    p->orders.n_members = K;
+    for (size_t k = 0; k < K; k++)
+        p->orders.members[k] =
+            (struct mc_perm){.n_groups = n, .groups = p->groups, .perm = p->perm + k * n};
+    p->joint = (struct mc_joint){.networks = K,
+                                 .groups = p->groups,
+                                 .n_groups = n,
+                                 .value = p->value,
+                                 .number = (uint32_t)group};
+    return 0;
 }
 
 /* MC_EUSAGE if a group is kept without the groups within its units, or the reverse. */
@@ -293,15 +256,19 @@ static int match_group(struct mc_joint_perm *out, struct mc_joint_result *result
                        const struct mc_joint_set *set, const struct mc_nesting *nesting,
                        size_t group, const struct mc_joint_opts *opts, struct mc_error *err)
 {
+    const struct mc_perm *member[MC_JOINT_MAX] = {0};
     struct problem p = {0};
-    int rc = problem_init(&p, set, nesting, group, opts, err);
+    int rc = 0;
 
-    if (!rc)
-        rc = mc_joint_max(&p.joint, p.order, result, err);
+    for (size_t k = 0; k < out->n_members; k++)
+        member[k] = &out->members[k];
+    if (!(rc = problem_init(&p, set, nesting, group, member, err))) {
+        p.joint.starts = opts->starts;
+        p.joint.seed = opts->seed;
+        rc = mc_joint_max(&p.joint, &p.orders, result, err);
+    }
     if (!rc && !isfinite(result->value + result->pairs))
         rc = mc_fail(err, MC_EINPUT, "the sum of matched values is not finite");
-    for (size_t k = 0; k < out->n_members && !rc; k++)
-        set_member(&out->members[k], &p, k, nesting, group);
     problem_free(&p);
     return rc;
 }
@@ -360,7 +327,6 @@ int mc_joint_score(double *values, const struct mc_joint_set *set,
 {
     const struct mc_matrices *m = &set->inputs[0].m;
     const struct mc_perm *member[MC_JOINT_MAX] = {0};
-    const struct mc_joint_opts none = {0};
     struct mc_nesting nesting;
     int rc = find_members(member, set, orders, file, err);
 
@@ -370,11 +336,8 @@ int mc_joint_score(double *values, const struct mc_joint_set *set,
         struct problem p = {0};
         if (mc_group_is_nested(&m->groups[g]))
             continue;
-        if (!(rc = problem_init(&p, set, &nesting, g, &none, err))) {
-            for (size_t k = 0; k < set->n_networks; k++)
-                get_member(member[k], &p, k, &nesting, g);
-            values[g] = mc_joint_value(&p.joint, (const int32_t *const *)p.order);
-        }
+        if (!(rc = problem_init(&p, set, &nesting, g, member, err)))
+            rc = mc_joint_value(&p.joint, &p.orders, &values[g], err);
         problem_free(&p);
     }
     mc_nesting_release(&nesting);

@@ -5,8 +5,7 @@
 #define MC_JOINT_MATCHING_H
 
 #include "formats/codecs/matrices.h"
-#include "libcommon/assign/joint.h"
-#include "libcommon/permutation/joint_permutation.h"
+#include "libcommon/permutation/joint_search.h"
 
 /* The matrices of one pair of networks. */
 struct mc_joint_input {

@@ -88,13 +88,6 @@ static int pass(struct joint *x, struct mc_joint_pass *p, struct mc_error *err)
     return 0;
 }
 
-static void set_identity(struct mc_perm *p)
-{
-    for (size_t g = 0; g < p->n_groups; g++)
-        for (size_t i = 0; i < p->groups[g].size; i++)
-            p->perm[g][i] = (int32_t)i;
-}
-
 /* Match all networks to the reference, then each to the others until none changes. */
 static int ascend(struct joint *x, size_t reference, double *objective, struct mc_error *err)
 {
@@ -103,7 +96,7 @@ static int ascend(struct joint *x, size_t reference, double *objective, struct m
 
     for (size_t i = 0; i < x->j->n_members && !rc; i++) {
         struct rise rise;
-        set_identity(&x->j->members[i]);
+        mc_perm_reset(&x->j->members[i]);
         if (i != reference)
             rc = match_to(x, i, x->params[reference], 1, &rise, err);
     }
@@ -113,22 +106,6 @@ static int ascend(struct joint *x, size_t reference, double *objective, struct m
             x->opts->passed(x->opts->arg, &p);
     }
     *objective = p.objective;
-    return rc;
-}
-
-/* Give all members the first network's order. */
-static int follow_first(struct mc_joint_perm *to, const struct mc_joint_perm *from,
-                        struct mc_error *err)
-{
-    const size_t first = 0;
-    int rc = 0;
-
-    for (size_t i = 0; i < from->n_members && !rc; i++) {
-        struct mc_perm p = {0};
-        if (!(rc = mc_joint_perm_get(&p, from, i, &first, err)))
-            mc_perm_copy(&to->members[i], &p);
-        mc_perm_release(&p);
-    }
     return rc;
 }
 
@@ -152,10 +129,10 @@ int mc_joint_weight_match(struct mc_joint_perm *j, double *objective, const stru
         if (value <= *objective + MIN_RISE * fabs(value))
             continue;
         *objective = value;
-        for (size_t i = 0; i < j->n_members; i++)
-            mc_perm_copy(&best.members[i], &j->members[i]);
+        mc_joint_perm_copy(&best, j);
     }
-    rc = follow_first(j, &best, err);
+    mc_joint_perm_copy(j, &best);
+    rc = mc_joint_perm_follow_first(j, err);
 out:
     mc_joint_perm_release(&best);
     mc_perm_release(&x.before);

@@ -3,7 +3,7 @@
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
-#include "tools/align/nested_groups.h"
+#include "tools/align/nested_weights.h"
 #include "tools/align/products.h"
 #include "tools/align/tensor_pairs.h"
 

@@ -2,12 +2,11 @@
  *
  * Best assignments inside the units of a group, for each pair of a position and a unit that could
  * move there. The value of a pair is the sum of these assignments' values. */
-#ifndef MC_NESTED_GROUPS_H
-#define MC_NESTED_GROUPS_H
+#ifndef MC_NESTED_MATCHING_H
+#define MC_NESTED_MATCHING_H
 
 #include "libcommon/assign/assign.h"
 #include "libcommon/permutation/permutation.h"
-#include "libcommon/graph/uses.h"
 
 struct mc_inside {
     const struct mc_nesting *nesting;
@@ -37,24 +36,18 @@ MC_USE_RESULT int mc_inside_match(struct mc_inside *in, mc_inside_values *values
 /* Swap the inner permutations with the best for units[h] at position h; a second call restores
  * them. Returns 1 if a permutation changed. */
 int mc_inside_exchange(struct mc_inside *in, const int32_t *units, struct mc_perm *p);
+static inline size_t mc_inside_slot_size(const struct mc_inside *in, size_t slot)
+{
+    return in->nesting->groups[mc_nesting_child(in->nesting, in->group, 0, slot)].size;
+}
 
-/* Weights of two networks, as used by the groups inside all units of one group. */
-struct mc_inside_weights {
-    size_t slots, stride; /* stride: floats per unit */
-    size_t *values;       /* (slots) values per unit of the inner group */
-    size_t *start;        /* (slots) offset in a unit's floats */
-    float *x, *y;         /* (units,stride), within a slot (values,K) */
-    size_t *packed;       /* (units,slots) values packed so far */
-};
-/* uses: of parameters, from mc_uses_in_order. Release w also after an error. */
-MC_USE_RESULT int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *in,
-                                         const struct mc_placed_use *uses, size_t n_uses,
-                                         struct mc_error *err);
-void mc_inside_weights_release(struct mc_inside_weights *w);
-/* Append one use of an inner group from the flat vectors a and b. Both must see the uses in the
- * same order. */
-void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
-                            const struct mc_unit_layout *layout, const float *a, const float *b);
-mc_inside_values mc_inside_weights_values; /* arg: struct mc_inside_weights */
+/* Match a group that is not nested, and the groups in its units: exactly in two levels, first the best
+ * assignments inside each pair of units, then the units by the sums of those values. value: (n_groups)
+ * matrices over the taps of each group that has any. keep: (n_groups) 1 for groups that stay the
+ * identity, in value and order of their units. out: the identity. info: (n_groups), set for these
+ * groups. */
+MC_USE_RESULT int mc_match_group(struct mc_perm *out, struct mc_assignment *info,
+                                 const struct mc_nesting *nesting, const double *const *value,
+                                 const unsigned char *keep, size_t group, struct mc_error *err);
 
 #endif

@@ -6,31 +6,29 @@
  * local search whose moves are exact assignments of some networks to the others (Karapetyan and
  * Gutin 2011, dimensionwise variation), from each network as hub (Bandelt, Crama and Spieksma 1994)
  * and from random orders. */
-#ifndef MC_JOINT_H
-#define MC_JOINT_H
+#ifndef MC_JOINT_SEARCH_H
+#define MC_JOINT_SEARCH_H
 
-#include "libcommon/base/error.h"
-
-#include <stddef.h>
-#include <stdint.h>
+#include "libcommon/permutation/joint_permutation.h"
 
 #define MC_JOINT_MAX 16 /* networks: 2^15 - 1 bipartitions */
 
-/* One group of K networks. The order P_k of network k lists its unit at each place of the common
- * order. The objective is the sum over pairs i < j and places c of value_ij[P_i[c]][P_j[c]].
- *
- * Units may contain channels: then an order moves whole units, and channels within their unit. A
- * unit has `slots` groups of size[s] channels. The matrices of a slot are over the channels of all
- * units, unit by unit. A group without channels in its units is one unit with one slot. */
+/* One group of K networks, or one group and those in its units: then an order moves whole units, and
+ * channels within their unit. The objective is the sum over pairs i < j of networks, matrices, and
+ * places c of value_ij[P_i[c]][P_j[c]], where P_k lists the channel of network k at each place of the
+ * common order. */
 struct mc_joint {
-    size_t networks;            /* K, from 2 to MC_JOINT_MAX */
-    size_t units, slots;        /* U, S */
-    const size_t *size;         /* (S) */
-    const double *const *value; /* (pairs,S): (U size[s], U size[s]), finite; pairs as
-                                   mc_joint_pair; rows are of the first network */
-    size_t starts;              /* random starts after the K references */
-    uint64_t seed;              /* for the random starts (MC_RNG_JOINT) */
-    uint32_t group;             /* different numbers for each group */
+    size_t networks; /* K, from 2 to MC_JOINT_MAX */
+    const struct mc_group
+        *groups; /* (n_groups): the group, then those in its units, by unit and slot */
+    size_t n_groups;
+    const double *const
+        *value;      /* (pairs,slots): over the taps of the slot's group, finite; pairs as
+                                   mc_joint_pair; rows are of the first network. 1 slot if no groups
+                                   are in the units */
+    size_t starts;   /* random starts after the K references */
+    uint64_t seed;   /* for the random starts (MC_RNG_JOINT) */
+    uint32_t number; /* different for each group */
 };
 
 struct mc_joint_result {
@@ -47,8 +45,8 @@ static inline size_t mc_joint_pair(size_t K, size_t i, size_t j)
     return i * K - i * (i + 1) / 2 + j - i - 1;
 }
 
-/* Maximise the objective. order: (K,S), arrays of U size[s] channels; order[k * S + s][c] is the
- * channel of network k at place c. The first network's order is the identity.
+/* Maximise the objective. orders: K members with the groups of `joint`, replaced by the result; the
+ * first is the identity.
  *
  * The starts are the K references (each other network is assigned to that one) and random orders.
  * From a start, each network in turn is assigned to the sum of the others until none improves. At
@@ -58,13 +56,13 @@ static inline size_t mc_joint_pair(size_t K, size_t i, size_t j)
  * is never worse than a reference. For three networks and at most 5 units without channels it is
  * the maximum: every order of the second network is a start.
  *
- * Units with channels: the value of a pair of units is that of the best assignments of their
- * channels (exact in two levels). Deterministic. One thread. Memory: one matrix per slot, that of
- * mc_assign_max, and U^2 orders of a unit's channels. Returns 0, MC_EINPUT, MC_EFAIL or MC_ENOMEM
- * as mc_assign_max. */
-MC_USE_RESULT int mc_joint_max(const struct mc_joint *joint, int32_t *const *order,
+ * Units with channels: mc_match_group (exact in two levels). Deterministic. One thread. Memory: one
+ * matrix per slot, and that of mc_match_group. Returns 0, MC_EINPUT, MC_EFAIL or MC_ENOMEM as
+ * mc_assign_max. */
+MC_USE_RESULT int mc_joint_max(const struct mc_joint *joint, struct mc_joint_perm *orders,
                                struct mc_joint_result *result, struct mc_error *err);
-/* The objective of given orders, as mc_joint_max returns them. */
-double mc_joint_value(const struct mc_joint *joint, const int32_t *const *order);
+/* Set *value to the objective of given orders. */
+MC_USE_RESULT int mc_joint_value(const struct mc_joint *joint, const struct mc_joint_perm *orders,
+                                 double *value, struct mc_error *err);
 
 #endif

@@ -2,7 +2,7 @@
  *
  * Joint assignment compared with exhaustive search for three networks; its local optimality for
  * more; planted orders; units that contain channels. */
-#include "libcommon/assign/joint.h"
+#include "libcommon/permutation/joint_search.h"
 
 #include "libcommon/assign/assign.h"
 #include "tests/unit/must.h"
@@ -11,6 +11,7 @@
 #define NETWORKS 5
 #define PAIRS (NETWORKS * (NETWORKS - 1) / 2)
 #define SLOTS 2
+#define GROUPS (1 + 3 * SLOTS)
 
 static uint64_t drawn;
 
@@ -22,14 +23,15 @@ static double uniform(void) /* splitmix64 */
     return (double)((z ^ (z >> 31)) >> 11) * 0x1p-53;
 }
 
-/* A problem with its matrices and its result. */
+/* A problem with its matrices and its result: the channels of each network at each place. A group
+ * without channels is one unit with one slot. */
 struct trial {
     struct mc_joint joint;
-    size_t size[SLOTS];
+    struct mc_group groups[GROUPS];
+    size_t units, slots, size[SLOTS];
     double matrix[PAIRS][SLOTS][MOST];
     const double *value[PAIRS * SLOTS];
     int32_t orders[NETWORKS][SLOTS][6];
-    int32_t *order[NETWORKS * SLOTS];
     struct mc_joint_result result;
 };
 
@@ -37,17 +39,19 @@ static void set_trial(struct trial *t, size_t K, size_t units, size_t slots, con
 {
     memset(t, 0, sizeof *t);
     memcpy(t->size, size, slots * sizeof *size);
+    t->units = units;
+    t->slots = slots;
+    t->groups[0] = (struct mc_group){.size = units > 1 ? units : *size, .outer = MC_NO_GROUP};
+    for (size_t i = 0; units > 1 && i < units * slots; i++)
+        t->groups[1 + i] = (struct mc_group){.size = size[i % slots], .unit = i / slots};
     t->joint = (struct mc_joint){.networks = K,
-                                 .units = units,
-                                 .slots = slots,
-                                 .size = t->size,
+                                 .groups = t->groups,
+                                 .n_groups = units > 1 ? 1 + units * slots : 1,
                                  .value = t->value,
                                  .starts = 20,
                                  .seed = 1};
     for (size_t i = 0; i < K * (K - 1) / 2 * slots; i++)
         t->value[i] = t->matrix[i / slots][i % slots];
-    for (size_t i = 0; i < K * slots; i++)
-        t->order[i] = t->orders[i / slots][i % slots];
 }
 
 static void set_random(struct trial *t, size_t K, size_t units, size_t slots, const size_t *size)
@@ -61,7 +65,7 @@ static void set_random(struct trial *t, size_t K, size_t units, size_t slots, co
 
 static size_t channels(const struct trial *t, size_t slot)
 {
-    return t->joint.units * t->size[slot];
+    return t->units * t->size[slot];
 }
 
 static double pair_entry(const struct trial *t, size_t a, size_t b, size_t s, size_t c, size_t d)
@@ -79,7 +83,7 @@ static double objective(const struct trial *t)
 
     for (size_t a = 0; a < t->joint.networks; a++)
         for (size_t b = a + 1; b < t->joint.networks; b++)
-            for (size_t s = 0; s < t->joint.slots; s++)
+            for (size_t s = 0; s < t->slots; s++)
                 for (size_t c = 0; c < channels(t, s); c++)
                     sum += pair_entry(t, a, b, s, c, c);
     return sum;
@@ -92,7 +96,7 @@ static void must_be_sound(struct trial *t)
     const struct mc_joint_result *r = &t->result;
 
     for (size_t k = 0; k < t->joint.networks; k++)
-        for (size_t s = 0; s < t->joint.slots; s++) {
+        for (size_t s = 0; s < t->slots; s++) {
             unsigned seen = 0;
             for (size_t c = 0; c < channels(t, s); c++) {
                 const int32_t u = t->orders[k][s][c];
@@ -106,8 +110,6 @@ static void must_be_sound(struct trial *t)
             assert_int_equal(seen, (1u << channels(t, s)) - 1);
         }
     assert_true(fabs(objective(t) - r->value) < 1e-12);
-    assert_true(fabs(mc_joint_value(&t->joint, (const int32_t *const *)t->order) - r->value) <
-                1e-12);
     assert_true(r->value <= r->pairs + 1e-12);
     for (size_t k = 0; k < t->joint.networks; k++)
         assert_true(r->reference[k] <= r->value + 1e-12);
@@ -115,7 +117,20 @@ static void must_be_sound(struct trial *t)
 
 static void solve(struct trial *t)
 {
-    must(mc_joint_max(&t->joint, t->order, &t->result, &why));
+    struct mc_joint_perm found = {0};
+    struct mc_nesting nesting;
+    double value;
+
+    must(mc_joint_perm_init(&found, t->joint.networks, t->groups, t->joint.n_groups, &why));
+    must(mc_joint_max(&t->joint, &found, &t->result, &why));
+    must(mc_joint_value(&t->joint, &found, &value, &why));
+    assert_true(fabs(value - t->result.value) < 1e-12);
+    must(mc_nesting_find(&nesting, t->groups, t->joint.n_groups, &why));
+    for (size_t i = 0; i < t->joint.networks * t->slots; i++)
+        mc_nesting_of_taps(&nesting, found.members[i / t->slots].perm,
+                           i % t->slots + (t->units > 1), t->orders[i / t->slots][i % t->slots]);
+    mc_nesting_release(&nesting);
+    mc_joint_perm_release(&found);
     must_be_sound(t);
 }
 
@@ -144,11 +159,11 @@ static void visit_channels(struct visit *v, size_t h, size_t s, size_t at)
     int32_t *order = t->orders[v->network][s] + h * n;
 
     if (at == n) {
-        if (++s == t->joint.slots) {
+        if (++s == t->slots) {
             s = 0;
             h++;
         }
-        if (h < t->joint.units) {
+        if (h < t->units) {
             visit_channels(v, h, s, 0);
             return;
         }
@@ -168,15 +183,15 @@ static void visit_units(struct visit *v, int32_t *units, size_t at)
 {
     struct trial *t = v->t;
 
-    if (at == t->joint.units) {
-        for (size_t s = 0; s < t->joint.slots; s++)
+    if (at == t->units) {
+        for (size_t s = 0; s < t->slots; s++)
             for (size_t c = 0; c < channels(t, s); c++)
                 t->orders[v->network][s][c] =
                     units[c / t->size[s]] * (int32_t)t->size[s] + (int32_t)(c % t->size[s]);
         visit_channels(v, 0, 0, 0);
         return;
     }
-    for (size_t i = at; i < t->joint.units; i++) {
+    for (size_t i = at; i < t->units; i++) {
         swap(units, at, i);
         visit_units(v, units, at + 1);
         swap(units, at, i);
@@ -198,7 +213,7 @@ static double best_of_all(const struct trial *solved)
     struct trial t = *solved;
     struct visit v = {&t, 1, -INFINITY};
 
-    for (size_t s = 0; s < t.joint.slots; s++)
+    for (size_t s = 0; s < t.slots; s++)
         for (size_t c = 0; c < channels(&t, s); c++)
             t.orders[0][s][c] = (int32_t)c;
     visit_network(&v);
@@ -339,11 +354,14 @@ TEST(result_follows_the_seed)
 TEST(values_that_are_not_finite_are_refused)
 {
     const size_t n = 3;
+    struct mc_joint_perm found = {0};
     struct trial t;
 
     set_random(&t, 3, 1, 1, &n);
     t.matrix[1][0][4] = NAN;
-    must_fail(mc_joint_max(&t.joint, t.order, &t.result, &why), MC_EINPUT, "");
+    must(mc_joint_perm_init(&found, 3, t.groups, 1, &why));
+    must_fail(mc_joint_max(&t.joint, &found, &t.result, &why), MC_EINPUT, "");
+    mc_joint_perm_release(&found);
 }
 
 int main(void)

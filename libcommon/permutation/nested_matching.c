@@ -1,18 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/align/nested_groups.h"
+#include "libcommon/permutation/nested_matching.h"
 
 #include "libcommon/base/alloc.h"
-#include "tools/align/products.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static size_t slot_size(const struct mc_inside *in, size_t slot)
-{
-    const struct mc_nesting *n = in->nesting;
-
-    return n->groups[mc_nesting_child(n, in->group, 0, slot)].size;
-}
 
 int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting,
                    const unsigned char *keep, size_t group, struct mc_error *err)
@@ -23,7 +15,7 @@ int mc_inside_open(struct mc_inside *in, const struct mc_nesting *nesting,
     *in = (struct mc_inside){
         .nesting = nesting, .keep = keep, .group = group, .units = U, .slots = slots};
     for (size_t c = 0; c < slots; c++)
-        in->width += slot_size(in, c);
+        in->width += mc_inside_slot_size(in, c);
     if (!(rc = mc_new(&in->assignment, U * U * slots, err)))
         rc = mc_new(&in->best, U * U * in->width, err);
     return rc;
@@ -64,7 +56,8 @@ static int match_pair(struct mc_inside *in, mc_inside_values *values, const void
     if (in->keep[in->group] && h != u)
         return 0;
     for (size_t c = 0; c < in->slots && !rc; c++) {
-        const size_t K = slot_size(in, c), inner = mc_nesting_child(in->nesting, in->group, u, c);
+        const size_t K = mc_inside_slot_size(in, c),
+                     inner = mc_nesting_child(in->nesting, in->group, u, c);
         double *matrix = NULL;
         if (!(rc = mc_new(&matrix, K * K, err)) && !(rc = values(arg, in, h, u, c, matrix, err)) &&
             !(rc = match_inner(in, inner, current, matrix, best, &assignment[c], err))) {
@@ -121,71 +114,57 @@ int mc_inside_exchange(struct mc_inside *in, const int32_t *units, struct mc_per
     return changed;
 }
 
-/* ---- weights --------------------------------------------------------------------------------- */
+/* ---- one group ------------------------------------------------------------------------------- */
 
-int mc_inside_weights_open(struct mc_inside_weights *w, const struct mc_inside *in,
-                           const struct mc_placed_use *uses, size_t n_uses, struct mc_error *err)
+/* Copy the block of one pair of units from the inner group's matrix over all units. */
+static int pair_values(const void *arg, const struct mc_inside *in, size_t h, size_t u, size_t slot,
+                       double *matrix, struct mc_error *err)
 {
-    int rc = 0;
+    const double *const *value = arg;
+    const size_t inner = mc_nesting_child(in->nesting, in->group, 0, slot);
+    const size_t K = mc_inside_slot_size(in, slot), n = K * in->units;
 
-    *w = (struct mc_inside_weights){.slots = in->slots};
-    if ((rc = mc_new(&w->values, in->slots, err)) || (rc = mc_new(&w->start, in->slots, err)) ||
-        (rc = mc_new(&w->packed, in->units * in->slots, err)))
-        return rc;
-    for (size_t c = 0; c < in->slots; c++) {
-        const size_t group = mc_nesting_child(in->nesting, in->group, 0, c);
-        for (size_t i = 0; i < n_uses; i++)
-            if (uses[i].group == group)
-                w->values[c] += mc_unit_values(&uses[i].layout);
-        w->start[c] = w->stride;
-        w->stride += w->values[c] * slot_size(in, c);
+    (void)err;
+    for (size_t i = 0; i < K; i++)
+        memcpy(matrix + i * K, value[inner] + (h * K + i) * n + u * K, K * sizeof *matrix);
+    return 0;
+}
+
+/* Match a group whose units contain groups: the value of a pair is that of the best assignments
+ * inside. */
+static int match_units(struct mc_perm *out, struct mc_assignment *info,
+                       const struct mc_nesting *nesting, const double *const *value_of,
+                       const unsigned char *keep, size_t group, struct mc_error *err)
+{
+    const size_t U = out->groups[group].size, slots = nesting->slots[group];
+    struct mc_inside in;
+    double *value = NULL;
+    int rc = mc_inside_open(&in, nesting, keep, group, err);
+
+    info[group].kept = keep[group];
+    if (rc || (rc = mc_new(&value, U * U, err)) ||
+        (rc = mc_inside_match(&in, pair_values, value_of, NULL, value, 1, err)) ||
+        (!keep[group] && (rc = mc_assign_max(U, value, out->perm[group], &info[group], err))))
+        goto out;
+    (void)mc_inside_exchange(&in, out->perm[group], out);
+    for (size_t i = 0; i < U * slots; i++) {
+        const size_t h = i / slots, u = (size_t)out->perm[group][h], c = i % slots;
+        info[mc_nesting_child(nesting, group, u, c)] = in.assignment[(h * U + u) * slots + c];
     }
-    if (!(rc = mc_new(&w->x, in->units * w->stride, err)))
-        rc = mc_new(&w->y, in->units * w->stride, err);
+out:
+    mc_inside_release(&in);
+    free(value);
     return rc;
 }
 
-void mc_inside_weights_release(struct mc_inside_weights *w)
+int mc_match_group(struct mc_perm *out, struct mc_assignment *info,
+                   const struct mc_nesting *nesting, const double *const *value,
+                   const unsigned char *keep, size_t group, struct mc_error *err)
 {
-    free(w->values);
-    free(w->start);
-    free(w->x);
-    free(w->y);
-    free(w->packed);
-    *w = (struct mc_inside_weights){0};
-}
-
-/* Write the values of the units in the flat vector x to out (values,K). */
-static void pack(const struct mc_unit_layout *layout, const float *x, float *out)
-{
-    for (size_t q = 0; q < mc_unit_values(layout); q++, out += layout->k) {
-        const float *from = x + layout->base + q / layout->m * layout->stride + q % layout->m;
-        for (size_t k = 0; k < layout->k; k++)
-            out[k] = from[k * layout->m];
-    }
-}
-
-void mc_inside_weights_pack(struct mc_inside_weights *w, size_t unit, size_t slot,
-                            const struct mc_unit_layout *layout, const float *a, const float *b)
-{
-    size_t *packed = &w->packed[unit * w->slots + slot];
-    const size_t here = unit * w->stride + w->start[slot] + *packed * layout->k;
-
-    pack(layout, a, w->x + here);
-    pack(layout, b, w->y + here);
-    *packed += mc_unit_values(layout);
-}
-
-int mc_inside_weights_values(const void *arg, const struct mc_inside *in, size_t h, size_t u,
-                             size_t slot, double *matrix, struct mc_error *err)
-{
-    const struct mc_inside_weights *w = arg;
-    const size_t K = slot_size(in, slot);
-    const struct mc_unit_layout layout = {.k = K, .m = 1, .slices = w->values[slot], .stride = K};
-    struct mc_products products = {.threads = 1};
-    int rc = mc_products_of(&products, &layout, w->x + h * w->stride + w->start[slot],
-                            w->y + u * w->stride + w->start[slot], 0, matrix, NULL, err);
-
-    free(products.slab);
-    return rc;
+    if (nesting->slots[group])
+        return match_units(out, info, nesting, value, keep, group, err);
+    if ((info[group].kept = keep[group]))
+        return 0;
+    return mc_assign_max(out->groups[group].size, value[group], out->perm[group], &info[group],
+                         err);
 }
