@@ -208,7 +208,7 @@ import sys, mcz.torch, torch
 try:
     mcz.torch.load(torch.nn.Linear(1, 1), "state.pt")
 except mcz.Error as e:
-    sys.exit(str(e))'
+    sys.exit("mcz.torch: " + str(e))'
 fails 3 'has no Missing' $python -m mcz.torch export nets:Missing --input 3,16,16 --classes 10 -o x.json
 cat >broken.py <<'END'
 import sys, torch
