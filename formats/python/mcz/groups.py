@@ -197,9 +197,10 @@ def _row(r: Iterable[Any]) -> Row:
             r, ", ".join(FIELDS[:6])
         ),
     )
-    axis, offset, count, block, *more = map(int, integers)
-    row = Row(r[0], axis, offset, count, block, r[5], *more[:1])
-    return row._replace(**dict(zip(("within", "unit"), (*r[7:8], *more[1:]))))
+    axis, offset, count, block = map(int, r[1:5])
+    parts = int(r[6]) if len(r) > 6 else 1
+    unit = int(r[8]) if len(r) > 8 else 0
+    return Row(r[0], axis, offset, count, block, r[5], parts, "".join(r[7:8]), unit)
 
 
 def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
