@@ -18,7 +18,7 @@ from ..files import Path, replacing
 from ..header import Stream
 from ..nn.batches import Batches, input_of, loader_of, read
 from ..nn.state import listed
-from ..nn.unchanged import random_numbers_kept
+from ..nn.unchanged import LOCK, random_numbers_kept
 from ..programs import find, pipe
 from ..stream import read as read_stream
 from ..writing import write
@@ -113,13 +113,14 @@ def align(
             first = next(images)
             groups = derive(a, input_of(first), progress=progress)
             images = itertools.chain([first], images)
-        network = Network(a, groups)
-        network.compare(b)
-        if by == "activations":
-            sums = io.BytesIO()
-            joint_moments(network, b, images, sums, **moments)
-            programs = ["mc-corr", "--no-progress"], ["mc-hungarian", *options]
-            return _keep(pipe(sums.getvalue(), *programs), path, groups)
+        network, sums = Network(a, groups), io.BytesIO()
+        with LOCK:
+            network.compare(b)
+            if by == "activations":
+                joint_moments(network, b, images, sums, **moments)
+    if by == "activations":
+        programs = ["mc-corr", "--no-progress"], ["mc-hungarian", *options]
+        return _keep(pipe(sums.getvalue(), *programs), path, groups)
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
         for net, name in zip((a, b), names):
@@ -172,8 +173,9 @@ def align_many(
         if groups is None and loader is not None:
             groups = derive(nets[0], input_of(next(read(loader))), progress=progress)
         network = Network(nets[0], groups)
-        for i, net in enumerate(nets[1:], 2):
-            network.compare(net, ("network 1", f"network {i}"))
+        with LOCK:
+            for i, net in enumerate(nets[1:], 2):
+                network.compare(net, ("network 1", f"network {i}"))
         if by == "weights":
             names = _weights(nets, groups, folder)
             program = ["mc-match", "--no-progress"]
@@ -205,7 +207,8 @@ def _matrices(
     networks = [Network(net, groups) for net in nets]
     for (i, a), (j, b) in itertools.combinations(enumerate(networks, 1), 2):
         sums, name = io.BytesIO(), os.path.join(folder, f"networks-{i}-{j}.mcz")
-        joint_moments(a, b.module, read(loader, text.format(i, j)), sums, **moments)
+        with LOCK:
+            joint_moments(a, b.module, read(loader, text.format(i, j)), sums, **moments)
         with open(name, "wb") as f:
             f.write(pipe(sums.getvalue(), ["mc-corr", "--no-progress"]))
         yield name

@@ -317,5 +317,5 @@ def _below(prefix: str, tensors: Mapping[str, T]) -> dict[str, T]:
 
 def _buffers(net: nn.Module) -> Tensors:
     """The tensors of a network that are not parameters."""
-    parameters = dict(net.named_parameters(remove_duplicate=False))
-    return {k: v for k, v in tensors_of(net).items() if k not in parameters}
+    own, parameters = tensors_of(net), dict(net.named_parameters(remove_duplicate=False))
+    return {k: v for k, v in own.items() if k not in parameters}

@@ -197,9 +197,10 @@ def moments(
 
     Returns the content id. Raises mcz.Error if the networks differ in structure, or if groups,
     modules or batches do not fit them."""
-    network = Network(a, groups)
-    network.compare(b)
-    return joint_moments(network, b, loader, path, at, stage, weights)
+    with LOCK:
+        network = Network(a, groups)
+        network.compare(b)
+        return joint_moments(network, b, loader, path, at, stage, weights)
 
 
 def joint_moments(
@@ -211,7 +212,7 @@ def joint_moments(
     stage: str = "post",
     weights: Sequence[Path] | None = None,
 ) -> str:
-    """moments() of networks of one structure."""
+    """moments() of networks of one structure. The caller holds LOCK."""
     need(stage in ("post", "pre"), f'stage must be "post" or "pre" (got {stage!r})')
     need(a.groups is not None, "groups expected, got None (mcz.torch.groups derives them)")
     need(
@@ -226,8 +227,7 @@ def joint_moments(
         got = len(weights)
         need(got == 2, f"2 weights streams expected, one per network, got {got}")
         ids = [n.id_in(path) for n, path in zip(networks, weights)]
-    with LOCK:
-        sums, images, data = _sums((a.module, b), loader, a.example, seen)
+    sums, images, data = _sums((a.module, b), loader, a.example, seen)
     tensors: dict[str, NDArray[Any]] = {
         f"{i}/{_name(p)}/{part}": own.parts[part]
         for i, ((_, p), own) in enumerate(zip(seen.taps, sums))

@@ -25,7 +25,6 @@ from ..nn.structure import (
     different_networks,
     unequal,
 )
-from ..nn.unchanged import LOCK
 from ..stream import read, widened
 from ..symmetry import Groups
 from ..writing import content_id
@@ -86,11 +85,10 @@ class Network:
         names   the networks', for the message.
         dtypes  whether tensors must have the same dtype."""
         compare_tensors(self.module, other, names, dtypes)
-        with LOCK:
-            if self.derived:
-                self._compare_operations(self.derived, other, names)
-            else:
-                compare_attributes(self.module, other, names)
+        if self.derived:
+            self._compare_operations(self.derived, other, names)
+        else:
+            compare_attributes(self.module, other, names)
 
     def _compare_operations(self, groups: Groups, other: nn.Module, names: tuple[str, str]) -> None:
         """Raises Error if one of the networks runs other operations than that of the groups."""
