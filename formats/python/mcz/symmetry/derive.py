@@ -119,7 +119,7 @@ class Derivation:
         self.run = Interpretation(net, self.examples, progress)
         self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
-        self.difference: float | None = None
+        self.difference = 0.0
         # {(atom, {(outer atom, unit)}): group}
         self.names: dict[tuple[Atom, frozenset[tuple[Atom, int | None]]], str] = {}
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
