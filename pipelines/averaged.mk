@@ -6,7 +6,7 @@
 #
 #   make -f pipelines/averaged.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and lines of connect.mk. OUT/A-B/averaged.tsv has rows
+# With the same OUT it uses the settings, networks and lines of connect.mk. OUT/A-B/averaged.tsv has rows
 # line-V-averaged and line-V for each V of unaligned, aligned and weights; OUT/averaged.tsv has mean and
 # deviation over all pairs. Rows with averaged statistics ignore the options of batch norm in EVAL_FLAGS.
 variants := unaligned aligned weights
@@ -25,7 +25,6 @@ $(call each,$(averaged:=.tsv)): $$(ends) $(eval-deps)
 	$(begin)
 	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
 	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@
-	$(finish)
 
 rows := $(averaged) $(variants:%=line-%)
 $(folders:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))

@@ -7,8 +7,9 @@
 #
 # OUT/A-B/ has bound.tsv with a row per way, and ranks.tsv with the ranks of the ways by bound and by barrier.
 # OUT/ has the same for all pairs.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 NET ?= mlp:256,256#     an mlp without batch norm
-include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
+include $(here)include/ways.mk
 $(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET must be an mlp without batch \
     norm, such as mlp:256,256 (got '$(NET)')))
 
@@ -19,14 +20,12 @@ bound-deps := $(call settings,bound,POINTS $(compute))
 $(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(bound-deps)
 	$(begin)
 	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@
-	$(finish)
 $(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
     $(bound-deps)
 	$(begin)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \
 	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@
-	$(finish)
 
 bounds = $(call files,$(variants:%=bound-%.tsv))
 $(folders:%=%/bound.tsv) $(folders:%=%/ranks.tsv): $$(bounds) $$(call files,$(variants:%=barrier-%.tsv))

@@ -4,12 +4,13 @@
 #
 #   make -f pipelines/grid.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and alignments of connect.mk, and its curves for
+# With the same OUT it uses the settings, networks and alignments of connect.mk, and its curves for
 # CURVE_LR and CURVE_BATCH; FROM=FOLDER copies them from another OUT. OUT/A-B/grid.tsv has a row per curve;
 # OUT/grid.tsv has mean and deviation over all pairs. Table 3 is its column arc_mean.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 GRID_LR    ?= 0.01 0.1 0.5#   learning rates of the curves
 GRID_BATCH ?= 64 128 256#     images per step of the curves
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 
 all: $(folders:%=%/grid.tsv)
 
@@ -26,16 +27,14 @@ $(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) --lr $(word 2,$(cell)) --batch $(word 3,$(cell)) \
 	    $(a) $(to) -o $@
-	$(finish-training)
+	$(finish)
 $(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(cell)).mcz
 	cp -p $< $@.part && mv $@.part $@
 $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) $< -o $@
-	$(finish)
 
 $(folders:%=%/grid.tsv): $$(call files,$(cells:=.tsv)) $(call settings,cells,GRID_LR GRID_BATCH)
 	$(begin)
 	$(call table,grid) $(call files,$(cells:=.summary.tsv)) $(whole)
-	$(finish)
 $(OUT)/grid.tsv: $(all-pairs)

@@ -5,7 +5,7 @@
 #
 #   make -f pipelines/measures.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a
+# With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a
 # row per way, and measures.svg; OUT/ has the same for all pairs.
 more := weights
 include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk

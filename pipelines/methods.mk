@@ -11,12 +11,13 @@
 #                 all others until nothing changes (git re-basin's MergeMany)
 #   joint         all networks to each other at once; PAM has no such form
 #
-# With the same settings and OUT it uses the results of soup.mk. OUT/orders.tsv has a row per order: the
+# With the same OUT it uses the settings and results of soup.mk. OUT/orders.tsv has a row per order: the
 # accuracy of its mean, averaged, re-estimated and repaired; its objective, the sum of all pairs' matched
 # correlations; processor time and peak memory (MB) of finding it, empty if another graph did a part.
 # OUT/methods.tsv and its picture have the mean and deviation over the references, and the `best reference`,
 # that of the highest objective. Goals for clusters: shared, net-SEED, and pair, which makes only the matrices
 # and permutations of PAIRS.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 MATCHINGS ?= activations weights pam# ways to match units
 PERMUTATION_EPOCHS ?= 20#         epochs of mc-pam's permutation step
 PAM_FLAGS ?=#                     more options for mc-pam: --samples 5000
@@ -24,7 +25,7 @@ joint-activations := joint
 joint-weights     := weights-joint
 orders   = unaligned $(foreach m,$(MATCHINGS),$(seeds:%=$(m)-to-%) $(m)-running $(joint-$(m)))
 picture := methods
-include $(dir $(lastword $(MAKEFILE_LIST)))include/means.mk
+include $(here)include/means.mk
 # measure the time and memory of every job
 own-run   := $(RUN)
 own-light := $(RUN_LIGHT)
@@ -45,7 +46,6 @@ pam-deps := $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS CURVE_SCHEDULE CURV
 $(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(RUN) $(match-pam) --perm $< $(a) $(b) -o $@
-	$(finish)
 
 # ---- the orders of all networks --------------------------------------------------------------------
 orders-deps := $(call settings,orders,PAIRS)
@@ -56,15 +56,12 @@ $(foreach m,$(MATCHINGS),$(seeds:%=$(OUT)/$(m)-to-%.mcz)): $$(OUT)/net-$$(last).
     $$(addsuffix /permutation$$(suffix).mcz,$$(own-pairs)) $(orders-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-permute --join $(filter %.mcz,$^) -o $@
-	$(finish)
 $(OUT)/unaligned.mcz: $(nets) $(orders-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-permute --join $(nets) -o $@
-	$(finish)
 $(OUT)/weights-joint.mcz: $(nets) $(orders-deps)
 	$(begin)
 	$(RUN) mc-match --joint --threads "$$THREADS" $(nets) -o $@
-	$(finish)
 
 # ---- the running means -----------------------------------------------------------------------------
 running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" -o "$$p.moments" && \
@@ -82,14 +79,12 @@ $(MATCHINGS:%=$(OUT)/%-running.mcz): $(nets) $(running-deps)
 	merge() { $(MERGE) "$$@"; }; match() { $(running-$(matching)); }; \
 	    reestimate() { $(if $(of-all),:,$(reestimate)); }; export -f merge match reestimate; \
 	    $(RUN) $(here)include/running-mean $(if $(of-all),all,before) $@ $(nets)
-	$(finish)
 
 # ---- tables and the picture ------------------------------------------------------------------------
 objectives := $(orders:%=$(OUT)/objective-%.tsv)
 $(objectives): $(OUT)/objective-%.tsv: $(OUT)/%.mcz $(call each,matrices.mcz) $(orders-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian --joint --score $< $(call each,matrices.mcz) -o $@
-	$(finish)
 $(OUT)/orders.tsv: $(OUT)/accuracy-methods.tsv $(objectives)
 	$(call table,orders) $^ $(whole)
 $(OUT)/methods.tsv: $(OUT)/orders.tsv

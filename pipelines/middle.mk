@@ -5,14 +5,15 @@
 #
 #   make -f pipelines/middle.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4" EPOCHS=20 OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has middle.tsv
+# With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has middle.tsv
 # (column curve: unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line,
 # middle-unaligned.svg and middle-aligned.svg, on one scale. OUT/ has the same for all pairs.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 MIDDLE_FLAGS ?=#                more options for mc-bezier --point: --bn-samples, --bn-plain
 middles    := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
 sides      := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle, and the end to compare it with
 alignments := $(sides)
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 
 pictures := $(foreach m,middle-unaligned middle-aligned,$(m).svg $(m).png)
 all: $(foreach f,middle.tsv $(pictures),$(folders:%=%/$(f)))
@@ -22,7 +23,6 @@ path = $(@D)/$(patsubst curve-line-%,line-%,$(patsubst middle-%,curve-%,$(@F)))
 $(call each,$(middles:=.mcz)): $$(path) $(OUT)/train.mcz $(call settings,middle,MIDDLE_FLAGS $(compute))
 	$(begin)
 	$(RUN) mc-bezier --point 0.5 --bn-data $(OUT)/train.mcz $(MIDDLE_FLAGS) $(device) $< -o $@
-	$(finish)
 
 # ---- compared with each end ------------------------------------------------------------------------
 side = $(patsubst moments-%,%,$(basename $(@F)))
@@ -31,7 +31,6 @@ end  = $(if $(filter %-first,$(side)),$(a),$(if $(filter %-unaligned,$(mid)),$(b
 $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@
-	$(finish)
 $(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 

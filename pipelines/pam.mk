@@ -7,13 +7,14 @@
 #   make -f pipelines/pam.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS=1:2 EPOCHS=20 \
 #        PERMUTATION_EPOCHS=5 CURVE_EPOCHS=15 SCHEDULE=onecycle CURVE_LR=0.03 OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has the results of a
+# With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has the results of a
 # pair: pam.tsv, pam.svg and objective.tsv (the objective before and after each step). OUT/ has the same for
 # all pairs, and training.tsv.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 PERMUTATION_EPOCHS ?= 20#      epochs per permutation step; CURVE_EPOCHS is the number per curve step
 PAM_FLAGS          ?=#         more options for mc-pam: --outer 2, --nu-permutation 1e4
 variants := unaligned aligned pam-unaligned pam-aligned
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 $(if $(filter --stop%,$(CURVE_FLAGS)),$(error CURVE_FLAGS must not have --stop-after, which counts the \
     epochs of the permutation step too))
 
@@ -26,7 +27,7 @@ $(filter-out $(copied),$(call each,curve-pam-unaligned.mcz curve-pam-aligned.mcz
 	$(begin)
 	$(RUN) mc-pam --data $< $(first:%=--perm %) --permutation-epochs $$PERMUTATION_EPOCHS $(learn) \
 	    $(PAM_FLAGS) $(a) $(b) -o $@
-	$(finish-training)
+	$(finish)
 $(call each,b-pam-unaligned.mcz b-pam-aligned.mcz): $$(@D)/curve-$$(patsubst b-%,%,$$(@F)) $$(b)
 	$(RUN_LIGHT) mc-permute $< $(b) -o $@
 

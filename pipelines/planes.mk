@@ -5,17 +5,18 @@
 #
 #   make -f pipelines/planes.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten PAIRS=1:2 EPOCHS=20 OUT=out
 #
-# With the same settings and OUT it uses the networks and curves of connect.mk. OUT/A-B/ has
+# With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has
 # plane-{networks,curve-unaligned,curve-aligned}.svg and .tsv.
 #
 # A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 points on
 # 4,500 images, about ten minutes for tinyten on one core. An interrupted plane resumes. The standard error of
 # an accuracy on 2,500 images is at most 1%.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 GRID            ?= 17#          points along each side
 PLANE_IMAGES    ?= 2500#        test images to measure on, the first ones; empty: all
 PLANE_BN_IMAGES ?= 2000#        training images to re-estimate batch norm on; empty: 10,000
 PLANE_FLAGS     ?=#             more options for mc-eval --plane: --x-range=-.2:1.2, --bn-plain
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 
 planes   := plane-networks plane-curve-unaligned plane-curve-aligned
 pictures := $(foreach p,$(planes),$(p).svg $(p).png)
@@ -35,7 +36,7 @@ $(call each,$(planes:=.tsv)): $$(anchors) $(OUT)/train.mcz $(OUT)/test.mcz \
 	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
 	    $(train) $(PLANE_FLAGS) $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume \
 	    --marks $(@:.tsv=.marks.tsv) $(anchors) -o $@
-	$(finish) $(@:.tsv=.checkpoint)
+	$(finish)
 
 # ---- the pictures ----------------------------------------------------------------------------------
 names-networks = θ₁,θ₂,Pθ₂

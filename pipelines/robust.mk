@@ -16,6 +16,8 @@
 # POINTS is odd midpoint.tsv, the middle of each path compared with the mean of its ends. OUT/ has the same
 # for all pairs. Rows that end in -bn-attack use batch norm's statistics of attacked images, as the authors'
 # code does; other rows use those of clean images.
+OUT         ?= out-robust#    folder of the results
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 ATTACK      ?= pgd#           attack on every training batch, as in mc-train --attack
 EVAL_ATTACK ?= $(ATTACK)#     attack that measures robust accuracy
 STRONG_ATTACK ?=#             longer attack that measures the curves too; empty: none
@@ -24,12 +26,11 @@ STRONG_FLAGS ?=#              more options for mc-eval with it: --samples 1000 -
 EPOCHS      ?= 200#           epochs of the networks
 SCHEDULE    ?= linear#        learning rate schedule of mc-train
 CURVE_LR    ?= 0.1#           learning rate of the curves
-OUT         ?= out-robust#    folder of the results
 override TRAIN_FLAGS := $(TRAIN_FLAGS) --no-normalise --attack $(ATTACK)
 googlenet-curve := $(if $(findstring --stop-after,$(CURVE_FLAGS)),,--stop-after 20)
 override CURVE_FLAGS := $(CURVE_FLAGS) $(if $(filter googlenet,$(NET)),$(googlenet-curve)) --attack $(ATTACK)
 override EVAL_FLAGS  := $(EVAL_FLAGS) --attack $(EVAL_ATTACK)
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 
 kinds := $(foreach k,clean robust,$(k).tsv $(k).svg $(k).png)
 odd   := $(filter %1 %3 %5 %7 %9,$(POINTS))
@@ -42,13 +43,11 @@ strong   := $(curves:=-strong)
 $(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) --bn-attack $< -o $@
-	$(finish)
 # $(evaluate) has --points and --attack too, but the last of repeated options is used
 $(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(eval-deps) \
     $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
 	$(begin)
 	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@
-	$(finish)
 
 # ---- tables and pictures ---------------------------------------------------------------------------
 rows := $(paths) $(attacked)

@@ -5,7 +5,7 @@
 #
 #   make -f pipelines/soup.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2 3" EPOCHS=20 OUT=out
 #
-# With the same settings and OUT it uses the networks of connect.mk. OUT/soup.tsv has a row per network and
+# With the same OUT it uses the settings and networks of connect.mk. OUT/soup.tsv has a row per network and
 # per mean: mean-unaligned and mean-joint, each averaged, with re-estimated statistics of batch norm, and
 # repaired. Rows of mean-joint have the objective of the joint order and that of the best network as
 # reference. OUT/soup.svg draws the accuracies. OUT/joint.mcz is the joint order, OUT/joint-SEED.mcz are the

@@ -6,15 +6,16 @@
 #
 #   make -f pipelines/subsets.mk DATA=cifar100 DATA_DIR=~/data NET=tinyten PAIRS="1:2 3:4 5:6" OUT=out
 #
-# With the same settings and OUT it uses the networks of connect.mk. OUT/A-B/subsets.tsv has a row per
+# With the same OUT it uses the settings and networks of connect.mk. OUT/A-B/subsets.tsv has a row per
 # alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS replaces ALIGN_IMAGES.
+include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
 images    := '$(subst ','\'',$(or $(TRAIN_IMAGES),10001))'
 fewer     := $(shell for n in 2500 5000 10000; do [ $$n -ge $(images) ] 2>&1 || echo $$n; done)
 SUBSETS   ?= $(fewer) all#       numbers of images to align by, the first ones
 REFERENCE ?= $(or $(filter 10000,$(SUBSETS)),$(lastword $(SUBSETS)))# number to compare the others with
 variants   = $(SUBSETS:%=subset-%)
 alignments = $(variants)
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(here)include/stages.mk
 $(if $(filter $(SUBSETS),$(REFERENCE)),,$(error REFERENCE must be one of SUBSETS (got '$(REFERENCE)')))
 $(if $(filter-out all,$(SUBSETS)),,$(warning SUBSETS is only `all`: for few images set SUBSETS="200 400 all"))
 
@@ -28,7 +29,6 @@ subset-deps := $(call settings,acts-subset,ACTS_FLAGS $(compute))
 $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@
-	$(finish)
 
 # ---- the table: an alignment composed with the reference's inverse moves only units that differ ----
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
@@ -39,5 +39,4 @@ $(folders:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-
     $(call settings,subsets,SUBSETS REFERENCE)
 	$(begin)
 	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole)
-	$(finish)
 $(OUT)/subsets.tsv: $(all-pairs)

@@ -3,10 +3,12 @@
 # How the graphs work. Recipes read settings as environment variables: "$$NAME". $(call settings,STAGE,NAMES)
 # is a file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a
 # file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
-here  := $(patsubst %include/machinery.mk,%,$(lastword $(MAKEFILE_LIST)))
+ifeq ($(as-given),)
+include $(dir $(lastword $(MAKEFILE_LIST)))remembered.mk
+endif
 files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/settings.mk
-space := $() $()
 comma := ,
+$(if $(filter SEEDS,$(given)),,$(if $(remembered-PAIRS),$(eval PAIRS ?= $$(remembered-PAIRS))))
 include $(here)include/settings.mk
 names := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))
 export $(names)
@@ -17,25 +19,20 @@ override SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DELETE_ON_ERROR:
 .SECONDEXPANSION:
-.PHONY: all cost help always shared pair report
+.PHONY: all cost help always shared pair report confirm
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
 from-command-line := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
-define newline
-
-
-endef
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
 # CHECKED is OUT if paper.mk has checked the settings
 ifeq ($(filter help,$(MAKECMDGOALS))$(filter $(OUT),$(CHECKED)),)
-$(shell $(call values,$(names) PATH) $(here)include/check-settings $(files-read) -- \
+$(shell $(call values,$(names) PATH OWN_ALIGNMENT) $(here)include/check-settings $(files-read) -- \
     $(from-command-line) $(dry-run:n=-n))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of $(firstword $(files-read))))
 endif
 
-from-environment := $(foreach n,$(names),$(if $(filter environment,$(origin $(n))),$(n)))
 override OUT  := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(OUT))))
 override FROM := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FROM))))
 include $(here)include/names.mk
@@ -51,27 +48,40 @@ report: all
 ifneq ($(filter report,$(MAKECMDGOALS)),)
 $(if $(unit),$(error report shows all pairs: run it without pair or net-SEED))
 all:
-	@$(here)tables/report $(call quote,$(MAKEOVERRIDES) $(from-environment)) $(files-read) -- $^ \
-	    > $(OUT)/report.html.part && mv $(OUT)/report.html.part $(OUT)/report.html
+	@$(here)tables/report $(files-read) -- $^ > $(OUT)/report.html.part && \
+	    mv $(OUT)/report.html.part $(OUT)/report.html
 	@echo 'Report: $(OUT)/report.html'
 endif
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
 	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all) && \
 	$(here)include/cost <<< "$$commands"
+
+# Before any work, a dry run finds what would be lost. LOSSES=yes: other files may hold the same data.
+remembered = $(filter-out OUT RUN RUN_LIGHT BIN MESSAGES RATES CHANGE PAIRS SEEDS, \
+                 $(filter $(given) $(loaded),$(names))) $(if $(unit),,$(or $(remember-seeds),PAIRS))
+overridden = $(foreach n,$(as-given),$(if $(filter override,$(origin $(n))), \
+                 $(1)$(n)=$(call quote,$(given-$(n)))))
+$(OUT)/train.mcz $(OUT)/test.mcz $(copied): | confirm
 ifeq ($(dry-run),)
-settings = $(eval $(OUT)/.settings/$(1): export names := $(2))$(OUT)/.settings/$(1)
-$(OUT)/.settings/%: always
-	@$(here)include/settings $@ $$names
+taken := $(if $(filter cost help,$(MAKECMDGOALS)),,$(filter $(names),$(loaded)))
+$(if $(taken),$(info Settings of $(OUT)/settings: $(call values,$(taken))))
+confirm:
+	+@$(overridden) $(MAKE) --no-print-directory -nf $(firstword $(files-read)) OUT=$(OUT) CHECKED=$(OUT) \
+	    LOSSES=yes $(if $(unit),$(MAKECMDGOALS),all $(filter-out all report,$(MAKECMDGOALS))) | \
+	    $(call overridden,given_) $(here)include/confirm $(OUT) $(remembered)
+settings = $(eval $(OUT)/.settings/$(1): export stage_names := $(2))$(OUT)/.settings/$(1)
+$(OUT)/.settings/%: always | confirm
+	@$(here)include/settings $@ $$stage_names
 else
+confirm: ;
 # in a dry run, files of FROM that another graph has yet to make
 $(copied:$(OUT)/%=$(FROM)/%): ;
-# include/settings runs only if a file exists and has other settings
-settings = $(call prerequisite,$(OUT)/.settings/$(1),$(2))
-prerequisite = $(if $(wildcard $(1) $(1)~),$(or $(call if-same,$(1),$(call lines,$(2))),$(shell \
-    $(call values,$(2)) $(here)include/settings -n $(call quote,$(1)) $(2))),always)
-lines   = $(subst $(newline)$(space),$(newline),$(foreach n,$(1),$(n)=$($(n))$(newline)))
-if-same = $(if $(subst $(2),,$(file <$(1))$(newline))$(subst $(file <$(1))$(newline),,$(2)),,$(1))
+settings = $(call if-same,$(OUT)/.settings/$(1),$(call lines,$(2)))
+lines    = $(subst $(newline)$(space),$(newline),$(foreach n,$(1),$(n)=$($(n))$(newline)))
+ignored  = $(LOSSES:yes=DATA_DIR=% DATA_FILES=%)
+words-of = $(filter-out $(ignored),$(subst $(newline), ,$(subst $(space),␣,$(1))))
+if-same  = $(if $(subst <$(call words-of,$(file <$(1)))>,,<$(call words-of,$(2))>),always,$(1))
 # print the settings, so that the printed commands can be run
 $(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
 endif
@@ -79,9 +89,8 @@ shared: $(OUT)/train.mcz $(OUT)/test.mcz $(nets)
 pair: all
 $(seeds:%=net-%): net-%: $(OUT)/net-%.mcz
 $(copied): $(OUT)/%: $(FROM)/% $(call settings,from,FROM)
-	$(shared)
+	$(begin)
 	@mkdir -p $(@D)
 	@from=$(<:.mcz=.log.json) to=$(@:.mcz=.log.json); \
 	[ ! -e $$from ] || { cp $$from $$to.part && mv $$to.part $$to; }
 	cp $< $@.part && mv $@.part $@
-	$(finish)

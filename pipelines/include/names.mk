@@ -19,13 +19,10 @@ second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(permuted))
 permuted = $(@D)/$(patsubst curve-%,b-%,$(1:line-%=b-%)).mcz
 device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
 whole   = > $@.part && mv $@.part $@#                 standard output becomes the target only when complete
-begin   = @$(here)include/begin $@ $^
+begin   = $(if $(filter $@,$(common)),@echo '$@ is missing or has other settings: make shared' >&2; exit 1, \
+              @$(here)include/begin $@ $^)
 resume  = $(MESSAGES) --checkpoint $(@:.mcz=.checkpoint) --resume --log-json $(@:.mcz=.log.json)
-# ends what begin started: removes the files that include/settings needs until the result is complete
-finish  = @rm -f $(foreach f,$(filter $(OUT)/.settings/%,$^),$(f)~ $(f)~results) \
-              $(side-files:%=$(basename $@).%~)
-side-files := log.json summary.tsv marks.tsv
-finish-training = $(finish) $(@:.mcz=.checkpoint)
+finish  = @rm -f $(basename $@).checkpoint
 # files that FROM has; all of them in a dry run before FROM exists
 no-from := $(if $(dry-run),$(if $(wildcard $(FROM)/.),,$(FROM)))
 in-from  = $(if $(no-from),$(1),$(patsubst $(FROM)/%,$(OUT)/%,$(wildcard $(1:$(OUT)/%=$(FROM)/%))))
@@ -33,6 +30,7 @@ of-seed = $(filter $(or $(CURVE_SEED:%=$(OUT)/%-%),$(OUT)/%),$(1))
 curves-from := $(patsubst %,curve-%.mcz,$(filter unaligned aligned pam-%,$(variants)))
 copied := $(if $(FROM),$(nets) $(call in-from,$(OUT)/train.mcz $(OUT)/test.mcz $(call each,permutation.mcz) \
               $(call of-seed,$(call each,$(curves-from)))))
+aligned := %/permutation.mcz %/curve-aligned.mcz %/curve-pam-aligned.mcz
+copied  := $(filter-out $(if $(OWN_ALIGNMENT),$(aligned)),$(copied))
 # net-SEED and pair must not make the files that they share, because they may run at the same time
 common := $(if $(unit),$(OUT)/train.mcz $(OUT)/test.mcz $(if $(filter pair,$(MAKECMDGOALS)),$(nets)))
-shared  = $(if $(filter $@,$(common)),@echo '$@ is missing or has other settings: make shared' >&2; exit 1)

@@ -40,8 +40,8 @@ MESSAGES     ?=#              -v: a line per epoch; -q: errors only
 THREADS      ?= 2#            threads per job; the same number gives the same bytes
 DEVICE       ?= auto#         cpu, cuda or cuda:N
 PRECISION    ?= f32#          precision on a CUDA device: f32, tf32, bf16, f16
-OUT          ?= out#          folder of the results
 FROM         ?=#              another OUT: its networks, permutations and curves are copied
+CHANGE       ?=#              yes: remove networks, curves and checkpoints that have other settings
 RUN          ?=#              command that runs a job elsewhere: srun -c 2
 RUN_LIGHT    ?= $(RUN)#       the same for jobs of seconds; empty: on this machine
 RATES        ?=#              training:evaluation images/s for cost: tinyten=900:4000; else measured

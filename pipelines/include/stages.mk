@@ -21,20 +21,21 @@ set     := DATA DATA_DIR DATA_SEED DATA_FLAGS $(if $(DATA_FILES),DATA_FILES)
 $(filter-out $(copied),$(OUT)/train.mcz): $(call settings,train-data,$(set) TRAIN_IMAGES)
 $(filter-out $(copied),$(OUT)/test.mcz):  $(call settings,test-data,$(set) TEST_IMAGES)
 $(filter-out $(copied),$(OUT)/train.mcz $(OUT)/test.mcz): $(OUT)/%.mcz:
-	$(shared)
 	$(begin)
 	$(RUN) mc-data "$$DATA" --split $* $(patsubst %,--samples %,$(images)) $(DATA_FLAGS) \
 	    -o $@.part $(source)
 	@$(here)include/renew $@ $^
-	$(finish)
 
-train-deps := $(call settings,train,NET EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
+# a network's graph file counts by its contents
+graph-file := $(findstring /,$(NET))$(filter %.json,$(NET))
+export NET_FILE := $(if $(graph-file),$(shell cksum < $(call quote,$(NET)) 2> /dev/null))
+network := NET $(if $(NET_FILE),NET_FILE)
+train-deps := $(call settings,train,$(network) EPOCHS LR BATCH SCHEDULE TRAIN_FLAGS TRAIN $(compute))
 $(filter-out $(copied),$(nets)): $(OUT)/net-%.mcz: $(OUT)/train.mcz $(train-deps)
-	$(shared)
 	$(begin)
 	$(RUN) $(TRAIN) --net "$$NET" --data $< --seed $* --epochs $$EPOCHS --lr $$LR --batch $$BATCH \
 	    --schedule $$SCHEDULE $(TRAIN_FLAGS) $(device) $(resume) -o $@
-	$(finish-training)
+	$(finish)
 
 # ---- alignment -------------------------------------------------------------------------------------
 collect = $(ACTS) --data $(OUT)/train.mcz $(1) $(ACTS_FLAGS) $(device)
@@ -43,17 +44,14 @@ acts-deps := $(call settings,acts,ALIGN_IMAGES ACTS_FLAGS ACTS $(compute))
 $(call each,moments.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(a) $(b) -o $@
-	$(finish)
 $(call each,matrices.mcz $(alignments:%=matrices-%.mcz)): $$(@D)/$$(patsubst matrices%,moments%,$$(@F)) \
     $(call settings,measure,MEASURE CORR_FLAGS)
 	$(begin)
 	$(RUN_LIGHT) $(MEASURE) $(CORR_FLAGS) $< $(whole)
-	$(finish)
 $(filter-out $(copied),$(call each,permutation.mcz $(alignments:%=permutation-%.mcz))): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(call settings,align,ALIGN HUNGARIAN_FLAGS)
 	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
-	$(finish)
 $(call each,$(patsubst %,b-%.mcz,$(filter-out unaligned pam-%,$(variants)))): \
     $$(@D)/permutation$$(patsubst b%,%,$$(patsubst b-aligned%,b%,$$(@F))) $$(b)
 	$(RUN_LIGHT) mc-permute $< $(b) -o $@
@@ -68,7 +66,7 @@ $(filter-out $(copied) %-pam-unaligned.mcz %-pam-aligned.mcz,$(call each,$(varia
     $(OUT)/train.mcz $$(a) $$(call second,$$(basename $$(@F))) $(curve-deps)
 	$(begin)
 	$(RUN) $(CURVE) --data $< $(learn) $(a) $(call second,$(basename $(@F))) -o $@
-	$(finish-training)
+	$(finish)
 
 # ---- measurements along the paths ------------------------------------------------------------------
 evaluate = $(RUN) $(EVAL) --data $(OUT)/train.mcz --data $(OUT)/test.mcz --bn-data $(OUT)/train.mcz \
@@ -77,7 +75,6 @@ eval-deps := $(call settings,eval,POINTS EVAL_FLAGS EVAL $(compute)) $(OUT)/trai
 $(call each,$(paths:%=%.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)
 	$(evaluate) $< -o $@
-	$(finish)
 
 # ---- for tables and pictures -----------------------------------------------------------------------
 all-pairs := $(call settings,pairs,PAIRS NET DATA)

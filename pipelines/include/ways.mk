@@ -11,7 +11,6 @@ $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FL
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
-	$(finish)
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
@@ -21,10 +20,8 @@ $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
     $$(@D)/$$(patsubst permutation%,matrices%,$$(@F)) $(ways-deps)
 	$(begin)
 	$(RUN_LIGHT) $(ALIGN) $(HUNGARIAN_FLAGS) $< $(whole)
-	$(finish)
 $(call each,permutation-constrained.mcz): %/permutation-constrained.mcz: %/matrices-l2-post.mcz \
     %/matrices-l2-pre.mcz $(ways-deps)
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian $(or $(MESSAGES),-v) $(HUNGARIAN_FLAGS) \
 	    --constraint $*/matrices-l2-pre.mcz $< -o $@
-	$(finish)

@@ -114,7 +114,7 @@ curve-flags    = $(if $(filter robust-googlenet-%,$(1)),$(early-stop)) \
 same     = $(or $(filter robust bound,$(call kind,$(1))),plain)
 settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
     DATA_DIR=$(call quote,$(subst $$,$$$$,$(dir-$(call data,$(1))))) $(epochs-$(call same,$(1))) \
-    $(call rates-$(call same,$(1)),$(1)) \
+    $(call rates-$(call same,$(1)),$(1)) POINTS=$(or $(POINTS),65) TRAIN_IMAGES=$(TRAIN_IMAGES) \
     $(if $(strip $(call curve-flags,$(1))),CURVE_FLAGS="$$CURVE_FLAGS $(strip $(call curve-flags,$(1)))") \
     $(if $(filter figures-%,$(1)),CURVE_SEED=$(firstword $(subst :, ,$(PAIRS)))) \
     $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))

@@ -207,7 +207,7 @@ kill_when() {
 graph() {
     local defaults=(DATA=synth NET=mlp:bn,16) graph=$1.mk
     [ "$1" != paper ] || defaults=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
-    $launcher make -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${defaults[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
+    $launcher make V=1 -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${defaults[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>errors || die "$(cat log errors)"
 }
 

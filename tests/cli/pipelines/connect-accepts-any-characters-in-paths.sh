@@ -38,5 +38,5 @@ cp "$MC_ROOT/formats/samples/example_net.json" 'my nets/the `touch run` net.json
 set -- NET='my nets/the `touch run` net.json' OUT=net EPOCHS=0 TRAIN_IMAGES=64 TEST_IMAGES=50
 graph connect "$@" net/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' 'my nets/the `touch run` net.json'
-expect_programs 'mc-train1 ' connect "$@" net/net-1.mcz
+expect_programs 'mc-train1 ' connect "$@" CHANGE=yes net/net-1.mcz
 [ ! -e run ] || die 'part of the name was run'

@@ -25,8 +25,12 @@ expect_programs '' "$@"
 digits 3 train
 graph "$@" -n
 grep -q '^mc-train' log || die 'a dry run does not see the file'
-expect_programs "$all" "$@"
+cp -a out before
+! (graph "$@") >refused || die 'other images discard the networks'
+expect_words errors 'out/train.mcz*other images*CHANGE=yes'
 grep -q '^train-data was made with DATA_FILES=' errors || die "$(cat errors)"
+for f in train net-1 1-2/curve-aligned; do same before/$f.mcz out/$f.mcz; done
+expect_programs "$all" "$@" CHANGE=yes
 mc-data idx 'my data' --samples 60 -q -o now.mcz
 same_content now.mcz out/train.mcz
 [ out/1-2/moments.mcz -nt out/train.mcz ] && [ out/train.mcz -nt out/test.mcz ] || die 'test.mcz is new'
@@ -59,7 +63,7 @@ expect_programs '' "$@" pictures/out/net-1.mcz
 touch pictures/train/a/0.png
 expect_programs 'mc-data1 ' "$@" pictures/out/net-1.mcz
 cp pictures/train/b/0.png pictures/train/a/0.png
-expect_programs 'mc-data1 mc-train1 ' "$@" pictures/out/net-1.mcz
+expect_programs 'mc-data1 mc-train1 ' "$@" CHANGE=yes pictures/out/net-1.mcz
 
 # made-up images need no files
 DATA=synth DATA_DIR=pictures "$MC_ROOT/pipelines/include/data-files" | same - /dev/null

@@ -12,7 +12,7 @@ expect_equal "$(find cut whole -name '*.checkpoint')" ''
 for setting in EPOCHS=2 LR=.05 TRAIN_IMAGES=3000; do
     rm -rf cut plain
     kill_graph 'net-1.checkpoint' "$@" OUT=cut
-    graph "$@" OUT=cut $setting cut/net-1.mcz
+    graph "$@" OUT=cut $setting CHANGE=yes cut/net-1.mcz
     graph "$@" OUT=plain $setting plain/net-1.mcz
     same plain/net-1.mcz cut/net-1.mcz
 done
@@ -20,11 +20,11 @@ done
 # a setting changed and changed back: the checkpoint and the log of the trial are removed
 rm -rf cut
 kill_graph 'net-1.checkpoint' "$@" OUT=cut
-kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
-graph "$@" OUT=cut cut/net-1.mcz
+kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 CHANGE=yes OUT=cut
+graph "$@" OUT=cut CHANGE=yes cut/net-1.mcz
 same whole/net-1.mcz cut/net-1.mcz
 sed 's/,"images_per_second".*//' cut/net-1.log.json >log.before
-kill_graph 'net-1.checkpoint' "$@" EPOCHS=400 OUT=cut
+! (graph "$@" EPOCHS=400 OUT=cut) >output 2>&1 || die 'a trial discards a network'
 graph "$@" OUT=cut cut/net-1.mcz
 expect_equal "$(count_programs)" ''
 sed 's/,"images_per_second".*//' cut/net-1.log.json | same log.before -
@@ -32,7 +32,7 @@ expect_equal "$(find cut -name '*.checkpoint' -o -name '*~*')" ''
 
 printf '#!/bin/sh\n"$@" && kill -9 $PPID\n' >job
 chmod +x job
-matrices() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/matrices.mcz "$@"; }
+matrices() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/matrices.mcz CORR_FLAGS= "$@"; }
 matrices
 cp few/1-2/matrices.mcz .
 for gone in '' '*'; do
@@ -42,7 +42,7 @@ for gone in '' '*'; do
     same matrices.mcz few/1-2/matrices.mcz
 done
 # the program replaced the result, and make was killed before it stored the settings
-moments() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/moments.mcz "$@"; }
+moments() { graph connect OUT=few TRAIN_IMAGES=64 EPOCHS=1 few/1-2/moments.mcz ALIGN_IMAGES= "$@"; }
 moments
 cp few/1-2/moments.mcz .
 ! (moments ALIGN_IMAGES=20 RUN="$PWD/job") >output 2>&1 || die 'not killed'
@@ -60,7 +60,7 @@ expect_equal "$(count_programs)" ''
 expect_equal "$(find few -name '*~*')" ''
 
 # the make of a pair refuses a network whose own make was killed in this way; the make of everything trains it again
-small_graph() { graph connect OUT=few TRAIN_IMAGES=64 "$@"; }
+small_graph() { graph connect OUT=few TRAIN_IMAGES=64 CHANGE=yes "$@"; }
 small_graph EPOCHS=1 shared
 cp few/net-1.mcz .
 ! (small_graph EPOCHS=2 RUN="$PWD/job" net-1) >output 2>&1 || die 'not killed'

@@ -3,8 +3,8 @@
 fixture connected
 expect_programs 'mc-eval4 mc-plot4 ' connect POINTS=5
 grep -q '^eval was made with POINTS=3' errors && grep -q '^  now POINTS=5' errors || die "$(cat errors)"
-expect_programs 'mc-bezier2 mc-eval2 mc-plot8 ' connect POINTS=5 CURVE_EPOCHS=2
-set -- POINTS=5 CURVE_EPOCHS=2
+set -- POINTS=5 CURVE_EPOCHS=2 CHANGE=yes
+expect_programs 'mc-bezier2 mc-eval2 mc-plot8 ' connect "$@"
 # a setting of the curves trains no network
 for setting in CURVE_LR=.05 CURVE_BATCH=64; do
     graph connect -n "$@" $setting

@@ -14,7 +14,7 @@ expect_equal "$(count_programs)$(grep -c '^cp ' log || true)" 0
 graph "$@" LR=.05 OUT=other-rate other-rate/net-1.mcz other-rate/net-2.mcz
 touch other-rate/*
 graph "$@" LR=.05 OUT=moved FROM=other-rate moved/net-1.mcz
-graph "$@" OUT=moved FROM=out moved/net-1.mcz
+graph "$@" OUT=moved FROM=out CHANGE=yes moved/net-1.mcz
 same out/net-1.mcz moved/net-1.mcz
 # networks without data: the data are made before the programs that read them
 mkdir bare
