@@ -10,11 +10,13 @@
 # line-V-averaged and line-V for each V of unaligned, aligned and weights; OUT/averaged.tsv has mean and
 # deviation over all pairs. Rows with averaged statistics ignore the options of batch norm in EVAL_FLAGS.
 variants := unaligned aligned weights
-include $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/stages.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 
 all: $(folders:%=%/averaged.tsv)
 $(call each,permutation-weights.mcz): $$(a) $$(b)
-	$(RUN) mc-match --threads "$$THREADS" $(a) $(b) -o $@
+	$(begin)
+	$(RUN) mc-match --threads $(THREADS) $(a) $(b) -o $@
 
 # EVAL_FLAGS without options of batch norm, and without the seed that only these and an attack use
 averaged := $(variants:%=line-%-averaged)
@@ -23,10 +25,11 @@ flags    := $(filter-out --bn-% $(if $(findstring --attack,$(flags)),,--seed=%),
 ends      = $(a) $(call second,$(patsubst %-averaged.tsv,%,$(@F)))
 $(call each,$(averaged:=.tsv)): $$(ends) $(eval-deps)
 	$(begin)
-	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $$POINTS \
+	$(RUN) mc-eval --line --bn average --data $(OUT)/train.mcz --data $(OUT)/test.mcz --points $(POINTS) \
 	    $(flags) $(device) --summary $(@:.tsv=.summary.tsv) $(ends) -o $@
 
 rows := $(averaged) $(variants:%=line-%)
 $(folders:%=%/averaged.tsv): $$(call files,$(rows:=.tsv))
+	$(begin)
 	$(call table,paths) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(OUT)/averaged.tsv: $(all-pairs)

@@ -7,7 +7,8 @@
 #
 # OUT/A-B/ has bound.tsv with a row per way, and ranks.tsv with the ranks of the ways by bound and by barrier.
 # OUT/ has the same for all pairs.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 NET ?= mlp:256,256#     an mlp without batch norm
 include $(here)include/ways.mk
 $(if $(filter mlp:bn%,$(NET))$(filter-out mlp mlp:% %.json,$(NET)),$(error NET must be an mlp without batch \
@@ -19,15 +20,16 @@ by  = $(if $(filter unaligned,$(way)),,$(@D)/permutation$(patsubst %-aligned,%,-
 bound-deps := $(call settings,bound,POINTS $(compute))
 $(call each,$(variants:%=bound-%.tsv)): $$(a) $$(b) $$(@D)/moments-pre.mcz $$(by) $(bound-deps)
 	$(begin)
-	$(RUN) mc-bound --points $$POINTS $(filter %.mcz,$^) -o $@
+	$(RUN) mc-bound --points $(POINTS) $(filter %.mcz,$^) -o $@
 $(call each,$(variants:%=barrier-%.tsv)): $$(@D)/line-$$(way).mcz $(OUT)/train.mcz $$(@D)/moments-pre.mcz \
     $(bound-deps)
 	$(begin)
 	$(RUN) mc-eval --data train=$(OUT)/train.mcz --samples \
 	    $$(mc-info --json $(@D)/moments-pre.mcz | sed 's/.*"images":\([0-9]*\).*/\1/') \
-	    --points $$POINTS $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@
+	    --points $(POINTS) $(device) --summary $(@:.tsv=.summary.tsv) $< -o $@
 
 bounds = $(call files,$(variants:%=bound-%.tsv))
 $(folders:%=%/bound.tsv) $(folders:%=%/ranks.tsv): $$(bounds) $$(call files,$(variants:%=barrier-%.tsv))
+	$(begin)
 	$(call table,$(basename $(@F))) $(bounds) $(whole)
 $(OUT)/bound.tsv $(OUT)/ranks.tsv: $(all-pairs)

@@ -7,7 +7,8 @@
 # With the same OUT it uses the settings, networks and alignments of connect.mk, and its curves for
 # CURVE_LR and CURVE_BATCH; FROM=FOLDER copies them from another OUT. OUT/A-B/grid.tsv has a row per curve;
 # OUT/grid.tsv has mean and deviation over all pairs. Table 3 is its column arc_mean.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 GRID_LR    ?= 0.01 0.1 0.5#   learning rates of the curves
 GRID_BATCH ?= 64 128 256#     images per step of the curves
 include $(here)include/stages.mk
@@ -29,6 +30,7 @@ $(call each,$(patsubst %,%.mcz,$(filter-out $(centre),$(cells)))): $(OUT)/train.
 	    $(a) $(to) -o $@
 	$(finish)
 $(call each,$(centre:=.mcz)): $$(@D)/$$(firstword $$(cell)).mcz
+	$(begin)
 	cp -p $< $@.part && mv $@.part $@
 $(call each,$(cells:=.tsv)): %.tsv: %.mcz $(eval-deps)
 	$(begin)

@@ -8,16 +8,20 @@
 # With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has measures.tsv, a
 # row per way, and measures.svg; OUT/ has the same for all pairs.
 more := weights
-include $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/ways.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 
 all: $(foreach x,tsv svg png,$(folders:%=%/measures.$(x)))
 $(call each,permutation-weights.mcz): $$(a) $$(b)
-	$(RUN) mc-match --threads "$$THREADS" $(a) $(b) -o $@
+	$(begin)
+	$(RUN) mc-match --threads $(THREADS) $(a) $(b) -o $@
 
 curves := $(variants:%=curve-%)
 $(folders:%=%/measures.tsv): $$(call files,$(curves:=.tsv))
+	$(begin)
 	$(call table,measures) $(call files,$(curves:=.summary.tsv)) $(whole)
 $(foreach x,svg png,$(folders:%=%/measures.$(x))): $$(call files,$(curves:=.tsv)) $(plot-deps)
+	$(begin)
 	$(RUN_LIGHT) mc-plot path --data test $(look) 'unaligned=$(call joined,curve-unaligned.tsv)' \
 	    'correlation=$(call joined,curve-aligned.tsv)' \
 	    'L2, post-activations=$(call joined,curve-l2-post.tsv)' \

@@ -17,7 +17,8 @@
 # OUT/methods.tsv and its picture have the mean and deviation over the references, and the `best reference`,
 # that of the highest objective. Goals for clusters: shared, net-SEED, and pair, which makes only the matrices
 # and permutations of PAIRS.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 MATCHINGS ?= activations weights pam# ways to match units
 PERMUTATION_EPOCHS ?= 20#         epochs of mc-pam's permutation step
 PAM_FLAGS ?=#                     more options for mc-pam: --samples 5000
@@ -37,10 +38,11 @@ all: $(if $(unit),$(call each,matrices.mcz $(permutations)), \
          $(addprefix $(OUT)/,methods.tsv methods.svg methods.png orders.tsv))
 
 # ---- each pair -------------------------------------------------------------------------------------
-match-weights = mc-match --threads "$$THREADS"
-match-pam     = mc-pam --stage permutation --data $(OUT)/train.mcz --permutation-epochs $$PERMUTATION_EPOCHS \
-                    --schedule $$CURVE_SCHEDULE --batch $$CURVE_BATCH $(PAM_FLAGS) $(device) -q
+match-weights = mc-match --threads $(THREADS)
+match-pam     = mc-pam --stage permutation --data $(OUT)/train.mcz --batch $(CURVE_BATCH) $(PAM_FLAGS) \
+                    $(device) --permutation-epochs $(PERMUTATION_EPOCHS) --schedule $(CURVE_SCHEDULE) -q
 $(call each,permutation-weights.mcz): $$(a) $$(b)
+	$(begin)
 	$(RUN) $(match-weights) $(a) $(b) -o $@
 pam-deps := $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS CURVE_SCHEDULE CURVE_BATCH $(compute))
 $(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps) | $(OUT)/train.mcz
@@ -61,7 +63,7 @@ $(OUT)/unaligned.mcz: $(nets) $(orders-deps)
 	$(RUN_LIGHT) mc-permute --join $(nets) -o $@
 $(OUT)/weights-joint.mcz: $(nets) $(orders-deps)
 	$(begin)
-	$(RUN) mc-match --joint --threads "$$THREADS" $(nets) -o $@
+	$(RUN) mc-match --joint --threads $(THREADS) $(nets) -o $@
 
 # ---- the running means -----------------------------------------------------------------------------
 running-activations = $(call collect,$(ALIGN_IMAGES:%=--samples %)) "$$a" "$$b" -o "$$p.moments" && \
@@ -86,8 +88,11 @@ $(objectives): $(OUT)/objective-%.tsv: $(OUT)/%.mcz $(call each,matrices.mcz) $(
 	$(begin)
 	$(RUN_LIGHT) mc-hungarian --joint --score $< $(call each,matrices.mcz) -o $@
 $(OUT)/orders.tsv: $(OUT)/accuracy-methods.tsv $(objectives)
+	$(begin)
 	$(call table,orders) $^ $(whole)
 $(OUT)/methods.tsv: $(OUT)/orders.tsv
+	$(begin)
 	$(call table,methods) $< $(whole)
 $(OUT)/methods.svg $(OUT)/methods.png: $(OUT)/methods.tsv $(plot-deps)
+	$(begin)
 	$(draw) --label matching,order --columns averaged,reestimated,repaired $< -o $@

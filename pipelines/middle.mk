@@ -8,7 +8,8 @@
 # With the same OUT it uses the settings, networks and curves of connect.mk. OUT/A-B/ has middle.tsv
 # (column curve: unaligned, aligned, line-unaligned, line-aligned) and pictures of a curve with its line,
 # middle-unaligned.svg and middle-aligned.svg, on one scale. OUT/ has the same for all pairs.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 MIDDLE_FLAGS ?=#                more options for mc-bezier --point: --bn-samples, --bn-plain
 middles    := middle-unaligned middle-aligned middle-line-unaligned middle-line-aligned
 sides      := $(foreach m,$(middles),$(m)-first $(m)-second)# a middle, and the end to compare it with
@@ -32,15 +33,18 @@ $(call each,$(sides:%=moments-%.mcz)): $$(end) $$(@D)/$$(mid).mcz $(acts-deps) |
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) $(end) $(@D)/$(mid).mcz -o $@
 $(call each,$(sides:=.tsv)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(@D)/moments-$$(basename $$(@F)).mcz
+	$(begin)
 	$(RUN_LIGHT) mc-corr --signature --perm $^ -o $@
 
 # ---- the table and the pictures --------------------------------------------------------------------
 $(folders:%=%/middle.tsv): $$(call files,$(sides:=.tsv))
+	$(begin)
 	$(call table,middle) $(foreach d,$(members),$(sides:%=$(d)/%.tsv)) $(whole)
 curve = $(basename $(@F))
 line  = $(patsubst middle-%,middle-line-%,$(curve))
 middle-title = middle of the $(patsubst middle-%,%,$(curve)) curve$(comma) $()
 $(foreach f,$(pictures),$(folders:%=%/$(f))): $$(call files,$(sides:=.tsv)) $(plot-deps)
+	$(begin)
 	$(RUN_LIGHT) mc-plot signature $(subst --title ",--title "$(middle-title),$(title)) $(PLOT_FLAGS) \
 	    $(foreach s,$(sides),--fit $(call joined,$(s).tsv)) \
 	    $(foreach e,first second,'curve to the $(e) end=$(call joined,$(curve)-$(e).tsv)') \

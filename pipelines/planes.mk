@@ -11,7 +11,8 @@
 # A plane evaluates GRID x GRID points on PLANE_BN_IMAGES + PLANE_IMAGES images: by default 289 points on
 # 4,500 images, about ten minutes for tinyten on one core. An interrupted plane resumes. The standard error of
 # an accuracy on 2,500 images is at most 1%.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 GRID            ?= 17#          points along each side
 PLANE_IMAGES    ?= 2500#        test images to measure on, the first ones; empty: all
 PLANE_BN_IMAGES ?= 2000#        training images to re-estimate batch norm on; empty: 10,000
@@ -33,7 +34,7 @@ anchors  = $(if $(filter plane-networks.tsv,$(@F)),$(a) $(b) $(@D)/b-aligned.mcz
 $(call each,$(planes:=.tsv)): $$(anchors) $(OUT)/train.mcz $(OUT)/test.mcz \
     $(call settings,planes,GRID PLANE_IMAGES PLANE_BN_IMAGES PLANE_FLAGS $(compute))
 	$(begin)
-	$(RUN) mc-eval --plane --grid $$GRID --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
+	$(RUN) mc-eval --plane --grid $(GRID) --data $(OUT)/test.mcz $(test) --bn-data $(OUT)/train.mcz \
 	    $(train) $(PLANE_FLAGS) $(device) $(MESSAGES) --checkpoint $(@:.tsv=.checkpoint) --resume \
 	    --marks $(@:.tsv=.marks.tsv) $(anchors) -o $@
 	$(finish)
@@ -43,6 +44,7 @@ names-networks = θ₁,θ₂,Pθ₂
 names-curve-unaligned = θ₁,θ₂,r(½)
 names-curve-aligned = θ₁,Pθ₂,r(½)
 $(call each,$(pictures)): $(planes:%=$$(@D)/%.tsv) $(plot-deps)
+	$(begin)
 	$(RUN_LIGHT) mc-plot plane --data test $(look) \
 	    --names '$(names-$(patsubst plane-%,%,$(basename $(@F))))' \
 	    $(patsubst %,--fit %,$(filter-out $(basename $@).tsv,$(filter %.tsv,$^))) $(basename $@).tsv \

@@ -17,7 +17,8 @@
 # for all pairs. Rows that end in -bn-attack use batch norm's statistics of attacked images, as the authors'
 # code does; other rows use those of clean images.
 OUT         ?= out-robust#    folder of the results
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 ATTACK      ?= pgd#           attack on every training batch, as in mc-train --attack
 EVAL_ATTACK ?= $(ATTACK)#     attack that measures robust accuracy
 STRONG_ATTACK ?=#             longer attack that measures the curves too; empty: none
@@ -47,17 +48,21 @@ $(call each,$(attacked:=.tsv)): %-bn-attack.tsv: %.mcz $(eval-deps)
 $(call each,$(strong:=.tsv)): %-strong.tsv: %.mcz $(eval-deps) \
     $(call settings,strong,STRONG_ATTACK STRONG_POINTS STRONG_FLAGS)
 	$(begin)
-	$(evaluate) --points $$STRONG_POINTS --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@
+	$(evaluate) --points $(STRONG_POINTS) --attack $(STRONG_ATTACK) $(STRONG_FLAGS) $< -o $@
 
 # ---- tables and pictures ---------------------------------------------------------------------------
 rows := $(paths) $(attacked)
 $(folders:%=%/clean.tsv): $$(call files,$(rows:=.tsv))
+	$(begin)
 	$(call table,paths) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(folders:%=%/robust.tsv): $$(call files,$(rows:=.tsv))
+	$(begin)
 	$(call table,robust) $(call files,$(rows:=.summary.tsv)) $(whole)
 $(folders:%=%/strong.tsv): $$(call files,$(strong:=.tsv))
+	$(begin)
 	$(call table,robust) $(call files,$(strong:=.summary.tsv)) $(whole)
 $(folders:%=%/midpoint.tsv): $$(call files,$(rows:=.tsv))
+	$(begin)
 	$(call table,midpoint) $(call files,$(rows:=.tsv)) $(whole)
 lines = 'unaligned=$(call joined,curve-unaligned.tsv)' 'aligned=$(call joined,curve-aligned.tsv)' \
     'unaligned, attacked statistics=$(call joined,curve-unaligned-bn-attack.tsv)' \
@@ -65,6 +70,7 @@ lines = 'unaligned=$(call joined,curve-unaligned.tsv)' 'aligned=$(call joined,cu
 drawn := $(curves:=.tsv) $(attacked:=.tsv)
 $(foreach x,clean.svg clean.png robust.svg robust.png,$(folders:%=%/$(x))): \
     $$(call files,$(drawn)) $(plot-deps)
+	$(begin)
 	$(RUN_LIGHT) mc-plot path --data test$(if $(filter robust.%,$(@F)),.robust --fit-data test,\
 	    --fit-data test.robust) $(look) $(lines) -o $@
 $(foreach f,$(kinds) midpoint.tsv strong.tsv,$(OUT)/$(f)): $(all-pairs)

@@ -12,10 +12,13 @@
 # networks in it. Goals for clusters: shared, net-SEED, and pair, which makes only the matrices of PAIRS.
 orders  := unaligned joint
 picture := soup
-include $(dir $(lastword $(MAKEFILE_LIST)))include/means.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/means.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 
 all: $(if $(unit),$(call each,matrices.mcz),$(foreach x,tsv svg png,$(OUT)/soup.$(x)))
 $(OUT)/soup.tsv: $(OUT)/accuracy-soup.tsv $(OUT)/joint.mcz
+	$(begin)
 	$(call table,soup) $< $(OUT)/joint.summary.tsv $(whole)
 $(OUT)/soup.svg $(OUT)/soup.png: $(OUT)/soup.tsv $(plot-deps)
+	$(begin)
 	$(draw) --label weights --columns accuracy $< -o $@

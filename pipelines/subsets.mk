@@ -8,7 +8,8 @@
 #
 # With the same OUT it uses the settings and networks of connect.mk. OUT/A-B/subsets.tsv has a row per
 # alignment; OUT/subsets.tsv has mean and deviation over all pairs. SUBSETS replaces ALIGN_IMAGES.
-include $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk
+include $(or $(wildcard $(dir $(lastword $(MAKEFILE_LIST)))include/remembered.mk), \
+    $(error the path must not contain spaces: run make in the root of the repository))
 images    := '$(subst ','\'',$(or $(TRAIN_IMAGES),10001))'
 fewer     := $(shell for n in 2500 5000 10000; do [ $$n -ge $(images) ] 2>&1 || echo $$n; done)
 SUBSETS   ?= $(fewer) all#       numbers of images to align by, the first ones
@@ -33,10 +34,11 @@ $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset-deps) | $(OUT)/tr
 # ---- the table: an alignment composed with the reference's inverse moves only units that differ ----
 reference = $(@D)/permutation-subset-$(REFERENCE).mcz
 $(call each,$(variants:%=%.moved)): $$(@D)/permutation-$$(basename $$(@F)).mcz $$(reference) $$(b)
+	$(begin)
 	$(RUN_LIGHT) mc-permute --inverse $(reference) | mc-permute --compose $< - | \
 	    mc-permute -v - $(b) -o /dev/null 2> $@.part && mv $@.part $@
 $(folders:%=%/subsets.tsv): $$(call files,$(variants:=.moved) $(variants:%=line-%.tsv)) \
     $(call settings,subsets,SUBSETS REFERENCE)
 	$(begin)
-	$(call table,subsets) $(call files,$(variants:=.moved)) $(whole)
+	export REFERENCE=$(REFERENCE); $(call table,subsets) $(call files,$(variants:=.moved)) $(whole)
 $(OUT)/subsets.tsv: $(all-pairs)

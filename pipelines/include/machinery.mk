@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How the graphs work. Recipes read settings as environment variables: "$$NAME". $(call settings,STAGE,NAMES)
-# is a file that changes when one of these settings does. A pair A:B has the folder OUT/A-B. In a recipe for a
-# file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
+# How the graphs work. $(call settings,STAGE,NAMES) is a file that changes when one of these settings does.
+# $(call arg,$(NAME)) is a setting as one word of a command, whatever its characters. A pair A:B has the
+# folder OUT/A-B. In a recipe for a file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
+# V=1 prints the commands.
 ifeq ($(as-given),)
 include $(dir $(lastword $(MAKEFILE_LIST)))remembered.mk
 endif
 files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/settings.mk
 comma := ,
+$(if $(filter-out $(wildcard $(files-read)),$(files-read)),$(error the path of a graph must not contain spaces))
 $(if $(filter SEEDS,$(given)),,$(if $(remembered-PAIRS),$(eval PAIRS ?= $$(remembered-PAIRS))))
 include $(here)include/settings.mk
 names := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))
@@ -22,9 +24,13 @@ override SHELL := /bin/bash
 .PHONY: all cost help always shared pair report confirm
 options := $(filter-out --%,$(firstword -$(MAKEFLAGS)))
 dry-run := $(findstring n,$(options))
+export QUIET := $(findstring s,$(options))
 $(if $(findstring i,$(options)),$(error make -i ignores failures: use -k))
 from-command-line := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 quote    = '$(subst $(newline), ,$(subst ','\'',$(1)))'
+special := ' " ` \ ; & | < > ( ) * ? [ ] { } ! ~ \# $$
+unsafe   = $(if $(findstring $(space),$(1)),yes)$(foreach c,$(special),$(findstring $(c),$(1)))
+arg      = $(if $(if $(1),$(strip $(unsafe)),''),$(call quote,$(1)),$(1))
 values   = $(foreach n,$(1),$(n)=$(call quote,$($(n))))# for $(shell), which does not see exported variables
 # CHECKED is OUT if paper.mk has checked the settings
 ifeq ($(filter help,$(MAKECMDGOALS))$(filter $(OUT),$(CHECKED)),)
@@ -38,19 +44,21 @@ override FROM := $(patsubst ./%,%,$(patsubst %/,%,$(patsubst ~/%,$(HOME)/%,$(FRO
 include $(here)include/names.mk
 # lock OUT before make looks at any result
 ifeq ($(dry-run)$(filter cost help,$(MAKECMDGOALS)),)
-$(shell mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit))
+start := $(shell date +%s)
+export JOBS := $(shell mkdir -p $(pairs) && $(here)include/one-make $$PPID $(OUT) $(unit))
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error OUT=$(OUT) cannot be locked))
 endif
 
-all:
-# the recipe of all, whose prerequisites are the results
+# the prerequisites of all are the results
 report: all
-ifneq ($(filter report,$(MAKECMDGOALS)),)
-$(if $(unit),$(error report shows all pairs: run it without pair or net-SEED))
+report := $(filter report,$(MAKECMDGOALS))
+$(if $(and $(report),$(unit)),$(error report shows all pairs: run it without pair or net-SEED))
 all:
-	@$(here)tables/report $(files-read) -- $^ > $(OUT)/report.html.part && \
-	    mv $(OUT)/report.html.part $(OUT)/report.html
-	@echo 'Report: $(OUT)/report.html'
+	$(if $(report),@$(here)tables/report $(files-read) -- $^ > $(OUT)/report.html.part && \
+	    mv $(OUT)/report.html.part $(OUT)/report.html)
+	@$(here)include/finished $(OUT) $(start) $^
+ifeq ($(V),)
+.SILENT:
 endif
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
@@ -64,11 +72,12 @@ overridden = $(foreach n,$(as-given),$(if $(filter override,$(origin $(n))), \
                  $(1)$(n)=$(call quote,$(given-$(n)))))
 $(OUT)/train.mcz $(OUT)/test.mcz $(copied): | confirm
 ifeq ($(dry-run),)
-taken := $(if $(filter cost help,$(MAKECMDGOALS)),,$(filter $(names),$(loaded)))
+taken := $(if $(QUIET)$(filter cost help,$(MAKECMDGOALS)),,$(filter $(names),$(loaded)))
 $(if $(taken),$(info Settings of $(OUT)/settings: $(call values,$(taken))))
 confirm:
 	+@$(overridden) $(MAKE) --no-print-directory -nf $(firstword $(files-read)) OUT=$(OUT) CHECKED=$(OUT) \
-	    LOSSES=yes $(if $(unit),$(MAKECMDGOALS),all $(filter-out all report,$(MAKECMDGOALS))) | \
+	    LOSSES=yes OWN_ALIGNMENT='$(OWN_ALIGNMENT)' \
+	    $(if $(unit),$(MAKECMDGOALS),all $(filter-out all report,$(MAKECMDGOALS))) | \
 	    $(call overridden,given_) $(here)include/confirm $(OUT) $(remembered)
 settings = $(eval $(OUT)/.settings/$(1): export stage_names := $(2))$(OUT)/.settings/$(1)
 $(OUT)/.settings/%: always | confirm

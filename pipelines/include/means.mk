@@ -36,6 +36,7 @@ in-order = $(if $(filter unaligned,$(1)),$(nets),$(seeds:%=$(OUT)/$(1)-%.mcz))
 last  = $(lastword $(subst -, ,$(basename $(@F))))
 $(foreach o,$(filter-out unaligned,$(orders)),$(call in-order,$(o))): \
     $$(patsubst %-$$(last).mcz,%.mcz,$$@) $$(OUT)/net-$$(last).mcz
+	$(begin)
 	$(RUN_LIGHT) mc-permute $^ -o $@
 
 # ---- the means -------------------------------------------------------------------------------------
@@ -64,4 +65,4 @@ $(OUT)/accuracy-$(picture).tsv: $(rows) $(OUT)/test.mcz $(accuracy-deps)
 	$(begin)
 	$(RUN) $(EVAL) --data $(OUT)/test.mcz $(EVAL_FLAGS) $(device) $(rows) -o $@
 draw  = $(RUN_LIGHT) mc-plot dots --y-name "test accuracy (%)" \
-            --title "$$($(here)tables/tables title $(seeds))" $(PLOT_FLAGS)
+            --title "$$($(tabulate) title $(seeds))" $(PLOT_FLAGS)

@@ -17,7 +17,7 @@ b      = $(OUT)/net-$(lastword $(subst -, ,$(notdir $(@D)))).mcz
 # the second end of the path line-V or curve-V
 second = $(if $(filter line-unaligned curve-unaligned,$(1)),$(b),$(permuted))
 permuted = $(@D)/$(patsubst curve-%,b-%,$(1:line-%=b-%)).mcz
-device := --threads "$$THREADS" --device "$$DEVICE" --precision "$$PRECISION"
+device := --threads $(THREADS) --device $(DEVICE) --precision $(PRECISION)
 whole   = > $@.part && mv $@.part $@#                 standard output becomes the target only when complete
 begin   = $(if $(filter $@,$(common)),@echo '$@ is missing or has other settings: make shared' >&2; exit 1, \
               @$(here)include/begin $@ $^)

@@ -12,8 +12,10 @@ $(call each,moments-pre.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
 $(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
+	$(begin)
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 $(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
+	$(begin)
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 ways-deps := $(call settings,ways,ALIGN HUNGARIAN_FLAGS)
 $(call each,permutation-l2-post.mcz permutation-l2-pre.mcz): \
