@@ -15,11 +15,13 @@ rm out/1-2/table.tsv
 graph connect
 expect_equal "$(count_programs)" ''
 [ -s out/1-2/table.tsv ]
-refuses "'EPOCH'*not a setting" EPOCH=3
+refuses "'EPOCH'*not a setting (did you mean EPOCHS?)" EPOCH=3
+refuses "'XYZ'*not a setting (settings: OUT DATA " XYZ=3
 refuses 'both splits would*same images' DATA=npz DATA_DIR=d.npz DATA_FLAGS='--arrays x,y'
-refuses 'DATA*data set*mc-data: cifar10 cifar100 ' DATA=cifr10 OUT=none
+refuses 'DATA*data set*did you mean cifar10?' DATA=cifar OUT=none
+refuses 'DATA*data set*mc-data: cifar10 cifar100 ' DATA=xyz OUT=none
 refuses "DATA_DIR*existing folder*file (got 'missing')" DATA=cifar10 DATA_DIR=missing OUT=none
-refuses 'DATA_DIR*folder*file*DATA=cifar10' DATA=cifar10 OUT=none
+refuses 'DATA_DIR*folder*file*DATA=cifar10*fetch.sh cifar10 FOLDER' DATA=cifar10 OUT=none
 HOME=/nowhere refuses "DATA_DIR*existing folder*file (got '~/my data')" DATA=npz DATA_DIR='~/my data' OUT=none
 refuses "unknown network 'tinytne'*mean 'tinyten'" NET=tinytne OUT=none
 refuses 'SCHEDULE: --schedule: ' SCHEDULE=onecycl OUT=none
@@ -44,8 +46,27 @@ for name in EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED; do
     for value in abc 1.5 -1 '1 2' ''; do refuses "$name*whole number, at least" "$name=$value"; done
 done
 refuses "POINTS*whole number, at least 2 (got '1')" POINTS=1
-for name in DEVICE PRECISION SCHEDULE CURVE_SCHEDULE; do
-    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refuses "$name*one word" "$name=$value"; done
+for name in DEVICE*auto PRECISION*f32 SCHEDULE*one CURVE_SCHEDULE*one; do
+    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refuses "${name%'*'*} must*${name#*'*'}" "${name%'*'*}=$value"; done
+done
+refuses "DEVICE must*auto, cpu, cuda*cuda:N (got 'gpu0')" DEVICE=gpu0
+# options of programs
+refuses "TRAIN_FLAGS*'--momentun'*mean '--momentum'" TRAIN_FLAGS='--momentun .9'
+refuses "EVAL_FLAGS*'--sampls'" EVAL_FLAGS='--full --sampls 3'
+refuses 'CORR_FLAGS: --measure*none' CORR_FLAGS='--measure none'
+refuses 'CURVE_FLAGS*quotation' CURVE_FLAGS="'"
+graph connect -n ALIGN='env A=B mc-hungarian' HUNGARIAN_FLAGS=--own
+(
+    graph() { ! make -f "$MC_ROOT/pipelines/robust.mk" BIN="$MC_BUILD/bin" OUT=none "${@:2}" >log 2>errors || exit 0 && exit 1; }
+    for name in ATTACK EVAL_ATTACK STRONG_ATTACK; do refuses "$name*unknown attack 'fgsm'*pgd" $name=fgsm; done
+)
+# paths with spaces
+mkdir 'a b'
+ln -s "$MC_ROOT/pipelines" 'a b/pipelines'
+echo "include $MC_ROOT/pipelines/include/stages.mk" >'a b/mine.mk'
+for graph in pipelines/connect pipelines/soup pipelines/pam mine; do
+    ! make -f "a b/$graph.mk" >log 2>errors || die "$graph passes"
+    expect_words errors 'path*must not contain spaces'
 done
 refuses 'MESSAGES must be -q or -v' 'MESSAGES=;touch run'
 for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES CURVE_SEED; do refuses "$name*whole number*empty" "$name=1k"; done
