@@ -150,13 +150,25 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=sudo
 fi
 
+# apt-get, as soon as no other package manager has a lock. DPkg::Lock::Timeout does not wait for the locks of package lists.
 get() {
-    $as_root env DEBIAN_FRONTEND=noninteractive apt-get -y --no-install-recommends "$@" </dev/null
+    tries=0
+    until message=$($as_root env DEBIAN_FRONTEND=noninteractive \
+        apt-get -y --no-install-recommends "$@" 2>&1 >/dev/null </dev/null); do
+        if [ "${message#*[Ll]ock}" = "$message" ] || [ $tries -ge $((minutes * 12)) ]; then
+            echo "$message" >&2
+            return 1
+        fi
+        [ $tries -gt 0 ] || echo "install-packages: another package manager is running: waiting at most $minutes minutes for it" >&2
+        tries=$((tries + 1))
+        sleep 5
+    done
 }
+minutes=10
 
 echo "install-packages: installing$missing"
 # update if the package lists are missing or outdated
-if ! get --simulate install $missing >/dev/null 2>&1 || ! get -qq install $missing >/dev/null; then
+if ! get --simulate install $missing 2>/dev/null || ! get -qq install $missing; then
     get -qq update
-    get -qq install $missing >/dev/null
+    get -qq install $missing
 fi

@@ -29,7 +29,7 @@ expect_equal "$(count_programs)" ''
 pam -n
 expect_equal "$(count_programs)" ''
 # settings of the permutation step affect mc-pam only
-pam PERMUTATION_EPOCHS=1
+pam PERMUTATION_EPOCHS=1 CHANGE=yes
 expect_equal "$(count_programs)" 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 '
 ! (pam NO_SUCH=1) >refused || die 'an unknown setting passes'
 grep -q "'NO_SUCH' is not a setting" errors
