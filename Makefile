@@ -104,7 +104,7 @@ wheel: ## make a file that pip installs without compiler or root: programs, libr
 	+$(SUBMAKE) BUILD=$(BUILD)-wheel NVCC= PREFIX=/usr DESTDIR=$(BUILD)-wheel/stage \
 		LDFLAGS='-Wl,-rpath,\$$$$ORIGIN/../lib/mc -Wl,--disable-new-dtags -Wl,--build-id=none' install
 	rm -r $(BUILD)-wheel/stage/usr/share/mc/mcz $(BUILD)-wheel/stage/usr/bin/mc-plot
-	strip $(BUILD)-wheel/stage/usr/bin/*
+	strip $(filter-out %/mc-align %/mc-plot,$(TOOLS:$(BUILD)/%=$(BUILD)-wheel/stage/usr/%))
 	pipelines/setup/build_wheel.py $(BUILD)-wheel/stage "$(WHEELS)"
 
 lint: ## run clang-format, shellcheck, cppcheck, ruff and mypy; one line if they find nothing
@@ -175,6 +175,10 @@ $(BUILD)/bin/mc-%: $(BUILD)/tools/mc-%.o $(LIB)
 	@mkdir -p $(@D)
 	$(if $(V),,@echo "  LINK  $@")
 	$(Q)$(CC) $(ALL_CFLAGS) $^ $(HARDEN_LINK) $(LDFLAGS) $(LIBS) -o $@
+
+$(BUILD)/bin/mc-align: tools/mc-align.sh
+	@mkdir -p $(@D)
+	$(Q)install $< $@
 
 # It finds the Python package in ../share/mc.
 $(BUILD)/bin/mc-plot: tools/mc-plot.py Makefile

@@ -91,5 +91,5 @@ _mc_complete() {
     [ ${#patterns[@]} -eq 0 ] || _mc_files "$word" "${patterns[@]}"
 }
 
-complete -F _mc_complete mc-acts mc-bezier mc-bootstrap mc-bound mc-convert mc-corr mc-data mc-eval mc-hungarian mc-info \
+complete -F _mc_complete mc-acts mc-align mc-bezier mc-bootstrap mc-bound mc-convert mc-corr mc-data mc-eval mc-hungarian mc-info \
     mc-match mc-merge mc-pam mc-permute mc-pgd mc-plot mc-repair mc-train

@@ -24,6 +24,7 @@ programs() {
     $f mc-hungarian -q --joint pair.mcz
     $f mc-hungarian -q --joint --score pair-set.mcz pair.mcz
     $f mc-match -q "$w" "$w"
+    $f mc-align -q "$w" "$w"
     $f mc-match -q --joint plain.mcz other.mcz
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"

@@ -20,7 +20,7 @@ all() {
     run graph make -f pipelines/connect.mk BIN="$bin" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
         CURVE_EPOCHS=1 LR=.02 POINTS=3 THREADS=1 OUT=out
     run paper make -f pipelines/paper/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
-    run align env THREADS=1 pipelines/align.sh -d out/train.mcz -p p.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+    run align "$bin/mc-align" -t 1 -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
     same aligned.mcz out/1-2/b-aligned.mcz
     run tables pipelines/paper/pages.py tables -f latex accuracy out
     echo 'epochs=1 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=64' >out/length

@@ -5,7 +5,7 @@ fixture connected
 mkdir -p 'a tree' links elsewhere
 cp -r "$MC_ROOT/pipelines" 'a tree'
 ln -s "$MC_BUILD" 'a tree/build'
-ln -s '../a tree/pipelines/'{{align,demo,setup/man,setup/fetch,setup/install-packages,cluster/slurm}.sh,paper/{compare.py,pages.py,publish}} links
+ln -s '../a tree/pipelines/'{{demo,setup/man,setup/fetch,setup/install-packages,cluster/slurm}.sh,paper/{compare.py,pages.py,publish}} links
 echo 'epochs=2 curve_epochs=1 permutation_epochs=20 points=3 pam=default train_images=512' >out/length
 export CDPATH=.:/ THREADS=1
 cd elsewhere
@@ -27,8 +27,10 @@ everywhere setup/man.sh "$MC_BUILD/bin/mc-info"
 everywhere setup/fetch.sh -h
 everywhere setup/install-packages.sh -h
 everywhere paper/publish tables ../out kept
-# without programs on PATH it finds those of its tree
-PATH=/usr/bin:/bin everywhere align.sh -d ../out/train.mcz ../out/net-1.mcz ../out/net-2.mcz
+# mc-align finds the programs in its folder
+ln -s "$MC_BUILD/bin/mc-align" ../links
+PATH=/usr/bin:/bin ../links/mc-align -t 1 -d ../out/train.mcz ../out/net-1.mcz ../out/net-2.mcz -o aligned.mcz
+same aligned.mcz ../out/1-2/b-aligned.mcz
 for by in '../a tree/pipelines/demo.sh' ../links/demo.sh; do
     MAKEFLAGS=n "$by" demo >plan 2>errors || true
     grep -q -- '-o demo/net-1.mcz' plan || die "$by: $(cat plan errors)"

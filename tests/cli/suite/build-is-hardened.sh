@@ -2,7 +2,7 @@
 # Programs are built with hardening against memory errors in readers by default. Without an optimiser or under
 # sanitizers the flags that need it are left out; HARDEN= leaves out all.
 for program in "$MC_BUILD"/bin/mc-*; do
-    [ "${program##*/}" != mc-plot ] || continue # Python
+    [[ ${program##*/} != mc-@(plot|align) ]] || continue # scripts
     readelf -hldW "$program" >errors
     grep -q 'Type: *DYN' errors || die "$program has a fixed address"
     grep -q 'GNU_RELRO' errors && grep -qE 'BIND_NOW|FLAGS_1.*NOW' errors || die "$program: its table of functions can be written"

@@ -66,6 +66,8 @@ files mc-plot "log --format svg" in: in: out:--output
 files mc-plot "dots --columns x --format svg" in: out:--output
 files mc-plot "plane --format svg" in: in: out:--output
 files mc-data synth out:--output
+files mc-align "" in: in: in:--data out:--plot out:--output
+files mc-align "" in: in: in:--groups out:--output
 files mc-data npz in: out:--output
 files mc-data idx in: in: out:--output
 # the list is complete

@@ -24,7 +24,7 @@ done
 unset MC_BUILD
 PATH=/usr/bin:/bin
 make -f moved/share/mc/connect.mk TRAIN_IMAGES=64 NET=mlp:8 EPOCHS=0 THREADS=1 OUT=out out/1-2/b-aligned.mcz >log
-THREADS=1 moved/share/mc/align.sh -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
+moved/bin/mc-align -t 1 -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz
 cmp out/1-2/b-aligned.mcz aligned.mcz
 moved/share/mc/paper/pages.py -h >usage
 mkdir paper

@@ -46,7 +46,7 @@ for where in '' comma; do
 done
 same scripts scriptscomma
 grep -q -- '--time=176' scripts || die "$(grep -- --time scripts)"
-THREADS=1 comma "$MC_ROOT/pipelines/align.sh" -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
+comma mc-align -t 1 -d point/out/train.mcz point/out/net-{1,2}.mcz -o aligned.mcz
 same aligned.mcz point/out/1-2/b-aligned.mcz
 
 # the ratio of a side to itself
