@@ -83,7 +83,8 @@ man: $(MAN) ## make man pages from the programs' --help
 
 install: all man ## install programs, man pages, completion and scripts into $(DESTDIR)$(PREFIX)
 	to="$(DESTDIR)$(PREFIX)" && share="$$to/share/mc" && completions="$$to/share/bash-completion/completions" && \
-	install -d "$$to/bin" "$$share" "$$to/share/man/man1" "$$completions" && \
+	zsh="$$to/share/zsh/site-functions" && fish="$$to/share/fish/vendor_completions.d" && \
+	install -d "$$to/bin" "$$share" "$$to/share/man/man1" "$$completions" "$$zsh" "$$fish" && \
 	install $(TOOLS) "$$to/bin" && \
 	$(if $(CUDA_LIB),install -d "$$to/lib/mc" && install $(CUDA_LIB) "$$to/lib/mc" &&) \
 	install -m 644 $(MAN) "$$to/share/man/man1" && \
@@ -92,7 +93,9 @@ install: all man ## install programs, man pages, completion and scripts into $(D
 	share=$$(cd "$$share" && pwd) && (cd pipelines && \
 		find . -type f ! -path '*/published/*' ! -name '*.pyc' ! -name build_wheel.py -exec cp --parents -t "$$share" {} +) && \
 	(cd formats/python && find mcz -type f ! -name '*.pyc' -exec install -D -m 644 {} "$$share/{}" \;) && \
-	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n"; done
+	for n in $(NAMES); do ln -sfn ../../mc/setup/completion.bash "$$completions/$$n" && \
+		pipelines/setup/completion.py zsh $(BUILD)/bin/$$n > "$$zsh/_$$n" && \
+		pipelines/setup/completion.py fish $(BUILD)/bin/$$n > "$$fish/$$n.fish" || exit; done
 
 # The programs find their libraries relative to themselves. RPATH, unlike RUNPATH, also applies to libraries of libraries.
 # Without build ids and symbols, programs do not depend on the folder of the build. pip installs mcz as a package and

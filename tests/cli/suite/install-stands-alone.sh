@@ -18,6 +18,8 @@ for source in "$MC_ROOT"/tools/mc-*; do
     # "mc-x \- does this", which apropos reads; the option lines and examples
     grep -q "^$name \\\\- [A-Z]" "$page" || die "$page lacks the purpose of $name"
     grep -q '\\fB\\-\\-version' "$page" && grep -q '^\.SH EXAMPLES' "$page" || die "$page lacks options or examples"
+    grep -qx "#compdef $name" "moved/share/zsh/site-functions/_$name" || die "$name has no completion for zsh"
+    grep -q "^complete -c $name .*-l version" "moved/share/fish/vendor_completions.d/$name.fish" || die "$name has none for fish"
     grep -q "_mc_complete" "moved/share/bash-completion/completions/$name" || die "$name has no completion"
 done
 # the pipelines find the programs installed with them
