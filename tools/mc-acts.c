@@ -142,6 +142,7 @@ static int collect(struct options *o, const struct mc_weights *w, struct mc_data
     c->pass.arg = &p;
     rc = o->raw ? mc_collect_activations(o->cli.output, &w[0], c, o->cli.history, err)
                 : mc_collect_moments(&m, &w[0], &w[1], c, err);
+    snprintf(p.result, sizeof p.result, "%llu images", (unsigned long long)p.count);
     mc_progress_end(&p);
     if (!rc && !o->raw)
         rc = mc_moments_write(&m, o->cli.output, o->cli.history, err);

@@ -79,20 +79,23 @@ static void log_progress(void *arg, uint64_t images, uint64_t in_all)
     log_sums(w->log, "batch", w->o, s);
 }
 
-static void print_summary(const struct options *o, const struct mc_adversarial_sums *s)
+/* Set the line that the program ends with. */
+static void set_result(struct watch *w)
 {
+    const struct options *o = w->o;
+    const struct mc_adversarial_sums *s = &w->out.sums;
     const double n = (double)s->images;
     char reached[64] = "";
 
     if (o->attack.targeted)
         snprintf(reached, sizeof reached, ", %.2f%% classified as the target",
                  100 * (double)s->reached / n);
-    mc_note(&o->cli,
-            "%llu images: accuracy %.2f%% -> %.2f%%, loss %.4g -> %.4g%s, mean %s distance from "
-            "the clean image %.4g",
-            (unsigned long long)s->images, 100 * (double)s->clean_correct / n,
-            100 * (double)s->correct / n, s->clean_loss / n, s->loss / n, reached,
-            o->attack.norm == MC_BALL_L2 ? "l2" : "l-infinity", s->distance / n);
+    snprintf(w->progress.result, sizeof w->progress.result,
+             "%llu images: accuracy %.2f%% -> %.2f%%, loss %.4g -> %.4g%s, mean %s distance from "
+             "the clean image %.4g",
+             (unsigned long long)s->images, 100 * (double)s->clean_correct / n,
+             100 * (double)s->correct / n, s->clean_loss / n, s->loss / n, reached,
+             o->attack.norm == MC_BALL_L2 ? "l2" : "l-infinity", s->distance / n);
 }
 
 static int read_weights(struct mc_weights *w, const char *path, struct mc_history *h,
@@ -142,11 +145,11 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
         return rc;
     mc_progress_begin(&watch.progress, &o->cli, "attacking", "images", images);
     rc = mc_adversarial_write(&watch.out, w, pass, err);
-    mc_progress_end(&watch.progress);
     if (!rc) {
         log_sums(watch.log, "done", o, &watch.out.sums);
-        print_summary(o, &watch.out.sums);
+        set_result(&watch);
     }
+    mc_progress_end(&watch.progress);
     return mc_log_close(watch.log, rc, err);
 }
 

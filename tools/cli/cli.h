@@ -210,7 +210,7 @@ struct mc_progress {
     const char *unit;   /* "images" */
     uint64_t total, count;
     double start, last;
-    char result[120]; /* printed at the end instead of the number of units, unless "" */
+    char result[256]; /* printed at the end instead of the number of units, unless "" */
     int shown;
 };
 void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const char *action,
@@ -218,8 +218,9 @@ void mc_progress_begin(struct mc_progress *p, const struct mc_cli *cli, const ch
 /* True if a terminal shows the progress and an update is due: ask a device for numbers only then. */
 int mc_progress_due(const struct mc_progress *p);
 void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra);
-/* Erases the line. If it was visible for a second, or there is a result, and the output is a file,
- * a successful program ends with a line that remains: the result, the time, the file. */
+/* Erases the line. A successful program then ends with a line that remains: the result, the time,
+ * the rate, the file. If there is a result, only -q suppresses it, so logs show what ran. Otherwise
+ * it requires a progress line that was visible for a second, and a file. */
 void mc_progress_end(struct mc_progress *p);
 /* Callbacks that update the struct mc_progress at arg; `total` replaces its total if that is 0. */
 void mc_progress_count(void *arg, uint64_t count);

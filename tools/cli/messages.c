@@ -222,17 +222,20 @@ void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra
 
 void mc_progress_end(struct mc_progress *p)
 {
-    const char *file = p->cli->output;
-    char units[64], elapsed[32];
+    const char *const output = p->cli->output, *file = output && strcmp(output, "-") ? output : "";
+    const double seconds = mc_now() - p->start, rate = (double)p->count / seconds;
+    char units[64], elapsed[32], speed[64] = "";
 
     if (in_progress)
         fputs("\r\033[K", stderr);
     fflush(stderr);
     in_progress = 0;
     snprintf(units, sizeof units, "%llu %s", (unsigned long long)p->count, p->unit);
-    if (p->shown && (mc_now() - p->start >= 1 || *p->result) && file && strcmp(file, "-"))
-        snprintf(ending, sizeof ending, "%s in %s: %s", *p->result ? p->result : units,
-                 span(mc_now() - p->start, elapsed), file);
+    if (seconds > 0 && rate >= 1)
+        snprintf(speed, sizeof speed, ", %.0f %s/s", rate, p->unit);
+    if (*p->result ? !p->cli->quiet : p->shown && seconds >= 1 && *file)
+        snprintf(ending, sizeof ending, "%s in %s%s%s%s", *p->result ? p->result : units,
+                 span(seconds, elapsed), speed, *file ? ": " : "", file);
     p->shown = 0;
 }
 

@@ -238,8 +238,10 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
              "%llu epoch%s, loss %.4f, accuracy %.2f%%", (unsigned long long)e->epoch,
              e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy);
     f->loss = e->loss;
-    if (e->epoch > f->resumed)
+    if (e->epoch > f->resumed) {
+        f->progress.count = (e->epoch - f->resumed) * e->images; /* also without a terminal */
         mc_log_live(f->log);
+    }
     mc_log_begin(f->log, "epoch");
     mc_log_int(f->log, "epoch", (int64_t)e->epoch);
     mc_log_int(f->log, "epochs", (int64_t)e->epochs);

@@ -19,7 +19,7 @@ mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu --precision f32 -o f32
 # a library by name: missing, and another one
 export MC_CUDA_LIBRARY=$PWD/none.so
 fails 1 'none.so' $t --device cuda
-mc-train --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz 2>err
+mc-train -q --net mlp:8 --data d.mcz --epochs 1 -o auto.mcz 2>err
 [ "$(wc -l <err)" = 1 ] && grep -q '^mc-train: warning: computing on the CPU: cuda: .*none.so.* (--device cpu: no warning)$' err || die "$(cat err)"
 fails 1 '--precision bf16: cuda: ' $t --precision bf16
 grep -q 'none.so' err.fails
@@ -31,7 +31,7 @@ unset MC_CUDA_LIBRARY
 mkdir alone
 cp "$MC_BUILD/bin/mc-train" alone
 fails 1 'cuda:*build*no CUDA backend' alone/$t --device cuda
-alone/mc-train --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz 2>err
+alone/mc-train -q --net mlp:8 --data d.mcz --epochs 1 -o alone.mcz 2>err
 [ ! -s err ] || die "warned without a library: $(cat err)"
 mc-train --net mlp:8 --data d.mcz --epochs 1 --device cpu -o cpu.mcz
 [ "$MC_UNDER" = valgrind ] || same alone.mcz cpu.mcz # which runs outside the build folder

@@ -14,7 +14,7 @@ verbose_pam --stop-after 1 --checkpoint ck
 grep -q 'within a permutation step.* only in the checkpoint' errors || die "$(cat errors)"
 for epochs in 2 3; do
     verbose_pam --permutation-lr 1 --stop-after $epochs
-    [ ! -s errors ] || die "$(cat errors)"
+    expect_lines errors "mc-pam: $epochs epochs"
 done
 verbose_pam -v --select-images 100 --log-json images.json
 grep -q 'permutation step 1: loss on 96 other images .* after$' errors || die "$(cat errors)"

@@ -22,7 +22,7 @@ loss, accuracy = map(float, open("eval").read().split())
 assert abs(last["loss"] - loss) < 1e-3 * loss and abs(last["accuracy"] - accuracy) <= 100 / n + 1e-3
 assert abs(last["distance"] - far.mean()) < 1e-5
 summary = re.match(r"mc-pgd: (\d+) images: accuracy (\S+)% -> (\S+)%, loss (\S+) -> (\S+), "
-                r"mean l-infinity distance from the clean image (\S+)$", open("note").read().strip())
+                r"mean l-infinity distance from the clean image (\S+) in ", open("note").read().strip())
 assert int(summary[1]) == n and abs(float(summary[3]) - last["accuracy"]) < .01, summary
 assert abs(float(summary[2]) - float(open("clean").read())) < .01
 assert abs(float(summary[6]) - last["distance"]) < 1e-4

@@ -36,7 +36,7 @@ warns() {
 }
 p='p.mcz*training settings: "p"*"drop1"*0.5*0.25*1 more'
 both='both.mcz*training settings: "momentum"*"bn1"*0.1*1*3 more'
-warns "$p" mc-acts -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
+warns "$p" mc-acts -q -t 1 -d d.mcz n1.mcz p.mcz -o m.mcz
 warns 'momentum.mcz*training settings: "momentum"*"bn1"*0.1*0*1 more' \
     mc-match n1.mcz momentum.mcz -o perm.mcz
 warns "$both" mc-merge n1.mcz both.mcz -o merged.mcz
