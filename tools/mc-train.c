@@ -2,6 +2,8 @@
  *
  * mc-train: train a network on a data set. */
 #include "formats/exchange/graph_json.h"
+#include "formats/network/values.h"
+#include "tools/cli/data_warnings.h"
 #include "tools/cli/networks.h"
 #include "tools/curve/objective.h"
 #include "tools/options/train.h"
@@ -11,8 +13,16 @@
 struct options {
     struct mc_cli cli;
     struct mc_train_cli train;
-    const char *net, *init;
+    const char *net, *init, *val;
     int no_normalise;
+};
+
+/* A network's training that also measures --val. */
+struct validated {
+    struct mc_curve_objective objective; /* first: the loop's pointer to it is one to this */
+    const char *val;
+    const struct mc_weights *w;
+    struct mc_eval_result result;
 };
 
 /* clang-format off */
@@ -23,14 +33,19 @@ static const struct mc_option options[] = {
      .help = "start from these weights instead of a new network"},
     {"no-normalise", 0, MC_OPT_FLAG, MC_AT(no_normalise), .group = 10, .flags = MC_OPT_HISTORY,
      .help = "build the network without normalisation, for pixels in [0,1], like the paper's robust networks"},
+    {"val", 0, MC_OPT_INPUT, MC_AT(val), .arg = "FILE.mcz", .group = 10,
+     .help = "measure loss and accuracy on this data set after every epoch, like mc-eval"},
     MC_OPTIONS_RUN, {0}};
 /* clang-format on */
 
 static const char doc[] =
     "Train a network by SGD and write its weights."
-    "\v-v first prints how much memory the run uses. docs/reference/networks.md describes the "
+    "\v-v first prints how much memory the run uses. --val changes nothing in the output: the "
+    "progress line, -v, --log-json (val_loss, val_accuracy) and the last line show what it "
+    "measures, and mc-plot log draws it. docs/reference/networks.md describes the "
     "networks; for any other network, see docs/tutorial.md.\n\nExamples:\n"
     "  mc-train --net tinyten --data train.mcz --epochs 20 --seed 1 -o a.mcz\n"
+    "  mc-train --net tinyten -d train.mcz --val test.mcz --log-json a.json -o a.mcz\n"
     "  mc-train --net mlp:512 --data train.mcz --checkpoint c.mcz --resume -o m.mcz";
 
 /* Build a new network for the data, or read --init. */
@@ -82,10 +97,56 @@ static int record_network(struct options *o, const struct mc_weights *w, struct 
     return rc;
 }
 
+/* Check before the training that --val can be measured after every epoch. */
+static int check_val(const struct options *o, const struct mc_weights *w, struct mc_error *err)
+{
+    struct mc_dataset_reader *data = NULL;
+    int rc = o->val ? mc_dataset_open(&data, o->val, err) : 0;
+
+    if (rc || !o->val)
+        return rc;
+    const struct mc_dataset_info *info = mc_dataset_get_info(data);
+    if (!(rc = mc_data_expect(w->graph, info, o->val, err)) && !mc_values_rereadable(o->val))
+        rc = mc_fail(err, MC_EUSAGE,
+                     "--val cannot be %s, because it is read after every epoch (use a file)",
+                     strcmp(o->val, "-") != 0 ? "a pipe" : "standard input");
+    if (!rc)
+        mc_data_warn(&o->cli, w->graph, w->dataset, info, o->val, MC_DATA_MEASURE);
+    mc_dataset_close(data);
+    return rc;
+}
+
+/* Measure --val after an epoch. Neither the state on the device nor the random numbers change. */
+static int validate(struct mc_objective *objective, struct mc_train *f, uint64_t epoch, int *stop,
+                    struct mc_error *err)
+{
+    struct validated *v = (struct validated *)objective;
+    const float *vector = v->w->params;
+    const double one = 1;
+    const struct mc_span span = {.graph = v->w->graph,
+                                 .k = 1,
+                                 .T = 1,
+                                 .vectors = &vector,
+                                 .coef = &one,
+                                 .stats = v->w->stats};
+    struct mc_loader_options pass = {.be = f->be, .batch = f->o->batch};
+    const struct mc_eval_output out = {.result = &v->result};
+    int rc = objective->finish(objective, f, err); /* copies the network to v->w */
+
+    (void)epoch;
+    (void)stop;
+    if (!rc)
+        rc = mc_dataset_open(&pass.data, v->val, err);
+    if (!rc)
+        rc = mc_eval_loss(&span, &pass, NULL, &out, NULL, err);
+    mc_dataset_close(pass.data);
+    return rc;
+}
+
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_weights w = {0};
-    struct mc_curve_objective objective;
+    struct validated v = {.val = o->val, .w = &w};
     int rc = mc_train_cli_open(&o->train, err);
 
     if (rc || (rc = mc_train_cli_open_data(&o->train, err)) || (rc = make_network(o, &w, err)) ||
@@ -94,14 +155,19 @@ static int run(struct options *o, struct mc_error *err)
     if (o->train.train.epochs) {
         rc = mc_train_cli_resolve(&o->train, w.graph, w.dataset, w.dataset, err);
         memcpy(w.dataset, o->train.images.info.name, sizeof w.dataset);
+        rc = rc ? rc : check_val(o, &w, err);
     } else
         mc_option_note(&o->cli, &o->train.train.seed, o->cli.history);
     if (rc)
         goto out;
     mc_detail(&o->cli, "%s: %zu parameters, %.1f MFLOP an image; %s", w.graph->net,
               mc_graph_count(w.graph), mc_graph_flops(w.graph) / 1e6, o->cli.be->describe);
-    mc_curve_objective_network(&objective, &w);
-    if (!(rc = mc_train_cli_run(&o->train, w.graph, &objective.objective, err)))
+    mc_curve_objective_network(&v.objective, &w);
+    if (o->val) {
+        v.objective.objective.after = validate;
+        o->train.val = &v.result;
+    }
+    if (!(rc = mc_train_cli_run(&o->train, w.graph, &v.objective.objective, err)))
         rc = mc_weights_write(&w, o->cli.output, o->cli.history, err);
 out:
     mc_weights_release(&w);
@@ -122,6 +188,8 @@ static void check_options(struct options *o)
         mc_cli_usage("--net and --init cannot be combined");
     mc_cli_require(o->net || o->init, "--net NAME (or --init FILE.mcz)");
     mc_cli_require(o->train.data != NULL, "--data FILE.mcz");
+    if (o->val && !o->train.train.epochs)
+        mc_cli_usage("--val has no effect with --epochs 0");
     if (o->no_normalise && (o->init || (o->net && mc_graph_json_is(o->net))))
         mc_cli_usage("--no-normalise requires --net NAME (%s has its own normalisation)",
                      o->init ? "--init" : o->net);

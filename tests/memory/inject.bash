@@ -90,7 +90,7 @@ list_commands() {
     add_command mc-data npz ../in/set.npz -o @out
     add_command mc-data idx --shuffle 1 ../in/idx -o @out
     add_command mc-train -q --net mlp:3 --no-augment --epochs 1 --data ../in/dataset.mcz -o @out
-    add_command mc-train -q --net ../in/net.json --epochs 2 --batch 16 --data ../in/d.mcz --checkpoint +ck --log-json +log -o @out
+    add_command mc-train -q --net ../in/net.json --epochs 2 --batch 16 --data ../in/d.mcz --val ../in/d.mcz --checkpoint +ck --log-json +log -o @out
     add_command mc-train -q --net ../in/net.json --epochs 2 --batch 16 --data ../in/d.mcz --checkpoint ^ck --resume -o @out
     add_command mc-train -q --net resnet:8,4 --epochs 1 --batch 16 --data ../in/d.mcz --attack pgd:steps=1 -o @out
     add_command mc-train -q --init ../in/a.mcz --epochs 0 --data ../in/d.mcz -o @out

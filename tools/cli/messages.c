@@ -192,14 +192,14 @@ void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra
     const size_t max = line_width();
     double now = mc_now(), elapsed = now - p->start;
     double rate = elapsed > 0 ? (double)count / elapsed : 0;
-    char line[400], left[32];
+    char line[400], left[32], speed[64];
     int used = 0;
 
     p->count = count;
     if (!p->shown || now - p->last < .1)
         return;
     p->last = now;
-    /* without words if that is too long; less important parts are last */
+    /* without words, then without the rate, if that is too long; the rest is cut at the end */
     for (int words = 1; words >= 0 && (words || (size_t)used > max); words--) {
         used = snprintf(line, sizeof line, "%s: %s", program, words ? p->action : "");
         used -= !words; /* the space */
@@ -210,9 +210,12 @@ void mc_progress_update(struct mc_progress *p, uint64_t count, const char *extra
         else
             used += snprintf(line + used, sizeof line - (size_t)used, " %llu %s",
                              (unsigned long long)count, p->unit);
-        used += snprintf(line + used, sizeof line - (size_t)used, "  %s%s%.0f%s%s/s",
-                         extra ? extra : "", extra ? "  " : "", rate, words ? " " : "",
-                         words ? p->unit : "");
+        if (extra)
+            used += snprintf(line + used, sizeof line - (size_t)used, "  %s", extra);
+        const int n = snprintf(speed, sizeof speed, "  %.0f%s%s/s", rate, words ? " " : "",
+                               words ? p->unit : "");
+        if (words || (size_t)(used + n) <= max)
+            used += snprintf(line + used, sizeof line - (size_t)used, "%s", speed);
     }
     line[max < sizeof line ? max : sizeof line - 1] = 0;
     fprintf(stderr, "\r%s\033[K", line);

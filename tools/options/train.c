@@ -136,7 +136,7 @@ static int check_memory(const struct mc_train_cli *f, const struct mc_graph *g,
                                    .backward = 1,
                                    .input_grad = f->train.attack != NULL};
     const double images = (double)info->n * (double)mc_dataset_image_bytes(info);
-    size_t plan = 0;
+    size_t plan = 0, val = 0;
     char more[64] = "";
 
     objective->memory(objective, &f->train, &m);
@@ -145,7 +145,10 @@ static int check_memory(const struct mc_train_cli *f, const struct mc_graph *g,
     const int planned = f->train.epochs > 0 && (on_cpu || f->cli->verbose);
     int rc = planned ? mc_plan_bytes(f->cli->be, g, &o, &plan, err) : 0;
     const size_t attack = f->train.attack ? mc_attack_bytes(f->train.attack, g, f->train.batch) : 0;
-    const double bytes = m.plans * (double)plan + (double)attack;
+    if (!rc && planned && f->val)
+        rc = mc_eval_bytes(f->cli->be, &(struct mc_span){.graph = g, .k = 1}, o.batch, NULL, &val,
+                           err);
+    const double bytes = m.plans * (double)plan + (double)attack + (double)val;
     const double matrices = (double)m.matrices * sizeof(float);
     const double others = images + vectors + matrices;
     int by_batch = rc != 0;
@@ -220,11 +223,13 @@ static void progress(void *arg, uint64_t images, uint64_t in_all, uint64_t epoch
 {
     struct mc_train_cli *f = arg;
     uint64_t before = f->resumed * f->images.info.n;
-    char extra[120];
+    char extra[120], val[32] = "";
 
-    snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%",
+    if (f->val && epoch > f->resumed)
+        snprintf(val, sizeof val, "  val %.1f%%", 100 * f->val->accuracy);
+    snprintf(extra, sizeof extra, "epoch %llu/%llu  loss %.3f  accuracy %.1f%%%s",
              (unsigned long long)epoch + 1, (unsigned long long)f->train.epochs, loss,
-             100 * accuracy);
+             100 * accuracy, val);
     f->progress.total = in_all - before; /* without the earlier run, for the rate */
     mc_progress_update(&f->progress, images - before, extra);
 }
@@ -233,10 +238,15 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
 {
     struct mc_train_cli *f = arg;
     const double rate = e->seconds > 0 ? (double)e->images / e->seconds : 0;
+    const struct mc_eval_result *val = e->epoch > f->resumed ? f->val : NULL;
+    char measured[64] = "";
 
+    if (val)
+        snprintf(measured, sizeof measured, ", val loss %.4f, val accuracy %.2f%%", val->loss,
+                 100 * val->accuracy);
     snprintf(f->progress.result, sizeof f->progress.result,
-             "%llu epoch%s, loss %.4f, accuracy %.2f%%", (unsigned long long)e->epoch,
-             e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy);
+             "%llu epoch%s, loss %.4f, accuracy %.2f%%%s", (unsigned long long)e->epoch,
+             e->epoch > 1 ? "s" : "", e->loss, 100 * e->accuracy, measured);
     f->loss = e->loss;
     if (e->epoch > f->resumed) {
         f->progress.count = (e->epoch - f->resumed) * e->images; /* also without a terminal */
@@ -250,13 +260,17 @@ static void epoch_done(void *arg, const struct mc_train_epoch *e)
     mc_log_num(f->log, "objective", e->objective);
     mc_log_num(f->log, "decay", e->decay);
     mc_log_num(f->log, "lr", e->lr);
+    if (val) {
+        mc_log_num(f->log, "val_loss", val->loss);
+        mc_log_num(f->log, "val_accuracy", 100 * val->accuracy);
+    }
     if (e->seconds > 0)
         mc_log_num(f->log, "images_per_second", rate);
     mc_log_end(f->log);
     if (e->seconds > 0)
-        mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%, lr %.4g, %.0f images/s",
+        mc_detail(f->cli, "epoch %llu/%llu: loss %.4f, accuracy %.2f%%%s, lr %.4g, %.0f images/s",
                   (unsigned long long)e->epoch, (unsigned long long)e->epochs, e->loss,
-                  100 * e->accuracy, e->lr, rate);
+                  100 * e->accuracy, measured, e->lr, rate);
     if (f->on_epoch)
         f->on_epoch(f->on_epoch_arg, f->log, e);
 }

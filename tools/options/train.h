@@ -7,6 +7,7 @@
 
 #include "tools/options/attack.h"
 #include "tools/cli/log.h"
+#include "tools/eval/measure.h"
 #include "tools/train/train.h"
 
 /* Uses of a program in which an option of training may have an effect (mc_option_idle). */
@@ -24,6 +25,8 @@ struct mc_train_cli {
     double dropout;                  /* --dropout; train.dropout points here */
     const char *data;
     uint64_t samples;
+    /* Results of the last epoch on other data, which the objective measures after each; or NULL. */
+    const struct mc_eval_result *val;
     struct mc_log *log;
     /* Called after the log line of each epoch, to add more lines; or NULL. */
     void (*on_epoch)(void *arg, struct mc_log *log, const struct mc_train_epoch *e);

@@ -29,7 +29,7 @@ files() {
 mkdir "$TMP/here"
 cd "$TMP/here" || exit
 fit="out:--checkpoint out:--log-json out:--output"
-files mc-train "--net mlp:8" in:--data $fit
+files mc-train "--net mlp:8" in:--data in:--val $fit
 files mc-train "" in:--net in:--data $fit
 files mc-train --resume in:--init in:--data $fit
 files mc-bezier "" in:--data in: in: $fit

@@ -27,6 +27,8 @@ wanted='%  [0-9:]+ left  epoch [123]/3  loss [0-9.]+  accuracy [0-9.]+%  [0-9]+'
 grep -qaE "mc-train: +[0-9]+$wanted/s" bytes || die "$(cat bytes)"
 show 120 "$train -o a.mcz"
 grep -qaE "mc-train: training +[0-9]+$wanted images/s" bytes || die "$(cat bytes)"
+show 80 "$train --epochs 30 --val d.mcz -o a.mcz"
+grep -qaE "mc-train: +[0-9]+%  [0-9:]+ left  epoch [0-9]+/30  loss [0-9.]+  accuracy [0-9.]+%  val [0-9.]+%(  [0-9]+/s)?.\[K" bytes || die "$(cat bytes)"
 # a message in between starts on its own line
 show 250 "$train -v -o a.mcz"
 expect_equal "$(grep -c '^mc-train: epoch [123]/3: loss' screen)" 3

@@ -249,6 +249,12 @@ def read_and_draw(
     drawn = [first] + [
         read_series(picture.kind, operand, first.data, first) for operand in operands[1:]
     ]
+    if picture.kind == "log":
+        drawn += [
+            read_series("log", operand, "val_", read=s.tables)
+            for operand, s in zip(operands, drawn)
+            if all("val_loss" in t.columns for t in s.tables)
+        ]
     fitted = [read_series(picture.kind, operand, first.data, first) for operand in fit]
     fitted += [
         read_series(picture.kind, operand, fit_data, first)

@@ -86,10 +86,8 @@ def thin_names(axes: Axes) -> None:
 
 def measures(data: str) -> list[str]:
     """Returns the titles of a loss and an accuracy panel."""
-    return [
-        f"{clean(data.replace('.', ' '))} loss",
-        f"{clean(data.replace('.', ' '))} accuracy (%)",
-    ]
+    prefix = clean(data.replace(".", " "))
+    return [f"{prefix} {name}".strip() for name in ("loss", "accuracy (%)")]
 
 
 def font_size(picture: Picture) -> float:

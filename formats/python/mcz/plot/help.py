@@ -63,11 +63,12 @@ Options:
 
 path draws the loss and accuracy that mc-eval measured along curves. signature
 draws the correlation by layer from mc-corr --signature. log draws the loss and
-accuracy by epoch from --log-json. path and log draw the loss alone if no table
-has an accuracy. dots draws columns of any table, such as OUT/methods.tsv of
-methods.mk: one place per row, one colour per column. Empty cells have no dot.
-plane draws the table of mc-eval --plane with the networks and the path from
-its --marks. Pictures are SVG, PNG or PDF.
+accuracy by epoch from --log-json; those of mc-train --val are further lines.
+path and log draw the loss alone if no table has an accuracy. dots draws columns
+of any table, such as OUT/methods.tsv of methods.mk: one place per row, one
+colour per column. Empty cells have no dot. plane draws the table of mc-eval
+--plane with the networks and the path from its --marks. Pictures are SVG, PNG
+or PDF.
 
 Several tables of the same kind, separated by commas, are drawn as one line:
 their mean, in a band of their standard deviation (n - 1). If five or more

@@ -292,7 +292,8 @@ def headers(picture: Picture, series: list[Series]) -> list[str]:
         return [clean(picture.y_name or (series[0].label if len(series) == 1 else ""))]
     if picture.kind == "signature":
         return ["mean correlation"]
-    return measures("training" if picture.kind == "log" else series[0].data)[: len(series[0].y)]
+    only_training = picture.kind == "log" and not any(s.data for s in series)
+    return measures("training" if only_training else series[0].data)[: len(series[0].y)]
 
 
 def note(picture: Picture, series: list[Series]) -> str:

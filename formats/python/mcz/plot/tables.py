@@ -194,7 +194,9 @@ class Series:
     sd: np.ndarray  # (quantities, rows)
     joined: np.ndarray  # (rows) True if a line joins the row to the previous one
     spread: bool  # sd is drawn
-    data: str = ""  # of a path: the name of its data set
+    tables: Sequence[Table] = ()
+    # of a path: the name of its data set; of a log: "val_" if it is the line of --val
+    data: str = ""
 
 
 def split_operand(operand: str) -> tuple[str, str]:
@@ -234,7 +236,7 @@ def _quantities(kind: str, table: Table, data: str) -> list[str]:
                 "column 'permuted' is missing: run mc-corr --signature with --perm",
             )
         return ["permuted", "identity"]
-    prefix = f"{data}." if kind == "path" else ""
+    prefix = f"{data}." if kind == "path" else data
     names = [c for c in table.columns if c.startswith(prefix)]
     # a name like accuracy is a misspelled one, which reading reports; networks without labels have
     # none
@@ -287,24 +289,28 @@ def _joined(kind: str, x: np.ndarray, table: Table) -> np.ndarray:
     return np.append(False, np.diff(x) <= 1) if kind == "log" else x > x[0]
 
 
-def read_series(kind: str, operand: str, data: str = "", first: Series | None = None) -> Series:
+def read_series(
+    kind: str, operand: str, data: str = "", first: Series | None = None, read: Sequence[Table] = ()
+) -> Series:
     """Reads the tables of an operand. data: of a path, the name of a data set or "". first: the
-    picture's first line, whose columns, and of a signature whose layers, the tables must have."""
+    picture's first line, whose columns, and of a signature whose layers, the tables must have.
+    read: the operand's tables, if they are read already."""
     label, files = split_operand(operand)
     tables: list[Table] = []
     values = []
-    for path in files.split(","):
+    for i, path in enumerate(files.split(",")):
         if not path:
             raise Usage(
                 f"'{files}': empty name in a list of tables"
                 if tables
                 else f"'{operand}': table is missing"
             )
-        table = read_table(path, kind == "log")
+        table = read[i] if read else read_table(path, kind == "log")
         data = data or (default_data(table) if kind == "path" else "")
         with inside(table.name):
             x = _check_rows(kind, table)
-            values.append([table.numbers(name) for name in _quantities(kind, table, data)])
+            names = _quantities(kind, table, data)
+            values.append([table.numbers(name, empty=data == "val_") for name in names])
         tables.append(table)
         _check_same(kind, data, table, tables[0], True)
         if first:
@@ -312,7 +318,7 @@ def read_series(kind: str, operand: str, data: str = "", first: Series | None = 
     y = np.array(values)
     sd = y.std(0, ddof=1) if len(tables) > 1 else 0 * y[0]
     return Series(
-        label,
+        label + ", val" * (data == "val_"),
         tables[0],
         len(tables),
         x,
@@ -320,6 +326,7 @@ def read_series(kind: str, operand: str, data: str = "", first: Series | None = 
         sd,
         _joined(kind, x, tables[0]),
         len(tables) > 1,
+        tables,
         data,
     )
 
