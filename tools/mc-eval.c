@@ -20,7 +20,7 @@ struct options {
     struct mc_eval_cli eval;
     struct mc_plane_cli planes;
     const char *summary, *losses;
-    int plane, line;
+    int plane, line, compare;
     enum { BN_REESTIMATE, BN_AVERAGE } bn;
     struct mc_error diverged; /* the last network whose losses are not finite; code 0: none */
 };
@@ -52,13 +52,16 @@ static const struct mc_option options[] = {
     {"json", 0, MC_OPT_FLAG, MC_AT(eval.report.json), .group = 40, .help = "print one JSON object instead of a table"},
     {"summary", 0, MC_OPT_RESULT, MC_AT(summary), .arg = "FILE.tsv", .group = 40,
      .help = "write a summary of a curve or line: ends, uniform and arc-length mean, minimum, maximum, barrier"},
+    {"compare", 0, MC_OPT_CHOICE, MC_AT(compare), .names = mc_report_quantities, .group = 40,
+     .help = "print these rows of several summaries as one table with aligned columns"},
     {"losses", 0, MC_OPT_RESULT, MC_AT(losses), .arg = "FILE.mcz", .group = 40,
      .help = "write the loss of every image at every point of a curve or line, for mc-bootstrap"},
     MC_OPTION_OUTPUT, MC_OPTIONS_BACKEND, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
 
 static const char operands[] =
-    "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz";
+    "WEIGHTS.mcz...\nCURVE.mcz\n--line A.mcz B.mcz\n--plane A.mcz B.mcz C.mcz\n--plane CURVE.mcz\n"
+    "--compare loss|accuracy SUMMARY.tsv...";
 static const char doc[] =
     "Measure loss and accuracy of networks, along a curve, or on a plane."
     "\vThe table has one row per network or point; accuracies are in percent. If a network's loss "
@@ -79,6 +82,7 @@ static const char doc[] =
     "  mc-bezier --epochs 0 a.mcz pb.mcz |\n"
     "      mc-eval --data test.mcz --bn-data train.mcz --summary barrier.tsv\n"
     "  mc-eval --data test.mcz --line --bn average --summary barrier.tsv a.mcz pb.mcz\n"
+    "  mc-eval --compare accuracy line.summary.tsv curve.summary.tsv\n"
     "  mc-eval --plane --data test.mcz --bn-data train.mcz --marks m.tsv \\\n"
     "      --checkpoint plane.ck --resume a.mcz b.mcz pb.mcz -o plane.tsv\n"
     "  mc-eval --data test.mcz --bn-data train.mcz --losses c.losses.mcz curve.mcz\n"
@@ -343,6 +347,10 @@ static int run(struct options *o, struct mc_error *err)
     int is_curve = 0, rc = mc_text_open(&t, err);
 
     o->eval.sweep.history = o->cli.history;
+    if (!rc && mc_option_given(&o->cli, &o->compare)) {
+        rc = mc_report_compare(o->cli.operands, o->cli.n_operands, o->compare, t.f, err);
+        return mc_text_close(&t, o->cli.output, rc, err);
+    }
     if (!rc)
         rc = mc_reader_open(&r, o->cli.operands[0], err);
     if (!rc && !(is_curve = !o->line && !strcmp(mc_reader_kind(r), "curve")))
@@ -372,6 +380,16 @@ static void add_options(struct options *o)
 
 static void check_options(struct options *o)
 {
+    const struct mc_options *all = &o->cli.options;
+
+    o->cli.text = 1;
+    if (mc_option_given(&o->cli, &o->compare)) {
+        mc_cli_require(o->cli.n_operands > 0, "operand SUMMARY.tsv");
+        for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
+            if (u->given && u->value != &o->compare && u->value != &o->cli.output)
+                mc_cli_usage("--%s has no effect with --compare", u->row->name);
+        return;
+    }
     mc_cli_default_stdin(&o->cli);
     mc_eval_cli_check(&o->eval);
     if (o->line && o->plane)
@@ -383,7 +401,6 @@ static void check_options(struct options *o)
                      "every image's loss");
     if (o->cli.no_history && !o->losses)
         mc_cli_usage("--no-history has no effect without --losses");
-    o->cli.text = 1;
     o->eval.sweep.per_image = o->losses != NULL;
     o->planes.eval = &o->eval;
 }

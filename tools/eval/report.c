@@ -3,11 +3,15 @@
  * Output of evaluation. */
 #include "tools/eval/report.h"
 
+#include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
+#include "libcommon/base/text.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define MAX_SUMMARY (1 << 20) /* bytes */
 
 size_t mc_report_n(const struct mc_report *r)
 {
@@ -47,7 +51,7 @@ int mc_report_check(const struct mc_report *r, struct mc_error *err)
     return 0;
 }
 
-static const char *const quantity[] = {"loss", "accuracy"};
+const char *const mc_report_quantities[] = {"loss", "accuracy", NULL};
 
 /* ---- the table, or its JSON ------------------------------------------------------------------ */
 
@@ -81,7 +85,7 @@ void mc_report_begin(const struct mc_report *r, FILE *f)
         for (int q = 0; q < 2; q++) {
             putc('\t', f);
             mc_plain(f, c.name);
-            fprintf(f, ".%s", quantity[q]);
+            fprintf(f, ".%s", mc_report_quantities[q]);
         }
     }
     putc('\n', f);
@@ -163,10 +167,10 @@ static int print_summary(const struct mc_report *r, FILE *f, int json, struct mc
         for (int q = 0; q < 2; q++) {
             summarise(r, c.out->result, q, value, figure);
             if (json)
-                fprintf(f, "%s\"%s\":{", q ? "," : ":{", quantity[q]);
+                fprintf(f, "%s\"%s\":{", q ? "," : ":{", mc_report_quantities[q]);
             else {
                 mc_plain(f, c.name);
-                fprintf(f, "\t%s", quantity[q]);
+                fprintf(f, "\t%s", mc_report_quantities[q]);
             }
             for (size_t k = 0; k < N_FIGURES; k++)
                 if (json)
@@ -188,6 +192,78 @@ int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
         fprintf(f, "\t%s", figures[k]);
     putc('\n', f);
     return print_summary(r, f, 0, err);
+}
+
+/* Print the rows of a quantity with the summary's name, and the header if it is the first one. */
+static int copy_rows(FILE *f, const char *path, int is_first, const char *quantity,
+                     struct mc_error *err)
+{
+    const char *end, *const name = mc_file_called(path);
+    const size_t length = strlen(quantity);
+    char *text = NULL;
+    size_t bytes = 0;
+    int rc = mc_file_text(&text, &bytes, MAX_SUMMARY, strcmp(path, "-") ? path : "/dev/stdin",
+                          MC_EFAIL, err);
+
+    for (const char *line = text; !rc && (line == text || *line); line = end + 1) {
+        size_t cells = 1;
+        for (end = line; *end && *end != '\n'; end++)
+            cells += *end == '\t';
+        if (bytes > MAX_SUMMARY || !*end || cells != 2 + N_FIGURES ||
+            strncmp(text, "data\tquantity\t", 14) != 0) {
+            rc = mc_fail(err, MC_EINPUT, "%s: not a summary (mc-eval --summary writes one)", name);
+            break;
+        }
+        const char *const of = strchr(line, '\t') + 1;
+        if (line == text ? !is_first : strncmp(of, quantity, length) || of[length] != '\t')
+            continue;
+        mc_plain(f, line == text ? "path" : name);
+        for (const char *cell = line; cell < end; cell += strcspn(cell, "\t\n") + 1) {
+            putc('\t', f);
+            mc_plain_text(f, cell, strcspn(cell, "\t\n"));
+        }
+        putc('\n', f);
+    }
+    free(text);
+    return rc;
+}
+
+/* Print a table with spaces instead of tabs. */
+static void print_aligned(const char *table, FILE *f)
+{
+    size_t widths[3 + N_FIGURES] = {0}, column = 0, n;
+
+    for (int measured = 0; measured < 2; measured++)
+        for (const char *cell = table; *cell; cell += n + 1) {
+            size_t width = 0;
+            n = strcspn(cell, "\t\n");
+            for (size_t i = 0; i < n; i++)
+                width += (cell[i] & 0xc0) != 0x80; /* characters of UTF-8 */
+            if (!measured && width > widths[column])
+                widths[column] = width;
+            if (measured)
+                fprintf(f, "%.*s", (int)n, cell);
+            if (measured && cell[n] == '\t')
+                fprintf(f, "%*s", (int)(widths[column] - width + 2), "");
+            else if (measured)
+                putc('\n', f);
+            column = cell[n] == '\t' ? column + 1 : 0;
+        }
+}
+
+int mc_report_compare(const char *const *paths, size_t n, int quantity, FILE *f,
+                      struct mc_error *err)
+{
+    struct mc_text joined = {0};
+    int rc = mc_text_open(&joined, err);
+
+    for (size_t i = 0; !rc && i < n; i++)
+        rc = copy_rows(joined.f, paths[i], i == 0, mc_report_quantities[quantity], err);
+    rc = mc_text_end(&joined, rc, err);
+    if (!rc)
+        print_aligned(joined.text, f);
+    free(joined.text);
+    return rc;
 }
 
 void mc_report_marks(const struct mc_report *r, FILE *f)

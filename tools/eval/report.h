@@ -51,6 +51,11 @@ MC_USE_RESULT int mc_report_print(const struct mc_report *r, FILE *f, struct mc_
  * arc_mean, min, min_t, max, max_t, barrier, barrier_t. An accuracy's barrier is its drop below the
  * line between the ends. */
 MC_USE_RESULT int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err);
+/* Read summaries and print their rows of one quantity, an index, as one table with aligned columns
+ * for people. The column path has each file's name. MC_EINPUT: not a summary. */
+extern const char *const mc_report_quantities[]; /* "loss", "accuracy", NULL */
+MC_USE_RESULT int mc_report_compare(const char *const *paths, size_t n, int quantity, FILE *f,
+                                    struct mc_error *err);
 /* Print the marks as a table: mark, name, x, y, off. Distances are Euclidean, in parameter
  * space. */
 void mc_report_marks(const struct mc_report *r, FILE *f);

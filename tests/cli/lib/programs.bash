@@ -6,6 +6,7 @@ programs() {
     local d=$s-dataset.mcz w=$s-weights.mcz
     [ -e w.npz ] || mc-convert "$w" -o w.npz
     [ -e table.tsv ] || printf 't\ttest.loss\ttest.accuracy\n0\t1\t50\n1\t1\t50\n' >table.tsv
+    [ -e summary.tsv ] || mc-eval -q -t 1 --points 2 --data "$d" --summary summary.tsv "$s-curve.mcz" >/dev/null
     [ -e plain.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --data "$d" -o plain.mcz
     [ -e pre.mcz ] || mc-acts -q -t 1 --at pre --data "$d" --samples 2 plain.mcz plain.mcz -o pre.mcz
     [ -e other.mcz ] || mc-train -q -t 1 --net mlp:3 --no-augment --epochs 1 --seed 2 --data "$d" -o other.mcz
@@ -42,6 +43,7 @@ programs() {
     $f mc-pgd -q --data "$d" "$w"
     $f mc-eval -q --data "$d" "$w"
     $f mc-eval -q --points 2 --data "$d" "$s-curve.mcz"
+    $f mc-eval --compare loss summary.tsv
     $f mc-bootstrap "$s-losses.mcz" "$s-losses.mcz"
     $f mc-convert -q --to npz "$w"
     $f mc-convert -q --to safetensors "$w"
