@@ -10,7 +10,7 @@ for option in '--huber 1' '--weight-decay 0' '--no-nesterov' '--momentum 0.5' '-
     different_content a.mcz other.mcz
 done
 fails 2 '--net*--init*combined' train --init a.mcz
-mc-train -q --init n1.mcz --data d.mcz --epochs 1 --batch 100 --no-augment --lr 0 -o c.mcz
+mc-train -q --init n1.mcz --data d.mcz --epochs 1 --batch 100 --no-augment --lr 1e-12 -o c.mcz
 mc-train -q --net mlp:32,16 --data d.mcz --epochs 1 --lr 0.01 -o m.mcz
 mc-train -q --net mlp:bn,32 --data d.mcz --epochs 0 -o fresh.mcz
 mc-info --check c.mcz m.mcz fresh.mcz

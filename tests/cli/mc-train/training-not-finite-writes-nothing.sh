@@ -13,7 +13,7 @@ w.tensors[out] = 1e36 * np.sign(np.random.default_rng(1).standard_normal(w.tenso
 mcz.write("steep.mcz", w.kind, w.meta, w.tensors)
 END
 steep="mc-train --data d.mcz --batch 256 --epochs 1 --init steep.mcz --weight-decay 0"
-$steep --lr 1e-40 -o flat.mcz
+$steep --lr 1e-12 -o flat.mcz
 fails 1 "not finite after epoch 1" $steep --lr 1e6 --checkpoint no.state -o no.mcz
 [ ! -e no.state ] || die 'a checkpoint of a run that is not finite'
 [ ! -e no.mcz ] || die 'an output of a run that is not finite'
