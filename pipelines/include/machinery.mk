@@ -9,7 +9,7 @@ include $(dir $(lastword $(MAKEFILE_LIST)))remembered.mk
 endif
 files-read := $(filter-out $(MAKEFILES),$(MAKEFILE_LIST)) $(here)include/settings.mk
 comma := ,
-$(if $(filter-out $(wildcard $(files-read)),$(files-read)),$(error the path of a graph must not contain spaces))
+$(if $(filter-out $(wildcard $(files-read)),$(files-read)),$(error the path must not contain spaces))
 $(if $(filter SEEDS,$(given)),,$(if $(remembered-PAIRS),$(eval PAIRS ?= $$(remembered-PAIRS))))
 include $(here)include/settings.mk
 names := $(shell LC_ALL=C sed -nE 's/^([A-Z][A-Z0-9_]*) *\?=.*/\1/p' $(files-read))

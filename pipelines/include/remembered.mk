@@ -5,17 +5,18 @@
 OUT ?= out#                   folder of the results
 here  := $(patsubst %include/remembered.mk,%,$(lastword $(MAKEFILE_LIST)))
 space := $() $()
+hash  := \#
 define newline
 
 
 endef
 given := $(foreach v,$(.VARIABLES),$(if $(filter command environment,$(firstword $(origin $(v)))),$(v)))
-lines-in = $(filter-out \#%,$(subst $(newline), ,$(subst $(space),␣,$(file <$(1:~/%=$(HOME)/%)/settings))))
+lines-in = $(filter-out $(hash)%,$(subst $(newline), ,$(subst $(space),␣,$(file <$(1:~/%=$(HOME)/%)/settings))))
 # PAIRS and SEEDS exclude each other: machinery.mk or means.mk uses one of them
 name-in  = $(firstword $(subst =, ,$(1)))
 name-of  = $(addprefix $(if $(filter PAIRS SEEDS,$(name-in)),remembered-),$(name-in))
 value-of = $(subst ␣,$(space),$(subst ^$(name-in)=,,^$(1)))
-escaped  = $(subst \#,\\\#,$(subst $$,$$$$,$(1)))
+escaped  = $(subst $(hash),\$(hash),$(subst $$,$$$$,$(1)))
 load     = $(if $(filter undefined,$(origin $(1))), \
                $(eval $(1) = $(call escaped,$(2)))$(eval loaded += $(1)), \
                $(if $(filter file,$(origin $(1))),$(if $(filter $(1),$(loaded)),,$(call late,$(1)))))

@@ -15,4 +15,4 @@ expect_words errors 'mc-bootstrap: memory: *1000 resamples 0.6 MB'
 ulimit -v 900000
 fails_unchanged 1 'out of memory: *required' mc-eval -q -t 1 --points 100001 --data d.mcz --losses d.losses line.mcz -o t.tsv
 ulimit -v 140000
-fails_unchanged 1 'd.losses: out of memory: 144' mc-bootstrap -t 1 --resamples 1000000 d.losses -o i.tsv
+fails_unchanged 1 'd.losses: out of memory: *required' mc-bootstrap -t 1 --resamples 1000000 d.losses -o i.tsv

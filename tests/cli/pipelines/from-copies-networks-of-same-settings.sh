@@ -26,7 +26,7 @@ for goal in 'connect 1-2/moments' 'measures 1-2/moments-pre' 'subsets 1-2/moment
 done
 # with another alignment, permutations and aligned curves are not copied
 for setting in ALIGN_IMAGES=64 CORR_FLAGS=--measure=l2 ACTS_FLAGS=--at=pre; do
-    graph "$@" -n OUT=other FROM=out $setting
+    graph "$@" -n PAIRS=1:2 OUT=other FROM=out $setting
     grep '^mc-\|^cp ' log | grep -v plot >made
     expect_equal "$(grep -c '^cp out/\(net-[12]\|1-2/curve-unaligned\|train\|test\).mcz' made) $(grep -c '^mc-hungarian\|^mc-acts' made)" '5 2'
     expect_equal "$(grep -c '^mc-train\|^mc-bezier --data.*net-2.mcz\|^cp .*/permutation.mcz\|^cp .*-aligned.mcz' made || :)" 0
