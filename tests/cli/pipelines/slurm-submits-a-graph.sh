@@ -42,7 +42,7 @@ expect_equal "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
 expect_equal "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
 ! grep -e '--gpus' submitted
 graph connect PAIRS="1:2 2:3" OUT=whole
-diff -r -x '.lock*' -x '.settings' -x '*.log.json' -x slurm out whole
+diff -r -x '.lock*' -x '.settings' -x settings -x '*.log.json' -x slurm out whole
 # -n submits nothing; each training on CUDA has a GPU
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
