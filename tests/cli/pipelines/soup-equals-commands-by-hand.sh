@@ -42,11 +42,11 @@ for text in net-1 mean-joint-repaired 'test accuracy (%)' 'mlp:bn,16 on synth, s
 
 expect_programs 'mc-eval1 mc-merge2 mc-plot2 mc-repair2 ' soup MERGE='mc-merge --weights 3,1,1'
 mc-merge --weights 3,1,1 p[123].mcz | same_content - out/mean-joint.mcz
-expect_programs 'mc-eval1 mc-merge2 mc-plot2 mc-repair2 ' soup
+expect_programs 'mc-eval1 mc-merge2 mc-plot2 mc-repair2 ' soup MERGE=mc-merge
 expect_programs 'mc-eval1 mc-plot2 mc-repair2 ' soup REPAIR='mc-repair --samples 100'
 printf '#!/bin/sh\necho replaced >>calls\nexec mc-hungarian --joint --starts 1 "$@"\n' >my_align
 chmod +x my_align
-graph soup JOINT=./my_align SEEDS='1 2'
+graph soup REPAIR=mc-repair JOINT=./my_align SEEDS='1 2'
 expect_equal "$(cat calls) $(cut -f 3 out/soup.tsv | grep -c net-)" 'replaced 2'
 
 # networks of another folder; a network without batch norm has the mean itself as re-estimated mean
