@@ -4,7 +4,7 @@
 require_emulation
 
 mc-data synth --samples 64 -o d.mcz
-t="mc-train --net mlp:8 --data d.mcz --batch 16 --epochs 3 --device cuda"
+t="mc-train -q --net mlp:8 --data d.mcz --batch 16 --epochs 3 --device cuda"
 $t -o repeated.mcz 2>err
 [ ! -s err ] || die "$(cat err)"
 for where in begin work end instantiate upload; do
