@@ -38,8 +38,7 @@
  *     rc = be->get(be, grad, 0, host, g->P * sizeof *host, err); // waits
  * out:
  *     be->plan_free(plan);
- *     be->close(be);
- */
+ *     be->close(be); */
 #ifndef MC_BACKEND_H
 #define MC_BACKEND_H
 

@@ -34,8 +34,8 @@ struct mc_moments {
     struct mc_taps taps;
     uint64_t images;
     struct mc_cut cut;
-    uint32_t shard;    /* 0 of 1: all images */
-    uint32_t *merged;  /* (n_merged) other shards that were added, or NULL */
+    uint32_t shard;   /* 0 of 1: all images */
+    uint32_t *merged; /* (n_merged) other shards that were added, or NULL */
     size_t n_merged;
     struct mc_conditions conditions;
     double **sums; /* per tap: MC_MOMENTS_SIZE(count) doubles (libcommon/base/joint_moments.h) */

@@ -26,8 +26,7 @@
  *     while ((rc = mc_reader_next(r, &record, err)) > 0)
  *         use(record.tensor->name, record.row, record.data);
  * out:
- *     mc_reader_close(r);
- */
+ *     mc_reader_close(r); */
 #ifndef MC_READER_H
 #define MC_READER_H
 

@@ -8,8 +8,7 @@
  * A node's axis is what its function appends, or another node's (mc_axes_share). A concatenation:
  *
  *     for (int k = 0; k < n->n_in && !rc; k++)
- *         rc = mc_axes_copy(a, n->in[k], 1, err);
- */
+ *         rc = mc_axes_copy(a, n->in[k], 1, err); */
 #ifndef MC_AXES_H
 #define MC_AXES_H
 

@@ -24,8 +24,7 @@
  *                         MC_INIT_ZERO);
  *     mc_graph_loss(g, NULL, x, 1, 0);
  *     if ((rc = mc_graph_finish(g, err)))
- *         mc_graph_free(g);
- */
+ *         mc_graph_free(g); */
 #ifndef MC_GRAPH_H
 #define MC_GRAPH_H
 

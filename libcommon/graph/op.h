@@ -11,8 +11,7 @@
  *
  *     const struct mc_op_info mc_op_scale = {
  *         .name = "scale", .flags = MC_OP_NORM, MC_ONE_INPUT, .fields = scale_fields,
- *         .out = "each channel times a learned factor", .tensors = scale_tensors};
- */
+ *         .out = "each channel times a learned factor", .tensors = scale_tensors}; */
 #ifndef MC_OP_H
 #define MC_OP_H
 

@@ -33,8 +33,7 @@
  *     if (!(rc = mc_symmetry_derive(&s, g, err)))
  *         for (size_t k = 0; k < s.n_groups; k++)
  *             printf("%s: %zu units\n", s.groups[k].name, s.groups[k].size);
- *     mc_symmetry_release(&s);
- */
+ *     mc_symmetry_release(&s); */
 #ifndef MC_SYMMETRY_H
 #define MC_SYMMETRY_H
 

@@ -13,8 +13,7 @@
  *         mc_perm_random(&p, seed);
  *         rc = mc_perm_apply(&p, &symmetry, g, params, stats, new_params, new_stats, err);
  *     }
- *     mc_perm_release(&p);
- */
+ *     mc_perm_release(&p); */
 #ifndef MC_PERM_H
 #define MC_PERM_H
 

@@ -11,7 +11,8 @@ define newline
 
 endef
 given := $(foreach v,$(.VARIABLES),$(if $(filter command environment,$(firstword $(origin $(v)))),$(v)))
-lines-in = $(filter-out $(hash)%,$(subst $(newline), ,$(subst $(space),␣,$(file <$(1:~/%=$(HOME)/%)/settings))))
+lines-in = $(filter-out $(hash)%,$(subst $(newline), ,\
+    $(subst $(space),␣,$(file <$(1:~/%=$(HOME)/%)/settings))))
 # PAIRS and SEEDS exclude each other: machinery.mk or means.mk uses one of them
 name-in  = $(firstword $(subst =, ,$(1)))
 name-of  = $(addprefix $(if $(filter PAIRS SEEDS,$(name-in)),remembered-),$(name-in))

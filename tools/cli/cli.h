@@ -37,8 +37,7 @@
  *         mc_note(&o->cli, "reading %s", o->cli.operands[0]);
  *         return write_table(o->cli.operands[0], o->samples, o->cli.output, err);
  *     }
- *     MC_PROGRAM("FILE.mcz", doc, options, .check = check_options, .run = run)
- */
+ *     MC_PROGRAM("FILE.mcz", doc, options, .check = check_options, .run = run) */
 #ifndef MC_CLI_H
 #define MC_CLI_H
 
