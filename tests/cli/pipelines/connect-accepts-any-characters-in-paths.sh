@@ -14,7 +14,7 @@ same_content by-hand.mcz out/train.mcz
 rc=0
 make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" OUT=paper CIFAR10_DIR="${data%/*}" PART=tinyten-cifar10 >log 2>errors || rc=$?
 expect_equal $rc 2
-grep -qF "mc-data: cannot open '${path%/*}/data_batch_1.bin'" errors || die "$(cat errors)"
+grep -qF "mc-data: ${path%/*}: data_batch_1.bin is missing" errors || die "$(cat errors)"
 # a leading dash is not an option
 mkdir -- -x
 cp "$path" ./-x/d.npz

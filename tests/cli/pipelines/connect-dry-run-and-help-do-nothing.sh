@@ -9,8 +9,8 @@ grep -q '^POINTS  *65 ' log || die 'the paper measures 65 points'
 graph connect -n NET=mlp:8 EPOCHS=0 CURVE_EPOCHS=0 OUT=untrained
 grep -q 'mc-train' log && ! grep -q 'mc-plot log' log || die "$(cat log)"
 # a RUN with an assignment is not a setting
-graph connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--x 'a b' c=d"
-expect_equal "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--x 'a b' c=d" log)" '2 2'
+graph connect -n OUT=dry RUN='env A=B' TRAIN_FLAGS="--val 'a b' --momentum=.8"
+expect_equal "$(grep -c '^env A=B mc-train ' log) $(grep -c -- "--val 'a b' --momentum=.8" log)" '2 2'
 
 # of existing files only those that another setting decides are remade; stored settings stay
 graph connect TRAIN_IMAGES=64 OUT=made
