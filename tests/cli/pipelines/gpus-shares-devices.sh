@@ -154,4 +154,4 @@ make -s -j4 -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" RUN="$gpus 0 
 make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DEVICE=cuda:1 DATA=synth NET=mlp:8 OUT=other >log
 grep -q "^export DEVICE='cuda:1'" log
 [ "$(grep -cE '(mc-train|mc-acts|mc-bezier --data|mc-eval) ' log)" = \
-    "$(sed -e ':a' -e '/\\$/N; s/\\\n//; ta' log | grep -c -- '--device "$DEVICE"')" ] || die "$(cat log)"
+    "$(sed -e ':a' -e '/\\$/N; s/\\\n//; ta' log | grep -c -- '--device cuda:1')" ] || die "$(cat log)"
