@@ -13,8 +13,8 @@ BUILD   ?= build
 PREFIX  ?= /usr/local
 VERSION := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' formats/python/mcz/__init__.py)
 # --version of a build between releases names its commit. What programs write does not.
-COMMIT  := $(shell export GIT_CEILING_DIRECTORIES="$$(dirname "$$PWD")"; git describe --tags --exact-match --match v$(VERSION) >&- 2>&- || \
-	git describe --always --dirty --exclude '*' 2>&-)
+COMMIT  := $(shell export GIT_CEILING_DIRECTORIES="$$(dirname "$$PWD")"; \
+	[ "$$(git describe --tags --exact-match --match v$(VERSION) --dirty 2>&-)" = v$(VERSION) ] || git describe --always --dirty --exclude '*' 2>&-)
 # the Python of mc-plot: Debian's, which has Debian's matplotlib
 PYTHON3 := $(or $(wildcard /usr/bin/python3),$(shell command -v python3))
 

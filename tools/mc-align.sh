@@ -105,8 +105,17 @@ for file in "$a" "$b" "$data"; do [ "$file" != - ] || usage_error 'inputs must b
 [ "$data" ] || [ "${#acts[@]}${#measure[@]}-$assign" = 00-mc-hungarian ] ||
     usage_error '--samples, --at, --measure and --assign require --data'
 
+[[ $plot = '' || $plot = *.@(svg|png|pdf) ]] || usage_error "--plot: '$plot' must end in .svg, .png or .pdf"
+[ "$groups" ] || [[ $out != *.@(npz|safetensors|pt|pth|pkl) ]] || usage_error "--output: '$out' must be a stream, .mcz, without --groups"
+for file in "$plot" "${out#-}"; do
+    [ -z "$file" ] || [ -d "$(dirname -- "$file")" ] || fail 1 "cannot write '$file': its folder does not exist"
+done
+
+streams=(a b moments matrices permutation aligned mean)
 declare -A files=([A.mcz]=$a [B.mcz]=$b [--data]=$data [--groups]=$groups [--plot]=$plot [--output]=${out#-})
-for output in --plot --output; do
+for s in "${streams[@]}"; do [ -z "$keep" ] || files[--keep $s.mcz]=$keep/$s.mcz; done
+for output in "${!files[@]}"; do
+    [[ $output = --@(plot|output|keep*) ]] || continue
     name=${files[$output]}
     [ ! -c "$name" ] || continue # /dev/null
     for other in "${!files[@]}"; do
@@ -116,33 +125,38 @@ for output in --plot --output; do
 done
 [[ $a != -* ]] || a=./$a
 [[ $b != -* ]] || b=./$b
-if [ "$keep" ]; then
-    [[ $keep != -* ]] || keep=./$keep
-    mkdir -p -- "$keep" || exit 1
-    work=$keep
-else
-    work=$(mktemp -d)
-    trap 'rm -rf "$work"' EXIT
-    trap 'exit 130' INT
-    trap 'exit 143' TERM
-fi
+[ -z "$keep" ] || mkdir -p -- "$keep" || exit 1
+work=$(mktemp -d)
+child=
+stop() { # STATUS
+    [ -z "$child" ] || kill "$child" 2>/dev/null || :
+    exit "$1"
+}
+trap 'rm -rf "$work"' EXIT
+trap 'stop 130' INT
+trap 'stop 143' TERM
+# a program in the background, so that a signal does not wait for it; its last line would name a file in $work
+run() {
+    "$@" <&0 &
+    child=$!
+    wait "$child"
+}
+[ "${messages[*]-}" ] || messages=(--quiet)
 if [ "$groups" ]; then
-    mc-convert "${messages[@]}" --groups "$groups" -o "$work/a.mcz" "$a"
-    mc-convert "${messages[@]}" --groups "$groups" -o "$work/b.mcz" "$b"
+    run mc-convert "${messages[@]}" --groups "$groups" -o "$work/a.mcz" "$a"
+    run mc-convert "${messages[@]}" --groups "$groups" -o "$work/b.mcz" "$b"
     a=$work/a.mcz b=$work/b.mcz
 fi
 if [ "$data" ]; then
-    mc-acts "${messages[@]}" "${compute[@]}" "${device[@]}" "${acts[@]}" --data "$data" -o "$work/moments.mcz" "$a" "$b"
-    mc-corr "${messages[@]}" "${measure[@]}" "$work/moments.mcz" -o "$work/matrices.mcz"
-    # a command with arguments
-    # shellcheck disable=SC2086
-    $assign <"$work/matrices.mcz" >"$work/permutation.mcz"
+    run mc-acts "${messages[@]}" "${compute[@]}" "${device[@]}" "${acts[@]}" --data "$data" -o "$work/moments.mcz" "$a" "$b"
+    run mc-corr "${messages[@]}" "${measure[@]}" "$work/moments.mcz" -o "$work/matrices.mcz"
+    run bash -c "$assign" <"$work/matrices.mcz" >"$work/permutation.mcz"
 else
-    mc-match "${messages[@]}" "${compute[@]}" -o "$work/permutation.mcz" "$a" "$b"
+    run mc-match "${messages[@]}" "${compute[@]}" -o "$work/permutation.mcz" "$a" "$b"
 fi
-permute() { mc-permute "${messages[@]}" -o "$1" "$work/permutation.mcz" "$b"; }
+permute() { run mc-permute "${messages[@]}" -o "$1" "$work/permutation.mcz" "$b"; }
 line() { # B TABLE
-    mc-eval "${messages[@]}" "${compute[@]}" "${device[@]}" --line --points 21 --data "$data" --bn-data "$data" -o "$2" "$a" "$1"
+    run mc-eval "${messages[@]}" "${compute[@]}" "${device[@]}" --line --points 21 --data "$data" --bn-data "$data" -o "$2" "$a" "$1"
 }
 result=$work/aligned.mcz foreign=
 [[ $groups = '' || $out != *.@(safetensors|npz) ]] || foreign=yes
@@ -150,21 +164,24 @@ result=$work/aligned.mcz foreign=
 if [ "$plot" ]; then
     line "$b" "$work/before.tsv"
     line "$work/aligned.mcz" "$work/after.tsv"
-    plot=$(realpath -ms -- "$plot")
-    (cd -- "$work" && mc-plot path -o "$plot" before=before.tsv after=after.tsv)
+    (cd -- "$work" && mc-plot path -o "line.${plot##*.}" before=before.tsv after=after.tsv)
 fi
-merge() { mc-merge "${messages[@]}" -o "$1" "$a" "$work/aligned.mcz"; }
+merge() { run mc-merge "${messages[@]}" -o "$1" "$a" "$work/aligned.mcz"; }
 if [ "$merge" ]; then
     result=$work/mean.mcz
     [ -z "$data$keep$foreign" ] || merge "$result"
 fi
-# the last program writes the output, so that it is complete or missing
+# the last program writes the output, so that it is complete or missing; then the rest is moved
 if [ "$foreign" ]; then
-    mc-convert "${messages[@]}" -o "$out" "$result"
+    run mc-convert "${messages[@]}" -o "$out" "$result"
 elif [ "$merge" ] && [ "$data" ]; then
-    mc-repair "${messages[@]}" "${compute[@]}" "${device[@]}" --data "$data" -o "$out" "$result" --ends "$a" "$work/aligned.mcz"
+    run mc-repair "${messages[@]}" "${compute[@]}" "${device[@]}" --data "$data" -o "$out" "$result" --ends "$a" "$work/aligned.mcz"
 elif [ "$merge" ]; then
     merge "$out"
 else
     permute "$out"
 fi
+[ -z "$plot" ] || mv -- "$work/line.${plot##*.}" "$plot"
+for file in "${streams[@]/%/.mcz}" before.tsv after.tsv; do
+    [ -z "$keep" ] || [ ! -e "$work/$file" ] || mv -- "$work/$file" "$keep/"
+done

@@ -8,6 +8,7 @@
 #include "tools/curve/objective.h"
 #include "tools/options/train.h"
 
+#include <math.h>
 #include <string.h>
 
 struct options {
@@ -20,6 +21,7 @@ struct options {
 /* A network's training that also measures --val. */
 struct validated {
     struct mc_curve_objective objective; /* first: the loop's pointer to it is one to this */
+    const struct mc_cli *cli;
     const char *val;
     const struct mc_weights *w;
     struct mc_eval_result result;
@@ -135,18 +137,23 @@ static int validate(struct mc_objective *objective, struct mc_train *f, uint64_t
 
     (void)epoch;
     (void)stop;
-    if (!rc)
-        rc = mc_dataset_open(&pass.data, v->val, err);
-    if (!rc)
+    if (rc)
+        return rc;
+    if (!(rc = mc_dataset_open(&pass.data, v->val, err)))
         rc = mc_eval_loss(&span, &pass, NULL, &out, NULL, err);
     mc_dataset_close(pass.data);
-    return rc;
+    if (rc != MC_EFAIL && rc != MC_EINPUT)
+        return rc;
+    /* the training matters more than its measurement */
+    mc_warn(v->cli, "--val is left out in epoch %llu: %s", (unsigned long long)epoch, err->text);
+    v->result.loss = v->result.accuracy = NAN;
+    return 0;
 }
 
 static int run(struct options *o, struct mc_error *err)
 {
     struct mc_weights w = {0};
-    struct validated v = {.val = o->val, .w = &w};
+    struct validated v = {.cli = &o->cli, .val = o->val, .w = &w};
     int rc = mc_train_cli_open(&o->train, err);
 
     if (rc || (rc = mc_train_cli_open_data(&o->train, err)) || (rc = make_network(o, &w, err)) ||

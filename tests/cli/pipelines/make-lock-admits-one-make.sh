@@ -3,7 +3,7 @@
 # for its jobs. Killed at any moment, it resumes to the results of an undisturbed run.
 
 graph() {
-    exec ${launcher:-} make V=1 -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=256 \
+    exec ${launcher:-} make V=1 MESSAGES=-q -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" DATA=synth DATA_FLAGS='--size 8' TRAIN_IMAGES=256 \
         TEST_IMAGES=64 NET=mlp:bn,4 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 RUN="$PWD/job" "${@:2}"
 }
 files='net-1.mcz net-2.mcz net-3.mcz 1-2/permutation.mcz 1-2/curve-aligned.mcz 1-3/curve-aligned.mcz 1-2/table.tsv table.tsv

@@ -3,7 +3,7 @@
 # the same cannot. Then only the results of all pairs remain to be made. RUN_LIGHT runs the short jobs.
 pairs="1:2 3:4 1:3"
 : >errors
-mc() { make V=1 --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
+mc() { make V=1 MESSAGES=-q --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
     LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>errors; }
 
 # required files must exist; they are not made

@@ -41,7 +41,7 @@ for f in path signature training; do svg_texts out/$f.svg | grep -q 'n = 3' || d
 svg_texts out/path.svg | grep -q 'seeds 1–2, 1–3, 2–3'
 # a pair removed, a pair added: only the tables and pictures of all pairs are rebuilt
 cp -R out before
-jobs() { { grep -o '^mc-[a-z]*\|^[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
+jobs() { { grep -o '^mc-[a-z]*\|^\(env [^>]* \)\?[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
 pairs PAIRS='1:2 1:3'
 expect_equal "$(jobs)" '6mc-plot 1tablesjoined 1tablespaths 1tablespointwise 1tablessaved 1tablestraining '
 svg_texts out/path.svg | grep -q 'n = 2'

@@ -12,8 +12,8 @@ calls() {
     graph paper -n BIN=bin NETS='mlp tinyten' "$@"
     grep -v mc-data calls | sort | uniq -c | tr -s ' \n' ' '
 }
-expect_equal "$(calls)" ' 3 mc-convert '
-expect_equal "$(calls SCHEDULE=cosine)" ' 3 mc-convert 1 mc-train '
+expect_equal "$(calls)" ' 3 mc-convert 1 mc-pam '
+expect_equal "$(calls SCHEDULE=cosine)" ' 3 mc-convert 1 mc-pam 1 mc-train '
 grep -q 'mc-pam ' log || die 'no command of pam.mk'
 mkdir -p out/tinyten-synth && cp "$MC_ROOT/formats/samples/good-weights.mcz" out/tinyten-synth/net-1.mcz
-expect_equal "$(calls)" ' 5 mc-convert 2 mc-info 2 mc-train '
+expect_equal "$(calls)" ' 5 mc-convert 2 mc-info 3 mc-pam 2 mc-train '

@@ -38,6 +38,9 @@ for g in connect averaged bound grid intervals measures middle pam planes soup m
     grep -q '^mc-\|measured' log || die "$g makes nothing"
     nothing_made $g OUT=$out
     refused $out "NET=mlp:4 (was*net-1.mcz" $g NET=mlp:4
+    [ $g != connect ] || (here=$PWD && cd "$MC_ROOT/pipelines" && # where make names its scripts without a folder
+        ! make -f connect.mk BIN="$MC_BUILD/bin" OUT="$here/out" NET=mlp:4 >"$here/log" 2>"$here/errors") || die 'passes in pipelines/'
+    expect_words errors 'net-1.mcz'
     refused $out "EPOCHS=2 (was*net-1.mcz" $g EPOCHS=2
 done
 grep -qx 'PAIRS=1:3' out/settings && grep -qx 'SEEDS=1 3' out/settings || die "$(cat out/settings)"

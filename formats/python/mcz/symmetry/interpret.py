@@ -41,7 +41,9 @@ def _has_blocks(node: Node) -> bool:
 def _draws(node: Node) -> bool:
     """True if an operation draws random numbers."""
     own = capture.arguments_of(node)
-    p = own.get("p", own.get("dropout", own.get("dropout_p")))
+    p = own.get("dropout", own.get("dropout_p"))
+    if "dropout" in _operation(node):  # in others, such as cdist, p is the degree of a norm
+        p = own.get("p", p)
     if isinstance(p, (int, float)):
         return p > 0 and own.get("train", own.get("training", True))
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and (
