@@ -35,13 +35,3 @@ before=$(files_here)
 cp -p made/net-1.mcz made/net-2.mcz
 "$publish" make kept made
 same kept/net-2.mcz made/net-2.mcz
-
-# begin keeps a whole copy of a log, from which settings restore it
-echo 'a log' >net.log.json
-touch net.mcz settings settings~
-export killed=1
-rm copies
-PATH=$PWD/bin:$PATH "$MC_ROOT/pipelines/include/begin" net.mcz settings 2>/dev/null && die 'begin was not killed'
-[ ! -e net.log.json~ ] || die 'begin left half a copy'
-"$MC_ROOT/pipelines/include/begin" net.mcz settings
-same net.log.json net.log.json~
