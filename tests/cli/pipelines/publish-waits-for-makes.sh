@@ -15,7 +15,7 @@ until [ -e open ] || [ ! -e job ]; do sleep .02; done
 exec "$@"
 END
 chmod +x job
-(launcher='exec' && graph "$@" EPOCHS=1 RUN="$PWD/job") >graph.out 2>&1 &
+(launcher='exec' && graph "$@" EPOCHS=1 CHANGE=yes RUN="$PWD/job") >graph.out 2>&1 &
 make=$!
 until [ -e begun ]; do sleep .02; done
 for command in "keep out new" "tables out new" "make kept out"; do

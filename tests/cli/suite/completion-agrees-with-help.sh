@@ -41,7 +41,7 @@ expect_equal "$(completions mc-pgd --target '')" ""
 # files of the right kind; any file if there is none of that kind
 expect_equal "$(completions mc-train --data '')" "folder weights.mcz"
 expect_equal "$(completions mc-eval --summary '')" "folder table.tsv"
-expect_equal "$(completions mc-eval --line '')" "folder weights.mcz"
+expect_equal "$(completions mc-eval --line '')" "folder table.tsv weights.mcz" # --compare reads tables
 expect_equal "$(completions mc-eval --data no)" "notes.txt"
 expect_equal "$(completions mc-convert '')" "folder foreign.npz foreign.safetensors net.json weights.mcz"
 expect_equal "$(completions mc-convert --map '')" "folder rules.map"

@@ -46,4 +46,4 @@ find moved/share/mc/mcz -name '*.py' -printf '%h\n' | sort -u | while read -r fo
     grep -q "^packages = .*\"${folder//\//.}\"" "$MC_ROOT/formats/python/pyproject.toml" || die "pip leaves out $folder"
 done
 find moved/share/mc/mcz -type f ! -name '*.py' ! -name '*.pyc' -printf '%P\n' | sort >data
-expect_equal "package-data = {mcz = [$(sed 's/.*/"&"/' data | paste -sd ,)]}" "$(grep '^package-data' "$MC_ROOT/formats/python/pyproject.toml")"
+expect_equal "package-data = {mcz = [$(sed 's/.*/"&"/' data | paste -sd , | sed 's/,/, /g')]}" "$(grep '^package-data' "$MC_ROOT/formats/python/pyproject.toml")"
