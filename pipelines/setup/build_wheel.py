@@ -47,6 +47,9 @@ def libraries(programs: Iterable[str]) -> dict[str, str]:
     """{soname: path} of the shared libraries that the programs load, without the C library's."""
     found = {}
     for program in programs:
+        with open(program, "rb") as f:
+            if f.read(2) == b"#!":  # a script
+                continue
         for line in subprocess.run(
             ["ldd", program], check=True, capture_output=True, text=True
         ).stdout.splitlines():

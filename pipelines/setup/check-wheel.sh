@@ -6,7 +6,9 @@
 # twine reads its metadata as the package index does; a warning is an error. twine must be on PATH or in build/lint
 # (python3 -m venv build/lint; build/lint/bin/pip install twine).
 set -u
-PATH=$(dirname "$(readlink -f "$0")")/../../build/lint/bin:$PATH
+here=$(dirname "$(readlink -f "$0")")
+. "$here/../include/environment.sh" || exit 2
+PATH=$here/../../build/lint/bin:$PATH
 [ $# -gt 0 ] || { echo 'usage: check-wheel.sh WHEEL...' >&2; exit 2; }
 command -v twine >/dev/null ||
     { echo 'check-wheel.sh: twine is missing (python3 -m venv build/lint; build/lint/bin/pip install twine)' >&2; exit 2; }
