@@ -105,12 +105,6 @@ for file in "$a" "$b" "$data"; do [ "$file" != - ] || usage_error 'inputs must b
 [ "$data" ] || [ "${#acts[@]}${#measure[@]}-$assign" = 00-mc-hungarian ] ||
     usage_error '--samples, --at, --measure and --assign require --data'
 
-[[ $plot = '' || $plot = *.@(svg|png|pdf) ]] || usage_error "--plot: '$plot' must end in .svg, .png or .pdf"
-[ "$groups" ] || [[ $out != *.@(npz|safetensors|pt|pth|pkl) ]] || usage_error "--output: '$out' must be a stream, .mcz, without --groups"
-for file in "$plot" "${out#-}"; do
-    [ -z "$file" ] || [ -d "$(dirname -- "$file")" ] || fail 1 "cannot write '$file': its folder does not exist"
-done
-
 streams=(a b moments matrices permutation aligned mean)
 declare -A files=([A.mcz]=$a [B.mcz]=$b [--data]=$data [--groups]=$groups [--plot]=$plot [--output]=${out#-})
 for s in "${streams[@]}"; do [ -z "$keep" ] || files[--keep $s.mcz]=$keep/$s.mcz; done
@@ -122,6 +116,11 @@ for output in "${!files[@]}"; do
         [ "$other" = "$output" ] || [ -z "$name" ] || [ -z "${files[$other]}" ] || [ "$(realpath -m -- "$name")" != "$(realpath -m -- "${files[$other]}")" ] ||
             usage_error "$output and $other are the same file '$name'"
     done
+done
+[[ $plot = '' || $plot = *.@(svg|png|pdf) ]] || usage_error "--plot: '$plot' must end in .svg, .png or .pdf"
+[ "$groups" ] || [[ $out != *.@(npz|safetensors|pt|pth|pkl) ]] || usage_error "--output: '$out' must be a stream, .mcz, without --groups"
+for file in "$plot" "${out#-}"; do
+    [ -z "$file" ] || [ -d "$(dirname -- "$file")" ] || fail 1 "cannot write '$file': No such file or directory"
 done
 [[ $a != -* ]] || a=./$a
 [[ $b != -* ]] || b=./$b

@@ -388,9 +388,6 @@ static void check_options(struct options *o)
         for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
             if (u->given && u->value != &o->compare && u->value != &o->cli.output)
                 mc_cli_usage("--%s has no effect with --compare", u->row->name);
-        for (size_t i = 0; i < o->cli.n_operands; i++)
-            if (!strcmp(o->cli.operands[i], "-"))
-                mc_cli_usage("--compare reads files, not standard input");
         return;
     }
     mc_cli_default_stdin(&o->cli);

@@ -3,13 +3,16 @@
  * Output of evaluation. */
 #include "tools/eval/report.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
 #include "libcommon/base/text.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MAX_SUMMARY (1 << 20) /* bytes */
 
@@ -194,6 +197,27 @@ int mc_report_summary(const struct mc_report *r, FILE *f, struct mc_error *err)
     return print_summary(r, f, 0, err);
 }
 
+/* Read a summary, also from standard input. */
+static int read_summary(char **text, const char *path, struct mc_error *err)
+{
+    const char *const name = mc_file_called(path);
+    size_t bytes = 0;
+    int rc = 0;
+
+    if (strcmp(path, "-") != 0) {
+        rc = mc_file_text(text, &bytes, MAX_SUMMARY, path, MC_EFAIL, err);
+    } else if (!(rc = mc_new(text, MAX_SUMMARY + 1, err))) {
+        const ssize_t n = mc_file_read_all(STDIN_FILENO, *text, MAX_SUMMARY + 1);
+        rc = n < 0 ? mc_fail(err, MC_EFAIL, "%s: cannot read: %s", name, strerror(errno)) : 0;
+        bytes = n < 0 ? 0 : (size_t)n;
+    }
+    if (!rc && !bytes)
+        rc = mc_fail(err, MC_EINPUT, "%s: is empty, not a summary", name);
+    if (!rc && bytes > MAX_SUMMARY) /* it may lack a final 0 */
+        rc = mc_fail(err, MC_EINPUT, "%s: not a summary: over %d bytes", name, MAX_SUMMARY);
+    return rc;
+}
+
 /* Print the rows of a quantity with the summary's name, and the header if it is the first one. */
 static int copy_rows(FILE *f, const char *path, int is_first, const char *quantity,
                      struct mc_error *err)
@@ -201,16 +225,13 @@ static int copy_rows(FILE *f, const char *path, int is_first, const char *quanti
     const char *end, *const name = mc_file_called(path);
     const size_t length = strlen(quantity);
     char *text = NULL;
-    size_t bytes = 0;
-    int rc = mc_file_text(&text, &bytes, MAX_SUMMARY, strcmp(path, "-") ? path : "/dev/stdin",
-                          MC_EFAIL, err);
+    int rc = read_summary(&text, path, err);
 
     for (const char *line = text; !rc && (line == text || *line); line = end + 1) {
         size_t cells = 1;
         for (end = line; *end && *end != '\n'; end++)
             cells += *end == '\t';
-        if (bytes > MAX_SUMMARY || !*end || cells != 2 + N_FIGURES ||
-            strncmp(text, "data\tquantity\t", 14) != 0) {
+        if (!*end || cells != 2 + N_FIGURES || strncmp(text, "data\tquantity\t", 14) != 0) {
             rc = mc_fail(err, MC_EINPUT, "%s: not a summary (mc-eval --summary writes one)", name);
             break;
         }

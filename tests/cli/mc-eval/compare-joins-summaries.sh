@@ -18,7 +18,7 @@ starts = {tuple(i for i in range(2, len(line)) if line[i - 2:i] == "  " and line
 assert len(starts) == 1 and len(starts.pop()) == 12, table
 END
 done
-expect_equal "$(mc-eval --compare accuracy - <line.tsv | tr -s ' ')" "$(mc-eval --compare accuracy line.tsv | sed 's/^line.tsv/stdin/' | tr -s ' ')"
+expect_equal "$(cat line.tsv | mc-eval --compare accuracy - | tr -s ' ')" "$(mc-eval --compare accuracy line.tsv | sed 's/^line.tsv/stdin/' | tr -s ' ')"
 mc-eval --compare loss line.tsv line.tsv -o both
 expect_equal "$(grep -c '^line.tsv ' both)" 4
 
@@ -27,6 +27,7 @@ usage_error '--data*no effect*--compare' mc-eval --compare loss --data d.mcz lin
 usage_error "unknown value 'acc'*loss, accuracy" mc-eval --compare acc line.tsv
 fails_unchanged 1 'none.tsv' mc-eval --compare loss line.tsv none.tsv -o old
 head -c -3 line.tsv >cut.tsv
-for wrong in x.tsv line.mcz cut.tsv /dev/null; do
+head -c 1100000 /dev/zero | tr '\0' a >long.tsv
+for wrong in x.tsv line.mcz cut.tsv long.tsv /dev/null; do
     fails_unchanged 3 "$wrong: not a *" mc-eval --compare loss line.tsv $wrong -o old
 done

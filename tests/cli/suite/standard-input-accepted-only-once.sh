@@ -9,7 +9,7 @@ piped() {
     for i in "${!words[@]}"; do
         [ -e "${words[i]}" ] || continue
         words[i]=- inputs=$((inputs + 1))
-        if [[ ${*:i+1:1} == w.npz || " $* " == *' --compare '* ]]; then # an archive is read from its end
+        if [[ ${*:i+1:1} == w.npz ]]; then # an archive is read from its end
             fails 2 'standard input' "${@:1:i}" - "${@:i+2}"
         else
             fails 3 'stdin: is empty' "${@:1:i}" - "${@:i+2}"
