@@ -97,7 +97,7 @@ CASES = {
     "F.conv_transpose2d(x, k11, stride=2, output_padding=1)": {4}, "F.avg_pool2d(x, (2, 1))": {4},
     "F.max_pool2d(x, 2, ceil_mode=True)": {4}, "F.adaptive_avg_pool2d(x, 1)": {4}, "F.interpolate(x, scale_factor=2)": {4},
     "F.fold(x.flatten(2), (7, 3), (2, 1))": {4}, "F.fold(x.flatten(2), (6, 3), 1)": {4},
-    "F.pairwise_distance(x, y, p=1.)": ALL, "torch.cdist(x, y, p=1.)": ALL,  # a p that is no dropout
+    "F.pairwise_distance(x, y, p=1.)": ALL, "torch.cdist(x, y, p=1.)": ALL,  # this p is not a probability
     "F.unfold(x, 2)": {4}, "torch.fft.rfft(x, dim=2).abs()": {4, 3}, "torch.fft.fft2(x).abs()": {4},
     "F.grid_sample(x, g.expand(len(x), 2, 5, 2).tanh(), align_corners=False)": {4},
     # numbers of places
