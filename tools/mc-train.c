@@ -135,7 +135,6 @@ static int validate(struct mc_objective *objective, struct mc_train *f, uint64_t
     const struct mc_eval_output out = {.result = &v->result};
     int rc = objective->finish(objective, f, err); /* copies the network to v->w */
 
-    (void)epoch;
     (void)stop;
     if (rc)
         return rc;
@@ -145,7 +144,8 @@ static int validate(struct mc_objective *objective, struct mc_train *f, uint64_t
     if (rc != MC_EFAIL && rc != MC_EINPUT)
         return rc;
     /* the training matters more than its measurement */
-    mc_warn(v->cli, "--val is left out in epoch %llu: %s", (unsigned long long)epoch, err->text);
+    mc_warn(v->cli, "--val is left out in epoch %llu: %s", (unsigned long long)epoch + 1,
+            err->text);
     v->result.loss = v->result.accuracy = NAN;
     return 0;
 }

@@ -56,3 +56,11 @@ fails_unchanged 1 'none.mcz' $new --val none.mcz
 usage_error '--val*pipe*file' $new --val <(cat test.mcz)
 usage_error '--val*no effect*--epochs 0' $new --epochs 0 --val test.mcz
 expect_message 'mc-train: warning: shapes.mcz*shapes*trained on synth' mc-train -q --net mlp:8 --data d.mcz --epochs 1 --val shapes.mcz
+
+# a training does not end because its measurement fails
+head -c -100 test.mcz >cut.mcz
+mc-train -q --net mlp:8 --data d.mcz --epochs 2 -t 1 -o plain.mcz
+mc-train -q --net mlp:8 --data d.mcz --epochs 2 -t 1 --val cut.mcz --log-json cut.json -o out.mcz 2>errors
+expect_words errors 'mc-train: warning: --val*left out in epoch 2: cut.mcz'
+expect_equal "$(grep -c '"val_loss":null' cut.json)" 2
+same_content plain.mcz out.mcz
