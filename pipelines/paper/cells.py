@@ -27,29 +27,45 @@ def sample(column, mean, sd, n):
     return Sample(float(mean), float(sd) if sd else None, float(n), 2 if column.endswith("ends") else 1)
 
 
-def interval(a, b, rounding=0.0):
-    """Welch's 95% interval of a.mean - b.mean; None without deviations. rounding: added to the variance."""
+def welch(mean, terms, rounding=0.0):
+    """Welch's 95% interval of a sum of slope * sample.mean with this mean; None if a sample has no deviation. terms: slopes
+    and samples. rounding: added to the variance."""
     from scipy.special import stdtrit  # the quantiles of Student's distribution
 
-    if a.sd is None or b.sd is None or min(a.n, b.n) < 2:
+    if any(s.sd is None or s.n < 2 for _, s in terms):
         return None
-    va, vb = a.sd**2 / a.n, b.sd**2 / b.n
-    uncertain = va**2 / (a.sources * (a.n - 1)) + vb**2 / (b.sources * (b.n - 1))
-    freedom = min((va + vb + rounding) ** 2 / uncertain, 1e6) if uncertain else 1e6
-    half = stdtrit(freedom, 0.975) * math.sqrt(va + vb + rounding)
-    return a.mean - b.mean - half, a.mean - b.mean + half
+    variances = [(slope * s.sd) ** 2 / s.n for slope, s in terms]
+    uncertain = sum(v**2 / (s.sources * (s.n - 1)) for v, (_, s) in zip(variances, terms))
+    freedom = min((sum(variances) + rounding) ** 2 / uncertain, 1e6) if uncertain else 1e6
+    half = stdtrit(freedom, 0.975) * math.sqrt(sum(variances) + rounding)
+    return mean - half, mean + half
+
+
+def interval(a, b, rounding=0.0):
+    """The interval of a.mean - b.mean."""
+    return welch(a.mean - b.mean, [(1, a), (-1, b)], rounding)
+
+
+def rounded(paper, digits):
+    """A number of the paper with the deviation that its rounding to `digits` decimals allows, and the variance of rounding."""
+    variance = 100.0**-digits / 12
+    sd, n = (0, 1e9) if paper.sd is None else (math.sqrt(paper.sd**2 + variance), paper.n)
+    return paper._replace(sd=sd, n=n), variance
+
+
+def compare(span, effect):
+    """The verdict on a difference that should be 0."""
+    if not span:
+        return "undecided"
+    if span[0] > 0 or span[1] < 0:
+        return "differs"
+    return "undecided" if span[1] - span[0] > effect / 2 else "agrees"
 
 
 def verdict(result, paper, digits, effect):
     """The verdict on a result, and the interval. The paper's mean and deviation are rounded to `digits` decimals."""
-    rounding = 100.0**-digits / 12
-    sd, n = (0, 1e9) if paper.sd is None else (math.sqrt(paper.sd**2 + rounding), paper.n)
-    span = interval(result, paper._replace(sd=sd, n=n), rounding)
-    if not span:
-        return "undecided", ()
-    if span[0] > 0 or span[1] < 0:
-        return "differs", span
-    return "undecided" if span[1] - span[0] > effect / 2 else "agrees", span
+    span = interval(result, *rounded(paper, digits))
+    return compare(span, effect), span or ()
 
 
 def can_agree(paper, digits, effect):
@@ -214,7 +230,7 @@ def our_cells(paper, parts):
 
 # ---- the paper's cells -----------------------------------------------------------------------------
 KEY = "item network data row column".split()
-COLUMNS = KEY + "ours ours_sd pairs paper paper_sd difference interval effect folder short note verdict".split()
+COLUMNS = KEY + "ours ours_sd pairs paper paper_sd paper_pairs difference interval effect folder short note verdict".split()
 
 
 def form(x, digits):
@@ -249,7 +265,7 @@ def cells(paper):
             if reference and not word:
                 word, span = verdict(sample(column, mean, sd, n), reference, digits, size)
                 difference = form(float(mean) - reference.mean, digits + 1)
-            values = mean, sd, n, c["mean"], c["sd"], difference, " to ".join(form(end, digits + 1) for end in span)
+            values = mean, sd, n, c["mean"], c["sd"], c["n"], difference, " to ".join(form(end, digits + 1) for end in span)
             values += effect, folder, lacks, note, word if folder == chosen else ""
             yield Line(zip(COLUMNS, key + values))
 

@@ -30,99 +30,19 @@ includes the paper's rounding.
   not run         missing, or not at full length
 Exact repetitions differ in 3 to 4% of the cells.
 
-A claim's verdict in claims.tsv is written by hand. Column `cells` names its evidence, joined by " & ": ITEM NETWORK
-DATA CELL, or ITEM NETWORK DATA CELL > CELL. The latter is checked: the 95% interval of the difference must be above 0.
-CELL is ROW.COLUMN or a number; * in a name matches any text. The verdict is `in part` if some cells have not run, and
-`built` if a program or graph shows the claim and no cell decides it.
+A claim's verdict in claims.tsv is written by hand and checked against the comparisons in its column `cells`, which are
+evaluated for runs at the paper's length, for shorter runs, and for the paper's own numbers. claims.py explains them. The
+verdict is `in part` if some cells have not run, and `built` if a program or graph shows the claim and no cell decides it.
 """
 import collections
-import fnmatch
 import math
 import os
 import re
 import sys
 
-from cells import COLUMNS, HERE, KEY, cells, interval, sample
-from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv, write
-
-
-# ---- claims ----------------------------------------------------------------------------------------
-CLAIMS = ["claim", "where", "shown by", "in the paper's own numbers", "verdict", "in shorter runs", "here", "kind"]
-
-
-def side(text, cells):
-    """The cells that one side of a comparison names, or its number as a cell."""
-    if re.fullmatch(NUMBER, text):
-        return [Line(column="", ours=text, ours_sd="0", pairs="2", verdict="")]
-    return [c for c in cells if fnmatch.fnmatchcase(c["row"] + "." + c["column"], text)]
-
-
-def judge(left, right):
-    """The verdict on left > right; "run" or "not run" if there is only one cell."""
-    if "not run" in (left["verdict"], right and right["verdict"]):
-        return "not run"
-    if not right:
-        return "run"
-    span = interval(*(sample(*(c[k] for k in ("column", "ours", "ours_sd", "pairs"))) for c in (left, right)))
-    return "agrees" if span and span[0] > 0 else "differs" if span and span[1] < 0 else "undecided"
-
-
-def outcomes(part, groups):
-    """The verdicts on a part of a claim. groups: cells by row and column, by ITEM NETWORK DATA."""
-    words, found = part.split(), []
-    if not re.fullmatch(r"(\S+ ){3}\S+( > \S+)?", part):
-        raise Fault("'%s' must be ITEM NETWORK DATA CELL or ITEM NETWORK DATA CELL > CELL" % part)
-    for cells in (group.values() for key, group in groups.items() if fnmatch.fnmatchcase(key, " ".join(words[:3]))):
-        rights = side(words[5], cells) if words[5:] else [None]
-        found += [judge(left, right) for left in side(words[3], cells) for right in rights]
-    if not found:
-        raise Fault("'%s' names no cells" % part)
-    return found
-
-
-def possible(found):
-    """The verdicts by hand that are consistent with these outcomes."""
-    if not found:
-        return ["agrees", "differs", "undecided", "not run", "built"]
-    if set(found) == {"not run"}:
-        return ["not run"]
-    if "differs" in found:
-        return ["differs"]
-    if "run" in found:
-        return ["in part" if "not run" in found else "agrees", "differs", "undecided"]
-    return ["in part" if "not run" in found else "undecided" if "undecided" in found else "agrees"]
-
-
-def counts(found):
-    """Such as "8 of 9 agree, 1 undecided"; empty if nothing was compared."""
-    if set(found) <= {"not run"} or "run" in found:
-        return ""
-    words = {"agrees": "agree", "differs": "differ", "undecided": "undecided", "not run": "not run"}
-    texts = ["%d %s" % (found.count(v), words[v]) for v in words if v in found]
-    return ", ".join(texts).replace(" ", " of %d " % len(found), 1)
-
-
-def claims(path, lines):
-    """The claims of a file with the counts of their comparisons, and an error for each that contradicts its cells."""
-    groups, shown, wrong = collections.defaultdict(dict), [], []
-    for line in lines:
-        *group, row, column = (line[k] for k in KEY)
-        if line["verdict"] or not line["short"]:  # a cell's first line that has its verdict
-            groups[" ".join(group)].setdefault((row, column), line)
-    for claim in read(path)[1]:
-        try:
-            parts = claim["cells"].split(" & ") if claim["cells"] else []
-            found = [verdict for part in parts for verdict in outcomes(part, groups)]
-        except Fault as fault:
-            raise Fault("%s: line %d: %s" % (*claim.place, fault)) from None
-        missing = "%d not run" % found.count("not run")
-        if claim["verdict"] not in possible(found):
-            wrong.append("%s: line %d: the verdict is '%s', but its cells say %s" % (
-                *claim.place, claim["verdict"], " or ".join(map(repr, possible(found)))))
-        elif {"run", "not run"} <= set(found) and missing not in claim["here"]:
-            wrong.append("%s: line %d: column here must say '%s'" % (*claim.place, missing))
-        shown.append(Line(claim, here="; ".join(filter(None, [counts(found), claim["here"]]))))
-    return shown, wrong
+from cells import COLUMNS, HERE, cells
+from claims import CLAIMS, claims
+from tsv import NUMBER, Parser, markdown, read, run, tsv, write
 
 
 # ---- a table measured again ------------------------------------------------------------------------

@@ -32,7 +32,7 @@ import os
 import re
 
 from cells import COLUMNS, EFFECTS, HERE, cells, effects
-from compare import CLAIMS, claims
+from claims import CLAIMS, claims
 from tsv import NUMBER, Fault, Line, Parser, markdown, read, run, tsv, write
 
 
