@@ -230,7 +230,7 @@ def our_cells(paper, parts):
 
 # ---- the paper's cells -----------------------------------------------------------------------------
 KEY = "item network data row column".split()
-COLUMNS = KEY + "ours ours_sd pairs paper paper_sd paper_pairs difference interval effect folder short note verdict".split()
+COLUMNS = KEY + "ours ours_sd pairs paper paper_sd difference interval effect folder short note verdict paper_pairs".split()
 
 
 def form(x, digits):
@@ -265,8 +265,8 @@ def cells(paper):
             if reference and not word:
                 word, span = verdict(sample(column, mean, sd, n), reference, digits, size)
                 difference = form(float(mean) - reference.mean, digits + 1)
-            values = mean, sd, n, c["mean"], c["sd"], c["n"], difference, " to ".join(form(end, digits + 1) for end in span)
-            values += effect, folder, lacks, note, word if folder == chosen else ""
+            values = mean, sd, n, c["mean"], c["sd"], difference, " to ".join(form(end, digits + 1) for end in span)
+            values += effect, folder, lacks, note, word if folder == chosen else "", c["n"]
             yield Line(zip(COLUMNS, key + values))
 
 
