@@ -3,6 +3,7 @@
  * Constrained assignment by a search over the Lagrange multiplier. */
 #include "libcommon/assign/constrained.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/sum.h"
 
 #include <stdlib.h>
@@ -194,22 +195,16 @@ int mc_assign_constrained(size_t n, const double *value, const double *constrain
     struct problem p = {.n = n, .value = value, .constraint = constraint};
     struct mc_constrained out = {0};
     struct point over, best;
-    size_t cells = 0;
     int rc = 0;
 
-    if (__builtin_mul_overflow(n, n, &cells) || cells > SIZE_MAX / sizeof *p.mixed ||
-        !(p.mixed = malloc((cells + 1) * sizeof *p.mixed)) ||
-        !(p.trial = malloc((2 * n + 1) * sizeof *p.trial))) {
-        rc = mc_fail(err, MC_ENOMEM, "out of memory: %zu units", n);
+    if ((rc = mc_new_items(&p.mixed, n, n * sizeof *p.mixed, err)) ||
+        (rc = mc_new(&p.trial, 2 * n, err)))
         goto out;
-    }
     p.over = p.trial + n;
-    for (size_t i = 0; i < cells; i++)
-        if (!isfinite(constraint[i])) {
+    for (size_t i = 0; i < n * n && !rc; i++)
+        if (!isfinite(constraint[i]))
             rc = mc_fail(err, MC_EINPUT, "the constraint has a value that is not finite");
-            goto out;
-        }
-    if ((rc = mc_assign_max(n, value, p.over, &out.found, err)))
+    if (rc || (rc = mc_assign_max(n, value, p.over, &out.found, err)))
         goto out;
     over = evaluate(&p, p.over);
     out.free_value = over.value;

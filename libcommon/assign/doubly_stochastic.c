@@ -4,6 +4,7 @@
 #include "libcommon/assign/doubly_stochastic.h"
 
 #include "libcommon/assign/assign.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/isa.h"
 
 #include <math.h>
@@ -78,11 +79,9 @@ int mc_doubly_stochastic_project(size_t n, double *p, size_t sweeps, double tole
     enum mc_isa isa;
     int rc = mc_isa(&isa, err);
 
-    if (rc)
+    if (rc || (rc = mc_new(&a, 3 * n, err)))
         return rc;
     row_fn *row = rows[isa];
-    if (!(a = calloc(n, 3 * sizeof *a)))
-        return mc_fail(err, MC_ENOMEM, "out of memory for a projection of %zu rows", n);
     b = a + n;
     col_sum = b + n;
     for (;; n_sweeps++) {
@@ -138,50 +137,24 @@ static int bar(size_t n, double *left, double drop)
     return 1;
 }
 
-static int grow(struct mc_birkhoff *b, size_t *capacity, struct mc_error *err)
-{
-    size_t n_new = *capacity ? 2 * *capacity : 16, bytes;
-
-    if (b->n_terms < *capacity)
-        return 0;
-    if (!__builtin_mul_overflow(n_new, b->n * sizeof *b->perm, &bytes)) {
-        double *alpha = realloc(b->alpha, n_new * sizeof *alpha);
-        b->alpha = alpha ? alpha : b->alpha;
-        int32_t *perm = alpha ? realloc(b->perm, bytes) : NULL;
-        b->perm = perm ? perm : b->perm;
-        if (perm) {
-            *capacity = n_new;
-            return 0;
-        }
-    }
-    return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", n_new, b->n);
-}
-
 int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, double drop,
                           struct mc_error *err)
 {
-    size_t bytes, capacity = 0;
     double *left = NULL;
-    int rc = 0;
+    int rc = mc_new_items(&left, n, n * sizeof *left, err);
 
     *b = (struct mc_birkhoff){.n = n};
-    if (!__builtin_mul_overflow(n, n, &bytes) &&
-        !__builtin_mul_overflow(bytes, sizeof *left, &bytes))
-        left = malloc(bytes);
-    if (!left)
-        return mc_fail(err, MC_ENOMEM, "out of memory for a decomposition of %zu rows", n);
-    for (size_t k = 0; k < n * n; k++) {
-        if (!isfinite(d[k])) {
+    for (size_t k = 0; !rc && k < n * n; k++) {
+        if (!isfinite(d[k]))
             rc = mc_fail(err, MC_EINPUT, "row %zu of the matrix has a value that is not finite",
                          k / n);
-            goto out;
-        }
         left[k] = d[k];
     }
-    while (bar(n, left, drop)) {
+    while (!rc && bar(n, left, drop)) {
         double alpha = INFINITY;
 
-        if ((rc = grow(b, &capacity, err)))
+        if ((rc = mc_list_room(&b->alpha, b->n_terms, err)) ||
+            (rc = mc_list_items(&b->perm, b->n_terms, n * sizeof *b->perm, err)))
             break;
         int32_t *perm = b->perm + b->n_terms * n;
         if ((rc = mc_assign_max(n, left, perm, NULL, err)))
@@ -195,7 +168,6 @@ int mc_birkhoff_decompose(struct mc_birkhoff *b, size_t n, const double *d, doub
             left[i * n + (size_t)perm[i]] -= alpha;
         b->alpha[b->n_terms++] = alpha;
     }
-out:
     free(left);
     return rc;
 }
@@ -217,29 +189,26 @@ static int by_weight(const void *x, const void *y)
 int mc_birkhoff_heaviest(struct mc_birkhoff *b, size_t n_terms, struct mc_error *err)
 {
     const size_t n = b->n_terms, keep = n_terms && n_terms < n ? n_terms : n;
-    struct term *terms = malloc((n + 1) * sizeof *terms);
-    double *alpha = malloc((keep + 1) * sizeof *alpha);
-    int32_t *perm = malloc((keep + 1) * b->n * sizeof *perm);
+    struct mc_birkhoff heaviest = {.n = b->n, .n_terms = keep};
+    struct term *terms = NULL;
+    int rc = 0;
 
-    if (!terms || !alpha || !perm) {
+    if ((rc = mc_new(&terms, n, err)) || (rc = mc_new(&heaviest.alpha, keep, err)) ||
+        (rc = mc_new(&heaviest.perm, keep * b->n, err))) {
         free(terms);
-        free(alpha);
-        free(perm);
-        return mc_fail(err, MC_ENOMEM, "out of memory for %zu permutations of %zu", keep, b->n);
+        free(heaviest.alpha);
+        return rc;
     }
     for (size_t k = 0; k < n; k++)
         terms[k] = (struct term){b->alpha[k], k};
     qsort(terms, n, sizeof *terms, by_weight);
     for (size_t k = 0; k < keep; k++) {
-        alpha[k] = terms[k].alpha;
-        memcpy(perm + k * b->n, b->perm + terms[k].index * b->n, b->n * sizeof *perm);
+        heaviest.alpha[k] = terms[k].alpha;
+        memcpy(heaviest.perm + k * b->n, b->perm + terms[k].index * b->n, b->n * sizeof *b->perm);
     }
     free(terms);
-    free(b->alpha);
-    free(b->perm);
-    b->alpha = alpha;
-    b->perm = perm;
-    b->n_terms = keep;
+    mc_birkhoff_release(b);
+    *b = heaviest;
     return 0;
 }
 
