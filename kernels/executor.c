@@ -35,13 +35,18 @@ void mc_run_release(struct mc_run *r)
     free(r->taps);
 }
 
-static void start(struct mc_run *r, enum mc_mode mode, const float *params, float *stats,
-                  double *acc, const struct mc_buf *ctl)
+static struct mc_run *run_of(struct mc_plan *p)
+{
+    return (struct mc_run *)p;
+}
+
+static void start(struct mc_run *r, enum mc_mode mode, const struct mc_buf *params,
+                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
 {
     r->mode = mode;
-    r->params = params;
-    r->stats = stats;
-    r->acc = acc;
+    r->params = mc_const_floats(params);
+    r->stats = mc_floats(stats);
+    r->acc = mc_doubles(acc);
     r->by->begin_forward(r, ctl);
 }
 
@@ -51,21 +56,26 @@ static void node_forward(struct mc_run *r, int i)
         r->by->forward(r, i);
 }
 
-void mc_run_forward(struct mc_run *r, enum mc_mode mode, const float *params, float *stats,
-                    double *acc, const struct mc_buf *ctl)
+void mc_run_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                    struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
 {
+    struct mc_run *r = run_of(p);
+
     assert(mode != MC_MODE_REESTIMATE || acc);
     assert(!r->g->S || stats || mode == MC_MODE_BATCH || mode == MC_MODE_REESTIMATE);
     start(r, mode, params, stats, acc, ctl);
     for (int i = 1; i < r->g->n_nodes; i++) /* node 0 is loaded */
         node_forward(r, i);
     if (mode == MC_MODE_REESTIMATE)
-        r->by->count_images(r, acc + 2 * r->g->S);
+        r->by->count_images(r, r->acc + 2 * r->g->S);
 }
 
-void mc_run_moments(struct mc_run *const r[2], const float *const params[2], float *const stats[2],
-                    const struct mc_buf *ctl, struct mc_buf *const *acc)
+void mc_run_moments(struct mc_plan *const p[2], const struct mc_buf *const params[2],
+                    struct mc_buf *const stats[2], const struct mc_buf *ctl,
+                    struct mc_buf *const *acc)
 {
+    struct mc_run *const r[2] = {run_of(p[0]), run_of(p[1])};
+
     assert(r[0] != r[1] && r[0]->n_taps == r[1]->n_taps && r[0]->batch == r[1]->batch);
     for (int k = 0; k < 2; k++)
         start(r[k], MC_MODE_EVAL, params[k], stats[k], NULL, ctl);
@@ -106,11 +116,13 @@ static void node_backward(struct mc_run *r, int i)
     }
 }
 
-void mc_run_backward(struct mc_run *r, const float *params, float *dparams)
+void mc_run_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
 {
+    struct mc_run *r = run_of(p);
+
     assert(r->backward);
-    r->params = params;
-    r->dparams = dparams;
+    r->params = mc_const_floats(params);
+    r->dparams = mc_floats(grad);
     r->by->begin_backward(r);
     memset(r->written, 0, (size_t)r->g->n_nodes);
     for (int i = r->g->n_nodes - 1; i > 0; i--)

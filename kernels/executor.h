@@ -18,6 +18,7 @@
 #ifndef MC_EXECUTOR_H
 #define MC_EXECUTOR_H
 
+#include "kernels/buf.h"
 #include "kernels/roles.h"
 
 struct mc_run;
@@ -60,12 +61,13 @@ MC_USE_RESULT int mc_run_init(struct mc_run *r, const struct mc_runner *by,
                               struct mc_error *err);
 void mc_run_release(struct mc_run *r);
 
-/* The passes of struct mc_backend, on the device's floats. */
-void mc_run_forward(struct mc_run *r, enum mc_mode mode, const float *params, float *stats,
-                    double *acc, const struct mc_buf *ctl);
-void mc_run_moments(struct mc_run *const r[2], const float *const params[2], float *const stats[2],
-                    const struct mc_buf *ctl, struct mc_buf *const *acc);
-void mc_run_backward(struct mc_run *r, const float *params, float *dparams);
+/* The passes of struct mc_backend. A plan begins with its struct mc_run. */
+void mc_run_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
+                    struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl);
+void mc_run_moments(struct mc_plan *const p[2], const struct mc_buf *const params[2],
+                    struct mc_buf *const stats[2], const struct mc_buf *ctl,
+                    struct mc_buf *const *acc);
+void mc_run_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
 
 /* Returns whether dropout copies its input in this pass. */
 static inline int mc_run_keeps_all(const struct mc_run *r)

@@ -46,8 +46,8 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
     memcpy(x->data, clean->data, p->run.batch * n * sizeof(float));
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++) {
-        const float *from = cpu_const_floats(clean) + i * n;
-        float *to = cpu_floats(x) + i * n;
+        const float *from = mc_const_floats(clean) + i * n;
+        float *to = mc_floats(x) + i * n;
         start_image(p, i, b, restart, n, to);
         for (size_t q = 0; q < n; q++)
             to[q] = mc_clamp(from[q] + to[q], 0, 1);
@@ -80,8 +80,8 @@ void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
         (b->norm == MC_BALL_LINF ? p->be->k->sign_step
-                                 : step_l2)(b, step, n, cpu_const_floats(clean) + i * n,
-                                            cpu_const_floats(grad) + i * n, cpu_floats(x) + i * n);
+                                 : step_l2)(b, step, n, mc_const_floats(clean) + i * n,
+                                            mc_const_floats(grad) + i * n, mc_floats(x) + i * n);
 }
 
 void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
@@ -91,10 +91,10 @@ void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
 
     for (size_t i = 0; i < p->valid; i++) {
         const float loss = p->loss[i];
-        float *record = cpu_floats(best_loss) + i;
+        float *record = mc_floats(best_loss) + i;
         if (isnan(*record) || (descend ? loss < *record : loss > *record)) {
             *record = loss;
-            memcpy(cpu_floats(best) + i * n, cpu_const_floats(x) + i * n, n * sizeof(float));
+            memcpy(mc_floats(best) + i * n, mc_const_floats(x) + i * n, n * sizeof(float));
         }
     }
 }

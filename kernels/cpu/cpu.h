@@ -18,11 +18,6 @@
 
 #include <oneapi/dnnl/dnnl.h>
 
-struct mc_buf {
-    unsigned char *data;
-    size_t bytes;
-};
-
 struct cpu {
     struct mc_backend base;
     dnnl_engine_t engine;
@@ -39,18 +34,6 @@ MC_DECLARE_FUNCTIONS(cpu)
 static inline struct cpu *cpu_of(struct mc_backend *base)
 {
     return (struct cpu *)base;
-}
-static inline float *cpu_floats(struct mc_buf *b)
-{
-    return (float *)(void *)b->data;
-}
-static inline const float *cpu_const_floats(const struct mc_buf *b)
-{
-    return (const float *)(const void *)b->data;
-}
-static inline double *cpu_doubles(struct mc_buf *b)
-{
-    return (double *)(void *)b->data;
 }
 
 /* ---- convolution (conv.c) ----------------------------------------------------------------------

@@ -70,13 +70,13 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
         float *to = t->x + ch * t->channel;
         const float black = s->byte[ch][0], scale = s->scale[ch], shift = s->shift[ch];
         if (src->pixels == MC_U8) {
-            const uint8_t *px = src->images->data + offset + ch * c->hw;
+            const uint8_t *px = (const uint8_t *)src->images->data + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q * step] = !from         ? s->byte[ch][px[q]]
                                : from[q] < 0 ? black
                                              : s->byte[ch][px[from[q]]];
         } else {
-            const float *px = (const float *)(const void *)src->images->data + offset + ch * c->hw;
+            const float *px = mc_const_floats(src->images) + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
                 to[q * step] = !from         ? px[q] * scale + shift
                                : from[q] < 0 ? black
@@ -192,11 +192,10 @@ static void read_pixels(struct mc_plan *p, const struct mc_source *src, const st
 void cpu_load(struct mc_plan *p, const struct mc_source *src, const struct mc_buf *ctl)
 {
     const struct picture all = picture_of(p);
-    const int32_t *labels = (const int32_t *)(const void *)src->labels->data;
+    const int32_t *labels = (const int32_t *)src->labels->data;
 
     memcpy(&p->ctl, ctl->data, sizeof p->ctl);
-    const int32_t *order =
-        (const int32_t *)(const void *)src->order->data + p->ctl.row * p->run.batch;
+    const int32_t *order = (const int32_t *)src->order->data + p->ctl.row * p->run.batch;
     p->valid = 0;
     for (size_t i = 0; i < p->run.batch; i++) {
         p->samples[i] = order[i];
@@ -215,7 +214,7 @@ void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_
 {
     struct picture all = picture_of(p);
 
-    all.x = cpu_floats(out);
+    all.x = mc_floats(out);
     all.image = all.channels * all.pixels;
     all.channel = all.pixels;
     all.step = 1;
@@ -228,7 +227,7 @@ void cpu_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc_
 void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
 {
     const struct picture t = picture_of(p);
-    const float *x = cpu_const_floats(pixels);
+    const float *x = mc_const_floats(pixels);
     struct scaling s;
 
     scaling_of(p->nodes[0].n, &s);
@@ -247,7 +246,7 @@ void cpu_input_grad(struct mc_plan *p, struct mc_buf *out)
     const struct cpu_node *c = &p->nodes[0];
     const size_t b = (size_t)p->be->k->block, step = c->plain_grad ? 1 : b;
     const size_t channels = (size_t)c->n->c;
-    float *to = cpu_floats(out);
+    float *to = mc_floats(out);
 
     assert(p->run.input_grad);
 #pragma omp parallel for schedule(static)

@@ -8,7 +8,7 @@
 
 void cpu_metrics(struct mc_plan *p, struct mc_buf *acc)
 {
-    double *a = cpu_doubles(acc);
+    double *a = mc_doubles(acc);
 
     a[MC_METRIC_IMAGES] += (double)p->valid;
     a[MC_METRIC_OBJECTIVE] += p->objective;
@@ -37,7 +37,7 @@ static void copy_out(const struct mc_plan *p, const struct cpu_node *c, size_t f
 
 void cpu_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
 {
-    float *to = cpu_floats(out);
+    float *to = mc_floats(out);
     const struct cpu_node *logits = &p->nodes[p->run.g->logits];
 
     switch (kind) {
@@ -60,8 +60,8 @@ void cpu_tap_moments(struct mc_run *first, struct mc_run *second, size_t t, stru
     const struct mc_plan *a = cpu_plan_of(first), *b = cpu_plan_of(second);
     const struct mc_tap_request *tap = &a->run.taps[t], *other = &b->run.taps[t];
     const struct cpu_node *x = &a->nodes[tap->node], *y = &b->nodes[other->node];
-    const struct cpu_moments m = {cpu_node_shape(a, x), x->out,     y->out,          tap->offset,
-                                  tap->count,           a->moments, cpu_doubles(acc)};
+    const struct cpu_moments m = {cpu_node_shape(a, x), x->out,     y->out,         tap->offset,
+                                  tap->count,           a->moments, mc_doubles(acc)};
 
     assert(tap->offset == other->offset && tap->count == other->count && a->valid == b->valid);
     assert(x->n->c == y->n->c && x->hw == y->hw);
@@ -98,7 +98,7 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
 
     if (rc)
         return rc;
-    double *work = cpu_doubles(room);
+    double *work = mc_doubles(room);
     float *x = (float *)(void *)(work + doubles), *y = x + floats;
     assert(a->bytes >= n * k * hw * sizeof *x && b->bytes >= n * k * hw * sizeof *y);
     assert(acc->bytes >= MC_MOMENTS_SIZE(k) * sizeof(double));
@@ -106,9 +106,9 @@ int cpu_moments_of(struct mc_backend *base, size_t n, size_t k, size_t hw, const
     for (size_t first = 0; first < n; first += step) {
         const size_t now = n - first < step ? n - first : step;
         const struct cpu_moments m = {
-            {.n = now, .valid = now, .cb = cb, .hw = hw}, x, y, 0, k, work, cpu_doubles(acc)};
-        into_blocks(&m.s, k, block, cpu_const_floats(a) + first * k * hw, x);
-        into_blocks(&m.s, k, block, cpu_const_floats(b) + first * k * hw, y);
+            {.n = now, .valid = now, .cb = cb, .hw = hw}, x, y, 0, k, work, mc_doubles(acc)};
+        into_blocks(&m.s, k, block, mc_const_floats(a) + first * k * hw, x);
+        into_blocks(&m.s, k, block, mc_const_floats(b) + first * k * hw, y);
         be->k->moments(&m);
     }
     cpu_buf_free(base, room);

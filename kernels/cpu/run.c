@@ -161,25 +161,3 @@ void cpu_plan_free(struct mc_plan *p)
     mc_run_release(&p->run);
     free(p);
 }
-
-void cpu_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
-                 struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
-{
-    mc_run_forward(&p->run, mode, cpu_const_floats(params), stats ? cpu_floats(stats) : NULL,
-                   acc ? cpu_doubles(acc) : NULL, ctl);
-}
-
-void cpu_moments(struct mc_plan *const p[2], const struct mc_buf *const params[2],
-                 struct mc_buf *const stats[2], const struct mc_buf *ctl, struct mc_buf *const *acc)
-{
-    mc_run_moments(
-        (struct mc_run *[]){&p[0]->run, &p[1]->run},
-        (const float *[]){cpu_const_floats(params[0]), cpu_const_floats(params[1])},
-        (float *[]){stats[0] ? cpu_floats(stats[0]) : NULL, stats[1] ? cpu_floats(stats[1]) : NULL},
-        ctl, acc);
-}
-
-void cpu_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
-{
-    mc_run_backward(&p->run, cpu_const_floats(params), grad ? cpu_floats(grad) : NULL);
-}

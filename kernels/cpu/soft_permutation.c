@@ -256,8 +256,8 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
 void cpu_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
                       const struct mc_buf *theta, struct mc_buf *out)
 {
-    const float *p = cpu_const_floats(matrices), *from = cpu_const_floats(theta);
-    float *to = cpu_floats(out);
+    const float *p = mc_const_floats(matrices), *from = mc_const_floats(theta);
+    float *to = mc_floats(out);
 
     cpu_enter(a->be);
     memcpy(a->mid, from, a->g->P * sizeof *from);
@@ -291,8 +291,8 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
                            const struct mc_buf *theta, const struct mc_buf *grad,
                            struct mc_buf *grad_matrices)
 {
-    const float *p = cpu_const_floats(matrices), *dy = cpu_const_floats(grad);
-    float *out = cpu_floats(grad_matrices);
+    const float *p = mc_const_floats(matrices), *dy = mc_const_floats(grad);
+    float *out = mc_floats(grad_matrices);
 
     cpu_enter(a->be);
     memset(out, 0, a->plan.m * sizeof *out);
@@ -303,7 +303,7 @@ void cpu_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrices
             multiply(a, &a->sets[i], p, 1, dy, a->back);
 #pragma omp parallel for schedule(dynamic)
     for (size_t i = 0; i < a->n_bands; i++)
-        band_grad(a, &a->bands[i], cpu_const_floats(theta), dy, out);
+        band_grad(a, &a->bands[i], mc_const_floats(theta), dy, out);
 }
 
 /* Project one matrix and return its residual. If a number is not finite, the matrix and the
@@ -328,7 +328,7 @@ static double project(struct mc_soft_perm *a, size_t group, size_t sweeps, float
 void cpu_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                  struct mc_buf *residual)
 {
-    float *p = cpu_floats(matrices);
+    float *p = mc_floats(matrices);
     double *residuals = a->project + a->projectors * a->projected;
     double worst = 0;
 

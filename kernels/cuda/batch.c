@@ -36,7 +36,7 @@ void cuda_pixels(struct mc_plan *p, const struct mc_source *src, const struct mc
     first.type = CUDA_F32;
     assert(out->bytes >= p->run.batch * first.image * sizeof(float));
     cuda_enter(p->be);
-    gather_pixels(p, src, NULL, &first, 0, cuda_floats(out));
+    gather_pixels(p, src, NULL, &first, 0, mc_floats(out));
 }
 
 void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
@@ -44,7 +44,7 @@ void cuda_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
     const struct cuda_shape s = cuda_node_shape(p, &p->nodes[0]);
 
     cuda_enter(p->be);
-    cuda_scale_pixels(p->be, &s, &p->scaling, cuda_const_floats(pixels), p->nodes[0].out);
+    cuda_scale_pixels(p->be, &s, &p->scaling, mc_const_floats(pixels), p->nodes[0].out);
 }
 
 void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
@@ -53,7 +53,7 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
 
     assert(p->run.input_grad);
     cuda_enter(p->be);
-    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->pixels_scale, cuda_floats(out));
+    cuda_unscale_grad(p->be, &s, &p->scaling, p->nodes[0].grad, p->pixels_scale, mc_floats(out));
 }
 
 /* ---- attacks --------------------------------------------------------------------------------- */
@@ -70,8 +70,8 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
 
     assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     cuda_enter(p->be);
-    cuda_ball_start(p->be, p->run.batch, n, &p->rows, b, restart, cuda_const_floats(clean),
-                    cuda_floats(x));
+    cuda_ball_start(p->be, p->run.batch, n, &p->rows, b, restart, mc_const_floats(clean),
+                    mc_floats(x));
 }
 
 void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
@@ -82,16 +82,16 @@ void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
     if (descend)
         toward.step = -b->step;
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, &toward,
-                   cuda_const_floats(clean), cuda_const_floats(grad), cuda_floats(x));
+    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, &toward, mc_const_floats(clean),
+                   mc_const_floats(grad), mc_floats(x));
 }
 
 void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                       struct mc_buf *best_loss, struct mc_buf *best)
 {
     cuda_enter(p->be);
-    cuda_ball_keep(p->be, p->run.batch, image_floats(p), &p->rows, descend, cuda_const_floats(x),
-                   cuda_floats(best_loss), cuda_floats(best));
+    cuda_ball_keep(p->be, p->run.batch, image_floats(p), &p->rows, descend, mc_const_floats(x),
+                   mc_floats(best_loss), mc_floats(best));
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
@@ -104,7 +104,7 @@ void cuda_metrics(struct mc_plan *p, struct mc_buf *acc)
     } else {
         cuda_enter(p->be);
     }
-    cuda_add_metrics(p->be, &p->rows, (double *)acc->data);
+    cuda_add_metrics(p->be, &p->rows, mc_doubles(acc));
     cuda_end_side(p->be);
 }
 
@@ -121,7 +121,7 @@ static void copy_tap(struct mc_plan *p, const struct cuda_node *c, size_t first,
                      struct mc_buf *out)
 {
     const struct cuda_shape s = slice_shape(p, c, count);
-    cuda_copy_out(p->be, &s, cuda_from_channel(p, c, c->out, first), cuda_floats(out));
+    cuda_copy_out(p->be, &s, cuda_from_channel(p, c, c->out, first), mc_floats(out));
 }
 
 void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc_buf *out)
@@ -138,7 +138,7 @@ void cuda_output(struct mc_plan *p, enum mc_output kind, size_t index, struct mc
     case MC_OUT_LOSS:
     case MC_OUT_CORRECT:
         cuda_copy_rows(p->be, CUDA_F32, 1, p->run.batch, (struct cuda_from_rows){row, 0}, 0,
-                       (struct cuda_to_rows){cuda_floats(out), 0});
+                       (struct cuda_to_rows){mc_floats(out), 0});
         break;
     case MC_OUT_TAP:
         copy_tap(p, &p->nodes[t->node], t->offset, t->count, out);
@@ -185,7 +185,7 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
                                              .c = {sums + 4 * k, k}};
         cuda_gemm64(be, &product);
     }
-    cuda_add_doubles(be, size, sums, (double *)acc->data);
+    cuda_add_doubles(be, size, sums, mc_doubles(acc));
 }
 
 void cuda_tap_moments(struct mc_run *run, struct mc_run *with, size_t t, struct mc_buf *acc)
@@ -240,7 +240,7 @@ void cuda_reestimate(struct mc_backend *be, const struct mc_graph *g, const stru
                      struct mc_buf *stats)
 {
     const double *a = (const double *)acc->data;
-    float *s = cuda_floats(stats);
+    float *s = mc_floats(stats);
 
     cuda_enter(cuda_of(be));
     for (int i = 0; i < g->n_nodes; i++) {

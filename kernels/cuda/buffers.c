@@ -108,8 +108,7 @@ int cuda_put(struct mc_backend *base, struct mc_buf *dst, size_t offset, const v
 {
     struct cuda *be = cuda_of(base);
 
-    if (offset > dst->bytes || bytes > dst->bytes - offset)
-        return mc_fail(err, MC_EFAIL, "write past the end of a buffer");
+    assert(offset <= dst->bytes && bytes <= dst->bytes - offset);
     cuda_enter(be);
     if (bytes)
         cuda_send(be, (unsigned char *)dst->data + offset, src, bytes);
@@ -121,8 +120,7 @@ int cuda_get(struct mc_backend *base, const struct mc_buf *src, size_t offset, v
 {
     struct cuda *be = cuda_of(base);
 
-    if (offset > src->bytes || bytes > src->bytes - offset)
-        return mc_fail(err, MC_EFAIL, "read past the end of a buffer");
+    assert(offset <= src->bytes && bytes <= src->bytes - offset);
     cuda_enter(be);
     if (bytes)
         cuda_check(be, cudaMemcpyAsync(dst, (const unsigned char *)src->data + offset, bytes,

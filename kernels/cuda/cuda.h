@@ -362,13 +362,5 @@ static inline struct cuda *cuda_of(struct mc_backend *be)
 {
     return (struct cuda *)be;
 }
-static inline float *cuda_floats(struct mc_buf *b)
-{
-    return (float *)b->data;
-}
-static inline const float *cuda_const_floats(const struct mc_buf *b)
-{
-    return (const float *)b->data;
-}
 
 #endif

@@ -13,6 +13,7 @@
 #ifndef MC_CUDA_KERNELS_H
 #define MC_CUDA_KERNELS_H
 
+#include "kernels/buf.h"
 #include "kernels/functions.h"
 #include "kernels/window.h"
 
@@ -21,11 +22,6 @@
 #define MC_CUDA_REASON 400
 
 struct cuda;
-
-struct mc_buf {
-    void *data; /* on the device */
-    size_t bytes;
-};
 
 /* The batch that a plan has loaded. */
 struct cuda_batch {

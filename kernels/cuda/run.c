@@ -150,26 +150,3 @@ void cuda_plan_free(struct mc_plan *p)
     mc_run_release(&p->run);
     free(p);
 }
-
-void cuda_forward(struct mc_plan *p, enum mc_mode mode, const struct mc_buf *params,
-                  struct mc_buf *stats, struct mc_buf *acc, const struct mc_buf *ctl)
-{
-    mc_run_forward(&p->run, mode, cuda_const_floats(params), stats ? cuda_floats(stats) : NULL,
-                   acc ? (double *)acc->data : NULL, ctl);
-}
-
-void cuda_moments(struct mc_plan *const p[2], const struct mc_buf *const params[2],
-                  struct mc_buf *const stats[2], const struct mc_buf *ctl,
-                  struct mc_buf *const *acc)
-{
-    mc_run_moments((struct mc_run *[]){&p[0]->run, &p[1]->run},
-                   (const float *[]){cuda_const_floats(params[0]), cuda_const_floats(params[1])},
-                   (float *[]){stats[0] ? cuda_floats(stats[0]) : NULL,
-                               stats[1] ? cuda_floats(stats[1]) : NULL},
-                   ctl, acc);
-}
-
-void cuda_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad)
-{
-    mc_run_backward(&p->run, cuda_const_floats(params), grad ? cuda_floats(grad) : NULL);
-}

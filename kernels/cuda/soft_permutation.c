@@ -125,8 +125,8 @@ static void outer(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u
 void cuda_soft_permute(struct mc_soft_perm *a, const struct mc_buf *matrices,
                        const struct mc_buf *theta, struct mc_buf *out)
 {
-    const float *p = cuda_const_floats(matrices), *from = cuda_const_floats(theta);
-    float *to = cuda_floats(out);
+    const float *p = mc_const_floats(matrices), *from = mc_const_floats(theta);
+    float *to = mc_floats(out);
 
     cuda_enter(a->be);
     copy(a, a->mid, from);
@@ -143,8 +143,8 @@ void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrice
                             const struct mc_buf *theta, const struct mc_buf *grad,
                             struct mc_buf *grad_matrices)
 {
-    const float *p = cuda_const_floats(matrices), *dy = cuda_const_floats(grad);
-    float *out = cuda_floats(grad_matrices);
+    const float *p = mc_const_floats(matrices), *dy = mc_const_floats(grad);
+    float *out = mc_floats(grad_matrices);
 
     cuda_enter(a->be);
     cuda_check(a->be, cudaMemsetAsync(out, 0, a->plan.m * sizeof *out, a->be->stream));
@@ -155,7 +155,7 @@ void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrice
     for (size_t i = 0; i < a->plan.n_uses; i++) {
         const struct mc_soft_perm_use *u = &a->plan.uses[i];
         if (u->dim)
-            outer(a, u, u->through ? a->back : dy, cuda_const_floats(theta),
+            outer(a, u, u->through ? a->back : dy, mc_const_floats(theta),
                   out + a->plan.offset[u->group]);
         else
             outer(a, u, dy, a->mid, out + a->plan.offset[u->group]);
@@ -165,7 +165,7 @@ void cuda_soft_permute_grad(struct mc_soft_perm *a, const struct mc_buf *matrice
 void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps,
                   struct mc_buf *residual)
 {
-    float *p = cuda_floats(matrices);
+    float *p = mc_floats(matrices);
 
     cuda_enter(a->be);
     if (!a->s->n_groups)
@@ -176,6 +176,6 @@ void cuda_project(struct mc_soft_perm *a, struct mc_buf *matrices, size_t sweeps
         cuda_project_begin(a->be, &one, p + a->plan.offset[g]);
         for (size_t i = 0; i <= sweeps; i++)
             cuda_project_sweep(a->be, &one, i == sweeps);
-        cuda_project_end(a->be, &one, g == 0, p + a->plan.offset[g], (double *)residual->data);
+        cuda_project_end(a->be, &one, g == 0, p + a->plan.offset[g], mc_doubles(residual));
     }
 }

@@ -6,12 +6,6 @@
 
 #include <cassert>
 
-/* The buffer's floats; NULL for NULL. */
-static float *data(const struct mc_buf *b)
-{
-    return b ? (float *)b->data : NULL;
-}
-
 static const struct mc_ctl *ctl_of(const struct mc_buf *b)
 {
     return (const struct mc_ctl *)b->data;
@@ -64,14 +58,14 @@ void cuda_lincomb(struct mc_backend *base, size_t n, struct mc_buf *dst, size_t 
         struct terms t = {};
         t.k = k;
         t.first = term;
-        t.coefs = data(coefs);
+        t.coefs = mc_const_floats(coefs);
         if (term) {
             t.whole = 1;
-            t.x[t.n++] = data(dst);
+            t.x[t.n++] = mc_floats(dst);
         }
         for (size_t i = 0; i < TERMS && term < k; i++, term++)
-            t.x[t.n++] = data(src[term]);
-        LAUNCH_EACH(be, sum_terms, n, data(dst), t, ctl_of(ctl));
+            t.x[t.n++] = mc_const_floats(src[term]);
+        LAUNCH_EACH(be, sum_terms, n, mc_floats(dst), t, ctl_of(ctl));
     }
 }
 
@@ -119,9 +113,18 @@ void cuda_sgd(struct mc_backend *base, size_t n, const struct mc_sgd *s, const s
 {
     struct cuda *be = cuda_backend(base);
 
-    const struct sgd a = {data(s->p),   data(s->m),     data(s->grad), data(s->point),
-                          data(s->lrs), data(s->coefs), s->stride,     s->k,
-                          s->momentum,  s->decay,       s->nesterov,   cuda_skips(be)};
+    const struct sgd a = {mc_floats(s->p),
+                          mc_floats(s->m),
+                          mc_const_floats(s->grad),
+                          mc_const_floats(s->point),
+                          mc_const_floats(s->lrs),
+                          mc_const_floats(s->coefs),
+                          s->stride,
+                          s->k,
+                          s->momentum,
+                          s->decay,
+                          s->nesterov,
+                          cuda_skips(be)};
     cuda_report_bytes((s->point == s->p ? 5. : 6.) * 4 * (double)n);
     if (n % 4 == 0)
         launch_sgd<pack<float, 4>>(be, n, a, ctl_of(ctl));
@@ -165,11 +168,11 @@ void cuda_sumsq(struct mc_backend *base, size_t n, const struct mc_buf *x, doubl
 
     cuda_report_bytes(4. * (double)n);
     if (n % 4 == 0)
-        LAUNCH_BLOCKS(be, sum_squares, parts, n / 4, (const PACK(float, 4) *)data(x),
-                      cuda_parts(be), scale, (double *)acc->data + slot);
+        LAUNCH_BLOCKS(be, sum_squares, parts, n / 4, (const PACK(float, 4) *)mc_const_floats(x),
+                      cuda_parts(be), scale, mc_doubles(acc) + slot);
     else
-        LAUNCH_BLOCKS(be, sum_squares, parts, n, (const PACK(float, 1) *)data(x), cuda_parts(be),
-                      scale, (double *)acc->data + slot);
+        LAUNCH_BLOCKS(be, sum_squares, parts, n, (const PACK(float, 1) *)mc_const_floats(x),
+                      cuda_parts(be), scale, mc_doubles(acc) + slot);
     cuda_end_side(be);
 }
 
@@ -184,7 +187,7 @@ void cuda_gather(struct mc_backend *base, size_t n, struct mc_buf *dst, const st
 {
     struct cuda *be = cuda_backend(base);
 
-    LAUNCH_EACH(be, gather, n, data(dst), data(src), (const uint32_t *)index->data);
+    LAUNCH_EACH(be, gather, n, mc_floats(dst), mc_const_floats(src), (const uint32_t *)index->data);
 }
 
 /* This form leaves p unchanged, to the last bit, if p = anchor. */
@@ -202,5 +205,6 @@ void cuda_proximal(struct mc_backend *base, size_t n, struct mc_buf *p, const st
 {
     struct cuda *be = cuda_backend(base);
 
-    LAUNCH_EACH(be, proximal_step, n, data(p), data(anchor), data(lrs), nu, ctl_of(ctl));
+    LAUNCH_EACH(be, proximal_step, n, mc_floats(p), mc_const_floats(anchor), mc_const_floats(lrs),
+                nu, ctl_of(ctl));
 }

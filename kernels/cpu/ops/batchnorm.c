@@ -176,8 +176,8 @@ const struct cpu_op cpu_op_batchnorm = {
 void cpu_reestimate(struct mc_backend *be, const struct mc_graph *g, const struct mc_buf *acc,
                     struct mc_buf *stats)
 {
-    const double *a = (const double *)(const void *)acc->data;
-    float *s = cpu_floats(stats);
+    const double *a = (const double *)acc->data;
+    float *s = mc_floats(stats);
     const double images = a[2 * g->S];
 
     (void)be;
