@@ -4,28 +4,25 @@
  * where it overlaps no region that is alive at the same time. */
 #include "kernels/cpu/cpu.h"
 
+#include "libcommon/base/alloc.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { ALIGN = 64, HUGE_PAGE = 2 << 20 };
 
 size_t cpu_arena_add(struct cpu_arena *a, size_t bytes, size_t from, size_t to)
 {
-    if (a->n + 1 >= a->cap) {
-        const size_t cap = a->cap ? 2 * a->cap : 64;
-        struct cpu_region *regions = realloc(a->regions, cap * sizeof *regions);
-        if (!regions) {
-            a->failed = 1;
-            return 0;
-        }
-        a->regions = regions;
-        a->cap = cap;
-        if (!a->n)
-            memset(&a->regions[a->n++], 0, sizeof *regions);
+    const size_t n = a->n ? a->n : 1; /* region 0 has no memory */
+
+    if (mc_list_room(&a->regions, n, NULL)) {
+        a->failed = 1;
+        return 0;
     }
-    a->regions[a->n] = (struct cpu_region){(bytes + ALIGN - 1) / ALIGN * ALIGN, from, to, 0};
-    return a->n++;
+    a->regions[0] = (struct cpu_region){0};
+    a->regions[n] = (struct cpu_region){(bytes + ALIGN - 1) / ALIGN * ALIGN, from, to, 0};
+    a->n = n + 1;
+    return n;
 }
 
 void cpu_arena_extend(struct cpu_arena *a, size_t region, size_t from, size_t to)
@@ -68,11 +65,10 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
 {
     struct cpu_region **order = NULL;
     size_t top = ALIGN;
+    int rc = a->failed ? mc_no_memory(err) : mc_new(&order, a->n, err);
 
-    if (!a->failed)
-        order = malloc((a->n + 1) * sizeof(struct cpu_region *));
-    if (!order)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     for (size_t i = 0; i < a->n; i++)
         order[i] = &a->regions[i];
     qsort(order, a->n, sizeof(struct cpu_region *), by_bytes);
@@ -83,14 +79,11 @@ int cpu_arena_place(struct cpu_arena *a, struct mc_error *err)
     }
     free(order);
     a->bytes = top > HUGE_PAGE ? (top + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : top;
-    a->data = aligned_alloc(top > HUGE_PAGE ? HUGE_PAGE : ALIGN, a->bytes);
-    if (!a->data)
-        return mc_fail(err, MC_ENOMEM,
-                       "out of memory: a batch's activations and gradients need %zu MiB",
-                       a->bytes >> 20);
-    if (top > HUGE_PAGE)
-        (void)madvise(a->data, a->bytes, MADV_HUGEPAGE); /* advice only: fewer TLB misses */
-    return 0;
+    a->data = mc_alloc_large(a->bytes);
+    return a->data ? 0
+                   : mc_fail(err, MC_ENOMEM,
+                             "out of memory: a batch's activations and gradients need %zu MiB",
+                             a->bytes >> 20);
 }
 
 void cpu_arena_release(struct cpu_arena *a)

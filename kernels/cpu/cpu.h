@@ -149,7 +149,7 @@ struct cpu_region {
 };
 struct cpu_arena {
     struct cpu_region *regions;
-    size_t n, cap, bytes;
+    size_t n, bytes;
     int failed; /* out of memory while regions were added */
     unsigned char *data;
 };

@@ -13,6 +13,7 @@
 #include "kernels/cpu/cpu.h"
 
 #include "libcommon/assign/doubly_stochastic.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/permutation/soft_permutation.h"
 
 #include <assert.h>
@@ -84,13 +85,14 @@ static int packed(const struct set *p)
 
 static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
 {
-    if (!(a->spans = malloc((a->plan.n_uses + 1) * sizeof *a->spans)))
-        return mc_no_memory(err);
+    int rc = mc_new(&a->spans, a->plan.n_uses, err);
+
+    if (rc)
+        return rc;
     for (size_t i = 0; i < a->plan.n_uses; i++)
         a->n_parts += a->spans[i].n = split(&a->plan.uses[i], NULL);
-    a->sets = malloc((a->n_parts + 1) * sizeof *a->sets);
-    if (!a->sets)
-        return mc_no_memory(err);
+    if ((rc = mc_new(&a->sets, a->n_parts, err)))
+        return rc;
     a->n_parts = 0;
     for (int dim = 1; dim >= 0; dim--) {
         for (size_t i = 0; i < a->plan.n_uses; i++) {
@@ -114,22 +116,18 @@ static int plan_pieces(struct mc_soft_perm *a, struct mc_error *err)
 int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
                       struct mc_soft_perm **out, struct mc_error *err)
 {
-    struct mc_soft_perm *a = calloc(1, sizeof *a);
+    struct mc_soft_perm *a = NULL;
     size_t bands = 0;
-    int rc = 0;
+    int rc = mc_new(&a, 1, err);
 
-    if (!a)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     *a = (struct mc_soft_perm){.be = cpu_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         bands += (s->groups[k].size + ROWS - 1) / ROWS;
-    a->bands = malloc((bands + 1) * sizeof *a->bands);
-    a->mid = calloc(g->P + 1, sizeof *a->mid);
-    a->back = calloc(g->P + 1, sizeof *a->back);
-    if (!a->bands || !a->mid || !a->back) {
-        rc = mc_no_memory(err);
+    if ((rc = mc_new(&a->bands, bands, err)) || (rc = mc_new(&a->mid, g->P, err)) ||
+        (rc = mc_new(&a->back, g->P, err)))
         goto out;
-    }
     for (size_t k = 0; k < s->n_groups; k++) {
         const size_t size = s->groups[k].size;
         a->projected = size * size > a->projected ? size * size : a->projected;
@@ -138,11 +136,9 @@ int cpu_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const str
     }
     if ((rc = mc_soft_perm_plan(&a->plan, s, g, err)) || (rc = plan_pieces(a, err)))
         goto out;
-    a->pack = malloc(2 * (size_t)be->threads * a->pack_floats * sizeof *a->pack);
     a->projectors = (size_t)be->threads < s->n_groups ? (size_t)be->threads : s->n_groups;
-    a->project = malloc((a->projectors * a->projected + s->n_groups + 1) * sizeof *a->project);
-    if (!a->pack || !a->project)
-        rc = mc_no_memory(err);
+    if (!(rc = mc_new(&a->pack, 2 * (size_t)be->threads * a->pack_floats, err)))
+        rc = mc_new(&a->project, a->projectors * a->projected + s->n_groups, err);
 out:
     if (rc)
         cpu_soft_perm_free(a);

@@ -4,6 +4,7 @@
  * cpu/soft_permutation.c, but one use at a time. */
 #include "kernels/cuda/cuda.h"
 
+#include "libcommon/base/alloc.h"
 #include "libcommon/permutation/soft_permutation.h"
 
 #include <assert.h>
@@ -51,12 +52,12 @@ static int allocate_memory(struct mc_soft_perm *a, size_t largest, struct mc_err
 int cuda_soft_perm_new(struct mc_backend *be, const struct mc_graph *g, const struct mc_symmetry *s,
                        struct mc_soft_perm **out, struct mc_error *err)
 {
-    struct mc_soft_perm *a = calloc(1, sizeof *a);
+    struct mc_soft_perm *a = NULL;
     size_t largest = 1;
-    int rc = 0;
+    int rc = mc_new(&a, 1, err);
 
-    if (!a)
-        return mc_no_memory(err);
+    if (rc)
+        return rc;
     *a = (struct mc_soft_perm){.be = cuda_of(be), .g = g, .s = s};
     for (size_t k = 0; k < s->n_groups; k++)
         largest = s->groups[k].size > largest ? s->groups[k].size : largest;
