@@ -2,6 +2,7 @@
  *
  * JPEG by libjpeg-turbo, PNG by libpng. */
 #include "formats/datasets/picture.h"
+#include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 
 #include <errno.h>
@@ -20,18 +21,6 @@ void mc_picture_release(struct mc_picture *p)
     free(p->quads);
     free(p->rows);
     memset(p, 0, sizeof *p);
-}
-
-int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err)
-{
-    if (bytes <= *size)
-        return 0;
-    free(*b);
-    *size = 0;
-    if (!(*b = malloc(bytes)))
-        return mc_fail(err, MC_ENOMEM, "out of memory: %zu bytes", bytes);
-    *size = bytes;
-    return 0;
 }
 
 /* Check a size before decoding: a tiny file can announce any size. can_hold: pixels that this file
@@ -53,7 +42,7 @@ static int set_size(struct mc_picture *p, const char *name, uint64_t width, uint
                        name, (unsigned long long)width, (unsigned long long)height);
     p->width = (int)width;
     p->height = (int)height;
-    return mc_picture_room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
+    return mc_buffer_room(&p->rgb, &p->rgb_size, (size_t)(width * height) * 3, err);
 }
 
 /* Report a decoder's message. Both decoders describe a lack of memory in many ways; errno does
@@ -105,7 +94,7 @@ static int decode_jpeg(struct mc_picture *p, const char *name, const uint8_t *fi
         return rc;
     const size_t pixels = (size_t)width * (size_t)height;
     const int inks = space == TJCS_CMYK || space == TJCS_YCCK;
-    if (inks && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
+    if (inks && (rc = mc_buffer_room(&p->quads, &p->quads_size, pixels * 4, err)))
         return rc;
     if (tjDecompress2(p->jpeg, file, (unsigned long)bytes, inks ? p->quads : p->rgb, width, 0,
                       height, inks ? TJPF_CMYK : TJPF_RGB, JPEG_FLAGS))
@@ -171,7 +160,7 @@ static int decode_png(struct mc_picture *p, const char *name, uint8_t *file, siz
     if ((rc = set_size(p, name, png.width, png.height, png_pixels(file, bytes), err)))
         goto out;
     const size_t pixels = (size_t)p->width * (size_t)p->height;
-    if (alpha && (rc = mc_picture_room(&p->quads, &p->quads_size, pixels * 4, err)))
+    if (alpha && (rc = mc_buffer_room(&p->quads, &p->quads_size, pixels * 4, err)))
         goto out;
     png.format = alpha ? PNG_FORMAT_RGBA : PNG_FORMAT_RGB;
     if (!png_image_finish_read(&png, NULL, alpha ? p->quads : p->rgb, 0, NULL) ||
@@ -209,7 +198,7 @@ int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err
                      MC_PICTURE_MAX_FILE >> 20);
         goto out;
     }
-    if ((rc = mc_picture_room(&p->file, &p->file_size, (size_t)bytes, err)))
+    if ((rc = mc_buffer_room(&p->file, &p->file_size, (size_t)bytes, err)))
         goto out;
     ssize_t have = mc_file_read_all(fd, p->file, (size_t)bytes);
     rc = have < 0 ? mc_fail(err, MC_EFAIL, "%s: cannot read: %s", path, strerror(errno))

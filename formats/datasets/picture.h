@@ -43,9 +43,6 @@ MC_USE_RESULT int mc_picture_decode(struct mc_picture *p, const char *name, uint
 /* The same for a path. A missing file is MC_EINPUT, an unreadable one MC_EFAIL. */
 MC_USE_RESULT int mc_picture_read(struct mc_picture *p, const char *path, struct mc_error *err);
 
-/* Private to picture*.c: make room for `bytes` bytes. Contents are lost. MC_ENOMEM. */
-MC_USE_RESULT int mc_picture_room(uint8_t **b, size_t *size, size_t bytes, struct mc_error *err);
-
 /* Resize the decoded picture's shorter side to `size` (1 to MC_PICTURE_MAX_SIZE), bit for bit as
  * PIL's antialiased bilinear filter, and crop the middle square: torchvision's Resize(size) and
  * CenterCrop(size). out: (3, size, size). MC_ENOMEM. */

@@ -102,7 +102,7 @@ int mc_picture_square(struct mc_picture *p, int size, uint8_t *out, struct mc_er
         (rc = axis_init(&down, p->height, h, top, size, err)))
         goto out;
     const size_t y0 = (size_t)down.first[0], end = (size_t)(down.first[n - 1] + down.count[n - 1]);
-    if ((rc = mc_picture_room(&p->rows, &p->rows_size, (end - y0) * n * 3, err)))
+    if ((rc = mc_buffer_room(&p->rows, &p->rows_size, (end - y0) * n * 3, err)))
         goto out;
     for (size_t y = y0; y < end; y++)
         for (size_t x = 0; x < n; x++)

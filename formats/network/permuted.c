@@ -14,17 +14,6 @@ int mc_permuted_open(struct mc_permuted *p, const struct mc_perm *perm, const st
     return rc ? rc : mc_uses_in_order(s, g, &p->uses, &p->n, err);
 }
 
-/* Make room for `bytes` bytes, whose old contents are lost. */
-static int room(char **buffer, size_t *have, size_t bytes, struct mc_error *err)
-{
-    if (bytes <= *have)
-        return 0;
-    free(*buffer);
-    *buffer = malloc(bytes);
-    *have = *buffer ? bytes : 0;
-    return *buffer ? 0 : mc_no_memory(err);
-}
-
 /* Find the uses [*from, *to) of tensor i. */
 static void find_uses(const struct mc_permuted *p, const struct mc_graph *g, size_t i, size_t *from,
                       size_t *to)
@@ -50,13 +39,13 @@ int mc_permuted_copy(struct mc_permuted *p, struct mc_values *v, size_t i, struc
     find_uses(p, v->curve.graph, i, &from, &end);
     if (from == end)
         return mc_values_copy(v, i, w, to, err);
-    if ((rc = room(&p->tensor, &p->tensor_bytes, bytes, err)) ||
+    if ((rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, bytes, err)) ||
         (rc = mc_values_read(v, i, p->tensor, bytes, err)))
         return rc;
     for (; from < end && !rc; from++) {
         struct mc_unit_layout layout = p->uses[from].layout;
         layout.base -= mc_values_param(v, i)->offset;
-        if (!(rc = room(&p->copy, &p->copy_bytes, layout.k * layout.m * size, err)))
+        if (!(rc = mc_buffer_room(&p->copy, &p->copy_bytes, layout.k * layout.m * size, err)))
             mc_units_permute(&layout, p->perm->perm[p->uses[from].group], 0, size, p->tensor,
                              p->copy);
     }

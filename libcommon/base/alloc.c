@@ -29,6 +29,20 @@ int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err)
     return 0;
 }
 
+int mc_buffer_room(void *buffer, size_t *have, size_t bytes, struct mc_error *err)
+{
+    void *p = NULL;
+
+    if (bytes <= *have)
+        return 0;
+    memcpy(&p, buffer, sizeof p);
+    free(p);
+    p = malloc(bytes);
+    memcpy(buffer, &p, sizeof p);
+    *have = p ? bytes : 0;
+    return p ? 0 : mc_no_memory(err);
+}
+
 void *mc_alloc_large(size_t size)
 {
     enum { ALIGN = 64, HUGE_PAGE = 1 << 21 };

@@ -18,6 +18,10 @@
 /* Return uninitialised memory, aligned to 64 bytes and in huge pages if it fills one, or NULL. */
 void *mc_alloc_large(size_t size);
 
+/* Make room for `bytes` bytes in *buffer (buffer: the address of a pointer), which has *have. Old
+ * contents are lost. Returns 0, or MC_ENOMEM with *buffer NULL and *have 0. */
+MC_USE_RESULT int mc_buffer_room(void *buffer, size_t *have, size_t bytes, struct mc_error *err);
+
 /* Implementations of the macros. `array` and `list` are addresses of pointers to any object type. */
 MC_USE_RESULT int mc_new_items(void *array, size_t n, size_t size, struct mc_error *err);
 MC_USE_RESULT int mc_list_items(void *list, size_t n, size_t size, struct mc_error *err);
