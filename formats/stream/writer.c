@@ -27,13 +27,12 @@ struct mc_writer {
     struct mc_error failure;
 };
 
-static int fail(struct mc_writer *w, struct mc_error *now, struct mc_error *err)
+/* Return the first failure, or 0. */
+static int failed(const struct mc_writer *w, struct mc_error *err)
 {
-    w->failed = now->code;
-    w->failure = *now;
-    if (err)
-        *err = *now;
-    return now->code;
+    if (w->failed && err)
+        *err = w->failure;
+    return w->failed;
 }
 
 static int emit_hashed(struct mc_writer *w, const void *data, size_t n, struct mc_error *err)
@@ -213,16 +212,11 @@ static int add_data(struct mc_writer *w, const void *data, size_t bytes, struct 
     return rc;
 }
 
-static int failed_before(const struct mc_writer *w, struct mc_error *err)
-{
-    if (w->failed && err)
-        *err = w->failure;
-    return w->failed;
-}
-
 static uint64_t row_bytes_of(const struct mc_writer *w, size_t i)
 {
-    return mc_tensor_row_elems(&w->tensors[i]) * mc_dtype_size(w->tensors[i].dtype);
+    return i < w->n_tensors
+               ? mc_tensor_row_elems(&w->tensors[i]) * mc_dtype_size(w->tensors[i].dtype)
+               : 1;
 }
 
 static uint64_t rows_left(const struct mc_writer *w, size_t i)
@@ -230,61 +224,43 @@ static uint64_t rows_left(const struct mc_writer *w, size_t i)
     return i < w->n_tensors ? mc_tensor_rows(&w->tensors[i]) - w->rows_written[i] : 0;
 }
 
+/* Write bytes of tensor i: the open record's rest, then records of up to `rows` rows in all. */
+static int write_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data, size_t bytes,
+                      struct mc_error *err)
+{
+    const uint64_t row = row_bytes_of(w, i);
+    const char *p = data;
+
+    if (!w->failed && bytes > w->left + rows * row)
+        w->failed = mc_fail(&w->failure, MC_EUSAGE, "%s: more rows than announced",
+                            mc_encoder_name(w->encoder));
+    for (size_t part = 0; bytes && !w->failed; p += part, bytes -= part) {
+        if (!w->left) {
+            const uint64_t n = MC_CUT / row < rows ? MC_CUT / row : rows;
+            w->failed = begin_record(w, i, n, n * row, &w->failure);
+            rows -= n;
+        }
+        part = bytes < w->left ? bytes : (size_t)w->left;
+        if (!w->failed)
+            w->failed = add_data(w, p, part, &w->failure);
+    }
+    return failed(w, err);
+}
+
 int mc_writer_bytes(struct mc_writer *w, size_t i, const void *data, size_t bytes,
                     struct mc_error *err)
 {
-    struct mc_error now = {0};
-    const char *p = data;
-
-    if (failed_before(w, err))
-        return w->failed;
-    while (bytes) {
-        const uint64_t row = i < w->n_tensors ? row_bytes_of(w, i) : 0;
-        uint64_t n = row ? MC_CUT / row : 0;
-        n = n < rows_left(w, i) ? n : rows_left(w, i);
-        if (!w->left && !n) {
-            mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_encoder_name(w->encoder));
-            return fail(w, &now, err);
-        }
-        if (!w->left && begin_record(w, i, n, n * row, &now))
-            return fail(w, &now, err);
-        const size_t part = bytes < w->left ? bytes : (size_t)w->left;
-        if (add_data(w, p, part, &now))
-            return fail(w, &now, err);
-        p += part;
-        bytes -= part;
-    }
-    return 0;
+    return write_rows(w, i, rows_left(w, i), data, bytes, err);
 }
 
 int mc_writer_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *data,
                    struct mc_error *err)
 {
-    struct mc_error now = {0};
-    const char *p = data;
+    const uint64_t left = rows_left(w, i);
 
-    if (failed_before(w, err))
-        return w->failed;
-    if (i >= w->n_tensors || w->left || rows > rows_left(w, i)) {
-        mc_fail(&now, MC_EUSAGE, "%s: more rows than announced", mc_encoder_name(w->encoder));
-        return fail(w, &now, err);
-    }
-    const uint64_t row_bytes = row_bytes_of(w, i);
-    if (!row_bytes) {
-        w->rows_written[i] += rows;
-        return 0;
-    }
-    while (rows) {
-        uint64_t n = MC_CUT / row_bytes;
-        if (n > rows)
-            n = rows;
-        if (begin_record(w, i, n, n * row_bytes, &now) ||
-            add_data(w, p, (size_t)(n * row_bytes), &now))
-            return fail(w, &now, err);
-        p += n * row_bytes;
-        rows -= n;
-    }
-    return 0;
+    assert(!w->left || w->failed);
+    return write_rows(w, i, left < rows ? left : rows, data, (size_t)(rows * row_bytes_of(w, i)),
+                      err);
 }
 
 int mc_writer_tensor(struct mc_writer *w, size_t i, const void *data, struct mc_error *err)
@@ -319,10 +295,8 @@ out:
 int mc_writer_close(struct mc_writer *w, char *id, struct mc_error *err)
 {
     char content_id[MC_ID_LEN];
-    int rc = w->failed;
+    int rc = failed(w, err);
 
-    if (rc && err)
-        *err = w->failure;
     if (!rc)
         rc = write_end(w, content_id, err);
     if (!rc) {
