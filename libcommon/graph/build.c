@@ -129,27 +129,14 @@ int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int b
                                 .bias_init = bias_init});
 }
 
-/* A norm with weights of one and biases of zero. */
-static int norm(struct mc_graph *g, const char *name, int in, struct mc_node n)
-{
-    n.weight_init = MC_INIT_ONE;
-    n.bias_init = MC_INIT_ZERO;
-    return add(g, name, in, n);
-}
-
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps)
 {
-    return norm(g, name, in, (struct mc_node){.op = MC_OP_BATCHNORM, .eps = eps, .momentum = .1f});
-}
-
-int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps)
-{
-    return norm(g, name, in, (struct mc_node){.op = MC_OP_LAYERNORM, .eps = eps});
-}
-
-int mc_graph_groupnorm(struct mc_graph *g, const char *name, int in, int groups, float eps)
-{
-    return norm(g, name, in, (struct mc_node){.op = MC_OP_GROUPNORM, .groups = groups, .eps = eps});
+    return add(g, name, in,
+               (struct mc_node){.op = MC_OP_BATCHNORM,
+                                .eps = eps,
+                                .momentum = .1f,
+                                .weight_init = MC_INIT_ONE,
+                                .bias_init = MC_INIT_ZERO});
 }
 
 int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in)
@@ -160,11 +147,6 @@ int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in)
 int mc_graph_relu(struct mc_graph *g, const char *name, int in)
 {
     return mc_graph_plain(g, name, MC_OP_RELU, in);
-}
-
-int mc_graph_activation(struct mc_graph *g, const char *name, enum mc_op op, int in, float factor)
-{
-    return add(g, name, in, (struct mc_node){.op = op, .factor = factor});
 }
 
 static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *in, int count)
@@ -182,11 +164,6 @@ static int join(struct mc_graph *g, const char *name, enum mc_op op, const int *
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n)
 {
     return join(g, name, MC_OP_ADD, in, n);
-}
-
-int mc_graph_mul(struct mc_graph *g, const char *name, int a, int b)
-{
-    return join(g, name, MC_OP_MUL, (int[]){a, b}, 2);
 }
 
 int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n)
@@ -213,15 +190,6 @@ int mc_graph_globalpool(struct mc_graph *g, const char *name, int in)
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w)
 {
     return add(g, name, in, (struct mc_node){.op = MC_OP_ADAPTPOOL, .h = out_h, .w = out_w});
-}
-
-int mc_graph_pad(struct mc_graph *g, const char *name, int in, const int before[3],
-                 const int after[3])
-{
-    return add(g, name, in,
-               (struct mc_node){.op = MC_OP_PAD,
-                                .before = {before[0], before[1], before[2]},
-                                .after = {after[0], after[1], after[2]}});
 }
 
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in)

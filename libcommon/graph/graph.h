@@ -143,29 +143,21 @@ int mc_graph_conv(struct mc_graph *g, const char *name, int in, int out, struct 
 int mc_graph_linear(struct mc_graph *g, const char *name, int in, int out, int bias,
                     enum mc_init init, enum mc_init bias_init);
 int mc_graph_batchnorm(struct mc_graph *g, const char *name, int in, float eps);
-int mc_graph_layernorm(struct mc_graph *g, const char *name, int in, float eps);
-int mc_graph_groupnorm(struct mc_graph *g, const char *name, int in, int groups, float eps);
 int mc_graph_relu(struct mc_graph *g, const char *name, int in);
-/* An activation of op_list.h. factor: its setting, ignored if it has none. */
-int mc_graph_activation(struct mc_graph *g, const char *name, enum mc_op op, int in, float factor);
 /* A node with one input and no settings: an activation without a setting, scale (ones),
  * globalpool, flatten. */
 int mc_graph_plain(struct mc_graph *g, const char *name, enum mc_op op, int in);
 int mc_graph_add(struct mc_graph *g, const char *name, const int *in, int n);
-int mc_graph_mul(struct mc_graph *g, const char *name, int a, int b);
 int mc_graph_concat(struct mc_graph *g, const char *name, const int *in, int n);
 int mc_graph_pool(struct mc_graph *g, const char *name, enum mc_op op, int in, int kernel,
                   int stride, int pad, int ceil_mode); /* max or average */
 int mc_graph_globalpool(struct mc_graph *g, const char *name, int in);
 int mc_graph_adaptpool(struct mc_graph *g, const char *name, int in, int out_h, int out_w);
-/* before, after: zeros of each side, as channels, height, width. */
-int mc_graph_pad(struct mc_graph *g, const char *name, int in, const int before[3],
-                 const int after[3]);
 int mc_graph_flatten(struct mc_graph *g, const char *name, int in);
 int mc_graph_dropout(struct mc_graph *g, const char *name, int in, float p);
 int mc_graph_loss(struct mc_graph *g, const char *name, int logits, float weight, int train_only);
 
-/* Append *n; the functions above call this. The caller sets the op, inputs and settings (c for conv
+/* Append *n; the functions above call this, and graph files, which have more operations. The caller sets the op, inputs and settings (c for conv
  * and linear; c, h, w for normalise; h and w for adaptive pooling). The shape is inferred. */
 int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n);
 

@@ -6,6 +6,7 @@
 #define MC_TEST_NODES_H
 
 #include "tests/gpu/pair.h"
+#include "tests/unit/builders.h"
 
 struct shape {
     int c, h, w, batch;

@@ -9,6 +9,7 @@
 
 #include "kernels/cpu/cpu.h"
 #include "tests/parity/gradients.h"
+#include "tests/unit/builders.h"
 
 enum { PROJECTIONS = 64 };
 

@@ -7,6 +7,7 @@
 
 #include "kernels/backend.h"
 #include "libcommon/base/rng.h"
+#include "tests/unit/builders.h"
 
 #include <assert.h>
 #include <math.h>

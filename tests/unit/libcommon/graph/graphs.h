@@ -6,6 +6,7 @@
 
 #include "libcommon/graph/graph.h"
 #include "libcommon/nets/nets.h"
+#include "tests/unit/builders.h"
 #include "tests/unit/must.h"
 
 static const struct mc_net_spec CIFAR = {
