@@ -329,10 +329,9 @@ static size_t row_at(const struct cpu_conv *c, size_t o, size_t row, size_t wide
     return o * wide + o / (size_t)(c->s.oc / c->s.groups) % (size_t)c->merged * row;
 }
 
-static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, void *work)
+static void weights_in(struct cpu_conv *c, struct pass *p, const float *flat, float *padded)
 {
     size_t wide, row = row_of(c, p, &wide);
-    float *padded = place(c, p, flat, work);
 
     if (p->padded_bytes)
         memset(padded, 0, (size_t)c->dnnl_shape.oc * wide * sizeof *flat);
@@ -352,37 +351,32 @@ static void weights_out(struct cpu_conv *c, struct pass *p, float *flat, const f
         memcpy(flat + o * row, padded + row_at(c, o, row, wide), row * sizeof *flat);
 }
 
-/* Run oneDNN's primitive after its weights have been copied. bias may be NULL. */
-static void run(struct cpu_conv *c, enum mc_pass pass, const float *first, const float *second,
-                const float *bias)
+/* Run oneDNN's primitive. */
+static void run(struct cpu_conv *c, enum mc_pass pass, const struct cpu_tensors *t)
 {
     static const int names[MC_N_PASSES][3] = {
         [MC_PASS_FORWARD] = {DNNL_ARG_SRC, DNNL_ARG_DST, DNNL_ARG_WEIGHTS},
         [MC_PASS_DATA] = {DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS},
         [MC_PASS_WEIGHTS] = {DNNL_ARG_SRC, DNNL_ARG_DIFF_DST, DNNL_ARG_DIFF_WEIGHTS},
     };
-    const struct pass *p = &c->pass[pass];
+    const int data = pass == MC_PASS_DATA, has_bias = pass == MC_PASS_FORWARD && c->s.bias;
+    struct pass *p = &c->pass[pass];
+    float *padded = place(c, p, t->weight, t->work);
 
-    point(c->be, p->data[0], first);
-    point(c->be, p->data[1], second);
-    if (bias)
-        point(c->be, c->bias, bias);
-    execute(c->be, p->run, bias ? 5 : 4,
+    if (pass != MC_PASS_WEIGHTS)
+        weights_in(c, p, t->weight, padded);
+    point(c->be, p->data[0], data ? t->y : t->x);
+    point(c->be, p->data[1], data ? t->x : t->y);
+    if (has_bias)
+        point(c->be, c->bias, t->bias);
+    execute(c->be, p->run, has_bias ? 5 : 4,
             (dnnl_exec_arg_t[]){{names[pass][0], p->data[0]},
                                 {names[pass][1], p->data[1]},
                                 {names[pass][2], p->weights},
                                 {DNNL_ARG_SCRATCHPAD, p->scratch},
                                 {DNNL_ARG_BIAS, c->bias}});
-}
-
-/* Compute forward or the data's gradient. */
-static void convolve(struct cpu_conv *c, enum mc_pass pass, const float *from, const float *weight,
-                     const float *bias, float *to, void *work)
-{
-    struct pass *p = &c->pass[pass];
-
-    weights_in(c, p, weight, work);
-    run(c, pass, from, to, bias);
+    if (pass == MC_PASS_WEIGHTS)
+        weights_out(c, p, t->weight, padded);
 }
 
 struct cpu_native *cpu_conv_native(struct cpu_conv *c, enum mc_pass pass)
@@ -390,39 +384,12 @@ struct cpu_native *cpu_conv_native(struct cpu_conv *c, enum mc_pass pass)
     return &c->pass[pass].native;
 }
 
-void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
-                      float *y, void *work)
+void cpu_conv_run(struct cpu_conv *c, enum mc_pass pass, const struct cpu_tensors *t)
 {
-    const struct cpu_native *native = &c->pass[MC_PASS_FORWARD].native;
-
-    bias = c->s.bias ? bias : NULL;
-    if (native->by == CPU_DIRECT)
-        convolve(c, MC_PASS_FORWARD, x, weight, bias, y, work);
-    else
-        cpu_native_forward(c->be, native, &c->s, x, weight, bias, y, work);
-}
-
-void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
-                            void *work)
-{
-    const struct cpu_native *native = &c->pass[MC_PASS_DATA].native;
+    const struct cpu_native *native = &c->pass[pass].native;
 
     if (native->by == CPU_DIRECT)
-        convolve(c, MC_PASS_DATA, dy, weight, NULL, dx, work);
+        run(c, pass, t);
     else
-        cpu_native_backward_data(c->be, native, &c->s, dy, weight, dx, work);
-}
-
-void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
-                               void *work)
-{
-    struct pass *p = &c->pass[MC_PASS_WEIGHTS];
-
-    if (p->native.by != CPU_DIRECT) {
-        cpu_native_backward_weights(c->be, &p->native, &c->s, x, dy, dweight, work);
-        return;
-    }
-    const float *padded = place(c, p, dweight, work);
-    run(c, MC_PASS_WEIGHTS, x, dy, NULL);
-    weights_out(c, p, dweight, padded);
+        cpu_native_run(c->be, native, &c->s, pass, t);
 }

@@ -71,17 +71,6 @@ int cpu_native_fuses(const struct cpu_native *native, enum mc_pass pass)
            (pass == MC_PASS_WEIGHTS || native->wino.rows % native->wino.tiles_h == 0);
 }
 
-static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
-                     const float *x, const float *weight, const float *y, void *work)
-{
-    float *const to[] = {(float *)(uintptr_t)x, (float *)(uintptr_t)weight, (float *)(uintptr_t)y};
-
-    if (cpu_is_plain(s, pass))
-        cpu_unfolded(be, s, pass, to[0], to[1], to[2], work);
-    else
-        cpu_products(be, s, pass, to[0], to[1], to[2], work);
-}
-
 /* Set every output pixel to the biases, or to 0. */
 static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const float *bias, float *y)
 {
@@ -98,69 +87,56 @@ static void fill(const struct cpu *be, const struct cpu_conv_shape *s, const flo
         }
 }
 
-static float *wino_scratch(const struct cpu_native *native, void *work)
+static void winograd(struct cpu *be, const struct cpu_wino *w, const struct cpu_conv_shape *s,
+                     enum mc_pass pass, const struct cpu_tensors *t, float *scratch)
 {
-    return (float *)work + native->weights_bytes / sizeof(float);
-}
+    const size_t ic = (size_t)s->ic, oc = (size_t)s->oc;
+    const int data = pass == MC_PASS_DATA;
 
-/* The convolution forward, or the data's gradient if `data`. */
-static void winograd(struct cpu *be, const struct cpu_native *native,
-                     const struct cpu_conv_shape *s, int data, const float *from,
-                     const float *weight, float *to, void *work)
-{
-    be->k->wino_weights_in(&native->wino, (size_t)(data ? s->oc : s->ic),
-                           (size_t)(data ? s->ic : s->oc), data, weight, work);
-    be->k->wino_conv(&native->wino, from, work, to, wino_scratch(native, work));
-}
-
-void cpu_native_forward(struct cpu *be, const struct cpu_native *native,
-                        const struct cpu_conv_shape *s, const float *x, const float *weight,
-                        const float *bias, float *y, void *work)
-{
-    const struct mc_window w = cpu_conv_window(s);
-
-    if (native->by == CPU_WINOGRAD) {
-        winograd(be, native, s, 0, x, weight, y, work);
-    } else if (native->by == CPU_DEPTHWISE) {
-        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, 0, x, weight, bias, y);
+    if (pass == MC_PASS_WEIGHTS) {
+        be->k->wino_grad(w, t->x, t->y, t->work, scratch);
+        be->k->wino_weights_out(w, ic, oc, t->work, (size_t)be->base.threads, t->weight);
     } else {
-        fill(be, s, bias, y);
-        multiply(be, s, MC_PASS_FORWARD, x, weight, y, work);
+        be->k->wino_weights_in(w, data ? oc : ic, data ? ic : oc, data, t->weight, t->work);
+        be->k->wino_conv(w, data ? t->y : t->x, t->work, data ? t->x : t->y, scratch);
     }
 }
 
-void cpu_native_backward_data(struct cpu *be, const struct cpu_native *native,
-                              const struct cpu_conv_shape *s, const float *dy, const float *weight,
-                              float *dx, void *work)
+static void depthwise(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                      const struct cpu_tensors *t)
 {
     const struct mc_window w = cpu_conv_window(s);
+    const size_t n = (size_t)s->n, c = (size_t)s->ic;
 
-    if (native->by == CPU_WINOGRAD) {
-        winograd(be, native, s, 1, dy, weight, dx, work);
-    } else if (native->by == CPU_DEPTHWISE) {
-        be->k->depthwise((size_t)s->n, (size_t)s->ic, &w, 1, dy, weight, NULL, dx);
-    } else {
-        const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
-        const size_t channels = ((size_t)s->ic + b - 1) / b * b;
-        memset(dx, 0, (size_t)s->n * channels * (size_t)(s->ih * s->iw) * sizeof *dx);
-        multiply(be, s, MC_PASS_DATA, dx, weight, dy, work);
-    }
+    if (pass == MC_PASS_FORWARD)
+        be->k->depthwise(n, c, &w, 0, t->x, t->weight, s->bias ? t->bias : NULL, t->y);
+    else if (pass == MC_PASS_DATA)
+        be->k->depthwise(n, c, &w, 1, t->y, t->weight, NULL, t->x);
+    else
+        be->k->depthwise_grad(n, c, &w, t->x, t->y, t->weight);
 }
 
-void cpu_native_backward_weights(struct cpu *be, const struct cpu_native *native,
-                                 const struct cpu_conv_shape *s, const float *x, const float *dy,
-                                 float *dweight, void *work)
+static void products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                     const struct cpu_tensors *t)
 {
-    const struct cpu_kernels *k = be->k;
-    const struct mc_window w = cpu_conv_window(s);
+    const size_t b = s->plain_grad ? 1 : (size_t)be->k->block;
+    const size_t channels = ((size_t)s->ic + b - 1) / b * b;
 
-    if (native->by == CPU_WINOGRAD) {
-        k->wino_grad(&native->wino, x, dy, work, wino_scratch(native, work));
-        k->wino_weights_out(&native->wino, (size_t)s->ic, (size_t)s->oc, work,
-                            (size_t)be->base.threads, dweight);
-    } else if (native->by == CPU_DEPTHWISE) {
-        k->depthwise_grad((size_t)s->n, (size_t)s->ic, &w, x, dy, dweight);
-    } else {
-        multiply(be, s, MC_PASS_WEIGHTS, x, dweight, dy, work);
-    }
+    if (pass == MC_PASS_FORWARD)
+        fill(be, s, s->bias ? t->bias : NULL, t->y);
+    else if (pass == MC_PASS_DATA)
+        memset(t->x, 0, (size_t)s->n * channels * (size_t)(s->ih * s->iw) * sizeof *t->x);
+    (cpu_is_plain(s, pass) ? cpu_unfolded : cpu_products)(be, s, pass, t);
+}
+
+void cpu_native_run(struct cpu *be, const struct cpu_native *native, const struct cpu_conv_shape *s,
+                    enum mc_pass pass, const struct cpu_tensors *t)
+{
+    if (native->by == CPU_WINOGRAD)
+        winograd(be, &native->wino, s, pass, t,
+                 (float *)t->work + native->weights_bytes / sizeof(float));
+    else if (native->by == CPU_DEPTHWISE)
+        depthwise(be, s, pass, t);
+    else
+        products(be, s, pass, t);
 }

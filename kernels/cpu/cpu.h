@@ -86,12 +86,14 @@ void cpu_conv_free(struct cpu_conv *c);
 /* Name of the implementation of a pass, ours or oneDNN's; "" if the pass is not computed. */
 const char *cpu_conv_implementation(const struct cpu_conv *c, enum mc_pass pass);
 size_t cpu_conv_work(const struct cpu_conv *c); /* bytes */
-void cpu_conv_forward(struct cpu_conv *c, const float *x, const float *weight, const float *bias,
-                      float *y, void *work);
-void cpu_conv_backward_data(struct cpu_conv *c, const float *dy, const float *weight, float *dx,
-                            void *work);
-void cpu_conv_backward_weights(struct cpu_conv *c, const float *x, const float *dy, float *dweight,
-                               void *work);
+/* The tensors of a pass: backward, y and the result are gradients. It reads two of x, weight and y
+ * and writes the third. */
+struct cpu_tensors {
+    float *x, *weight, *y;
+    const float *bias; /* forward, if the shape has one */
+    void *work;
+};
+void cpu_conv_run(struct cpu_conv *c, enum mc_pass pass, const struct cpu_tensors *t);
 
 /* ---- our algorithms of a convolution (conv_native.c, products.c, unfolded.c) ------------- */
 struct cpu_native {
@@ -111,23 +113,16 @@ int cpu_native_supports(struct cpu *be, const struct cpu_conv_shape *s, enum mc_
                         enum cpu_algorithm by, struct cpu_native *native);
 /* Returns whether the pass can compute a kernel of a batch norm, native->wino.norm. */
 int cpu_native_fuses(const struct cpu_native *native, enum mc_pass pass);
-void cpu_native_forward(struct cpu *be, const struct cpu_native *native,
-                        const struct cpu_conv_shape *s, const float *x, const float *weight,
-                        const float *bias, float *y, void *work);
-void cpu_native_backward_data(struct cpu *be, const struct cpu_native *native,
-                              const struct cpu_conv_shape *s, const float *dy, const float *weight,
-                              float *dx, void *work);
-void cpu_native_backward_weights(struct cpu *be, const struct cpu_native *native,
-                                 const struct cpu_conv_shape *s, const float *x, const float *dy,
-                                 float *dweight, void *work);
-/* Matrix products, for blocked activations and for pixels (N,C,H,W). A pass reads two of x, weight
- * and y. It adds its result to x or y, or writes it to weight. */
+void cpu_native_run(struct cpu *be, const struct cpu_native *native, const struct cpu_conv_shape *s,
+                    enum mc_pass pass, const struct cpu_tensors *t);
+/* Matrix products, for blocked activations and for pixels (N,C,H,W). A pass adds its result to x or
+ * y, or writes it to weight. */
 size_t cpu_products_work(struct cpu *be, const struct cpu_conv_shape *s); /* bytes */
-void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
-                  float *weight, float *y, void *work);
+void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                  const struct cpu_tensors *t);
 size_t cpu_unfolded_work(const struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass);
-void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
-                  float *weight, float *y, void *work);
+void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                  const struct cpu_tensors *t);
 
 /* ---- choice of algorithms (algorithms.c) --------------------------------------------------------
  * The committed table algorithms.tsv, written by `make tune`, has one line per instruction set,

@@ -159,24 +159,24 @@ static void transpose(const struct cpu_conv_shape *s, int to_elements, float *we
                 weight[i * all + t] = matrices[t * size + i];
 }
 
-void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
-                  float *weight, float *y, void *work)
+void cpu_products(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                  const struct cpu_tensors *t)
 {
     struct products p;
     const int apart = elements(s) > 1;
 
     set_up(&p, be, s);
     p.pass = pass;
-    p.weights = apart ? work : weight;
-    p.in_rows = (float *)work + weights_room(s);
+    p.weights = apart ? t->work : t->weight;
+    p.in_rows = (float *)t->work + weights_room(s);
     p.out_rows = p.in_rows + rows_room(&p, p.in.channels);
     /* products leave the padding of the rows unwritten */
-    memset(p.in_rows, 0, rows_room(&p, p.in.channels + p.out.channels) * sizeof *x);
+    memset(p.in_rows, 0, rows_room(&p, p.in.channels + p.out.channels) * sizeof *p.in_rows);
     if (pass == MC_PASS_WEIGHTS)
-        memset(p.weights, 0, elements(s) * weights_per_element(s) * sizeof *weight);
+        memset(p.weights, 0, elements(s) * weights_per_element(s) * sizeof *p.weights);
     else if (apart)
-        transpose(s, 1, weight, p.weights);
-    run(&p, x, y);
+        transpose(s, 1, t->weight, p.weights);
+    run(&p, t->x, t->y);
     if (pass == MC_PASS_WEIGHTS && apart)
-        transpose(s, 0, weight, p.weights);
+        transpose(s, 0, t->weight, p.weights);
 }

@@ -83,35 +83,35 @@ static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pas
     }
 }
 
-void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass, float *x,
-                  float *weight, float *y, void *work)
+void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass pass,
+                  const struct cpu_tensors *t)
 {
     const size_t b = (size_t)be->k->block, threads = (size_t)be->base.threads;
     const size_t nx = (size_t)s->ic * (size_t)s->ih * (size_t)s->iw;
     const size_t ny = ((size_t)s->oc + b - 1) / b * b * (size_t)s->oh * (size_t)s->ow;
     const size_t nw = (size_t)s->oc * weights_of_output(s);
-    float *sums = (float *)work + threads * image_room(s);
+    float *sums = (float *)t->work + threads * image_room(s);
 
     if (pass == MC_PASS_WEIGHTS)
         memset(sums, 0, threads * nw * sizeof *sums);
 #pragma omp parallel num_threads((int)threads)
     {
         const size_t me = (size_t)omp_get_thread_num();
-        float *matrix = (float *)work + me * image_room(s);
-        float *w = pass == MC_PASS_WEIGHTS ? sums + me * nw : weight;
+        float *matrix = (float *)t->work + me * image_room(s);
+        float *w = pass == MC_PASS_WEIGHTS ? sums + me * nw : t->weight;
 #pragma omp for schedule(static)
         for (int i = 0; i < s->n; i++) {
-            float *image = x + (size_t)i * nx;
+            float *image = t->x + (size_t)i * nx;
             if (pass != MC_PASS_DATA)
                 unfold(s, 0, image, matrix);
-            multiply(be, s, pass, matrix, w, y + (size_t)i * ny);
+            multiply(be, s, pass, matrix, w, t->y + (size_t)i * ny);
             if (pass == MC_PASS_DATA)
                 unfold(s, 1, image, matrix);
         }
     }
     for (size_t j = 0; pass == MC_PASS_WEIGHTS && j < nw; j++) {
-        weight[j] = sums[j];
-        for (size_t t = 1; t < threads; t++)
-            weight[j] += sums[t * nw + j];
+        t->weight[j] = sums[j];
+        for (size_t k = 1; k < threads; k++)
+            t->weight[j] += sums[k * nw + j];
     }
 }

@@ -133,17 +133,20 @@ static void add(const struct job *j)
 
 static void forward(const struct job *j)
 {
-    cpu_conv_forward(j->conv, j->x, j->w, NULL, j->y, j->work);
+    cpu_conv_run(j->conv, MC_PASS_FORWARD,
+                 &(struct cpu_tensors){.x = j->x, .weight = j->w, .y = j->y, .work = j->work});
 }
 
 static void data_gradient(const struct job *j)
 {
-    cpu_conv_backward_data(j->conv, j->y, j->w, j->x, j->work);
+    cpu_conv_run(j->conv, MC_PASS_DATA,
+                 &(struct cpu_tensors){.x = j->x, .weight = j->w, .y = j->y, .work = j->work});
 }
 
 static void weight_gradient(const struct job *j)
 {
-    cpu_conv_backward_weights(j->conv, j->x, j->y, j->w, j->work);
+    cpu_conv_run(j->conv, MC_PASS_WEIGHTS,
+                 &(struct cpu_tensors){.x = j->x, .weight = j->w, .y = j->y, .work = j->work});
 }
 
 /* Kernels that only read and write activations; `passes`: how many of them. */

@@ -38,12 +38,8 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
     for (int r = 0; r < repeats; r++)
         for (enum cpu_algorithm a = 0; a < CPU_N_TABLED; a++) {
             const double t = seconds(watch);
-            if (pass == MC_PASS_FORWARD)
-                cpu_conv_forward(conv[a], x, w, NULL, y, work[a]);
-            else if (pass == MC_PASS_DATA)
-                cpu_conv_backward_data(conv[a], y, w, x, work[a]);
-            else
-                cpu_conv_backward_weights(conv[a], x, y, w, work[a]);
+            cpu_conv_run(conv[a], pass,
+                         &(struct cpu_tensors){.x = x, .weight = w, .y = y, .work = work[a]});
             const double took = seconds(watch) - t;
             least[a] = took < least[a] ? took : least[a];
         }

@@ -32,13 +32,21 @@ static int conv_place(struct mc_plan *p, struct cpu_node *c, struct mc_error *er
     return mc_fail_in(cpu_conv_new(p->be, &s, &c->conv, err), err, "%s", c->n->name);
 }
 
+/* The parameters of passes that only read them. */
+static float *read_only(const struct cpu_step *s, size_t offset)
+{
+    return (float *)(uintptr_t)(s->p->run.params + offset);
+}
+
 static void conv_forward(const struct cpu_step *s)
 {
-    const struct mc_node *n = s->c->n;
-    const float *params = s->p->run.params;
+    const struct cpu_tensors t = {.x = s->in->out,
+                                  .weight = read_only(s, s->c->n->weight.offset),
+                                  .bias = read_only(s, s->c->n->bias.offset),
+                                  .y = s->c->out,
+                                  .work = s->p->work};
 
-    cpu_conv_forward(s->c->conv, s->in->out, params + n->weight.offset, params + n->bias.offset,
-                     s->c->out, s->p->work);
+    cpu_conv_run(s->c->conv, MC_PASS_FORWARD, &t);
 }
 
 static void conv_parameters(const struct cpu_step *s)
@@ -49,8 +57,9 @@ static void conv_parameters(const struct cpu_step *s)
 
     if (!dparams)
         return;
-    cpu_conv_backward_weights(s->c->conv, s->in->out, s->c->grad, dparams + n->weight.offset,
-                              s->p->work);
+    const struct cpu_tensors t = {
+        .x = s->in->out, .weight = dparams + n->weight.offset, .y = s->c->grad, .work = s->p->work};
+    cpu_conv_run(s->c->conv, MC_PASS_WEIGHTS, &t);
     if (!n->has_bias || s->c->role->skip_bias)
         return;
     s->k->channel_sums(&shape, s->c->grad, s->p->work);
@@ -59,8 +68,12 @@ static void conv_parameters(const struct cpu_step *s)
 
 static void conv_backward(const struct cpu_step *s)
 {
-    cpu_conv_backward_data(s->c->conv, s->c->grad, s->p->run.params + s->c->n->weight.offset, s->dx,
-                           s->p->work);
+    const struct cpu_tensors t = {.x = s->dx,
+                                  .weight = read_only(s, s->c->n->weight.offset),
+                                  .y = s->c->grad,
+                                  .work = s->p->work};
+
+    cpu_conv_run(s->c->conv, MC_PASS_DATA, &t);
 }
 
 static void linear_forward(const struct cpu_step *s)

@@ -268,9 +268,13 @@ static int check(struct cpu_conv_shape s, enum cpu_algorithm by)
     memset(y, 0x7f, ny * sizeof *y);
     memset(dx, 0x7f, ndx * sizeof *dx);
     memset(dw, 0x7f, nw * sizeof *dw);
-    cpu_conv_forward(c, t.x, t.weight, t.bias, y, work);
-    cpu_conv_backward_data(c, t.dy, t.weight, dx, work);
-    cpu_conv_backward_weights(c, t.x, t.dy, dw, work);
+    cpu_conv_run(
+        c, MC_PASS_FORWARD,
+        &(struct cpu_tensors){.x = t.x, .weight = t.weight, .bias = t.bias, .y = y, .work = work});
+    cpu_conv_run(c, MC_PASS_DATA,
+                 &(struct cpu_tensors){.x = dx, .weight = t.weight, .y = t.dy, .work = work});
+    cpu_conv_run(c, MC_PASS_WEIGHTS,
+                 &(struct cpu_tensors){.x = t.x, .weight = dw, .y = t.dy, .work = work});
     agrees(&s, MC_PASS_FORWARD, cpu_conv_implementation(c, MC_PASS_FORWARD), y, t.y, ny);
     agrees(&s, MC_PASS_DATA, cpu_conv_implementation(c, MC_PASS_DATA), dx, t.dx, ndx);
     agrees(&s, MC_PASS_WEIGHTS, cpu_conv_implementation(c, MC_PASS_WEIGHTS), dw, t.dweight, nw);

@@ -87,9 +87,12 @@ static void compare(int n, int ic, int h, int w, int oc, int pad)
         dw[i] = floats(nw);
         if (cpu_conv_adds(c[i]))
             memcpy(dx[i], x, nx * sizeof *x);
-        cpu_conv_forward(c[i], x, weight, NULL, y[i], work);
-        cpu_conv_backward_data(c[i], dy, weight, dx[i], work);
-        cpu_conv_backward_weights(c[i], x, dy, dw[i], work);
+        cpu_conv_run(c[i], MC_PASS_FORWARD,
+                     &(struct cpu_tensors){.x = x, .weight = weight, .y = y[i], .work = work});
+        cpu_conv_run(c[i], MC_PASS_DATA,
+                     &(struct cpu_tensors){.x = dx[i], .weight = weight, .y = dy, .work = work});
+        cpu_conv_run(c[i], MC_PASS_WEIGHTS,
+                     &(struct cpu_tensors){.x = x, .weight = dw[i], .y = dy, .work = work});
         for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++)
             assert_string_equal(cpu_conv_implementation(c[i], pass), i ? "winograd" : "products");
         cpu_conv_free(c[i]);
@@ -129,10 +132,13 @@ static void masked(int n, int valid, int ic, int side, int oc, int pad)
         void *work = floats(cpu_conv_work(c) / sizeof(float));
         memset(work, 0x7f, cpu_conv_work(c));
         dw[i] = floats(nw);
-        cpu_conv_backward_weights(c, x, dy, dw[i], work);
+        cpu_conv_run(c, MC_PASS_WEIGHTS,
+                     &(struct cpu_tensors){.x = x, .weight = dw[i], .y = dy, .work = work});
         if (!i) {
-            cpu_conv_forward(c, x, weight, NULL, y, work);
-            cpu_conv_backward_data(c, dy, weight, dx, work);
+            cpu_conv_run(c, MC_PASS_FORWARD,
+                         &(struct cpu_tensors){.x = x, .weight = weight, .y = y, .work = work});
+            cpu_conv_run(c, MC_PASS_DATA,
+                         &(struct cpu_tensors){.x = dx, .weight = weight, .y = dy, .work = work});
         }
         cpu_conv_free(c);
     }
