@@ -148,13 +148,22 @@ static int same(const struct mc_file_use *a, const struct mc_file_use *b)
            (!a->name || !strcmp(a->name, b->name));
 }
 
+/* Return 1 if a file starts with all bytes of a text, or ends within it. */
+static int starts_like(const char *path, const char *text, int may_end)
+{
+    char head[16] = "";
+    FILE *f = fopen(path, "re");
+    size_t n = f ? fread(head, 1, strlen(text), f) : 0;
+
+    if (f)
+        fclose(f);
+    return (may_end || n == strlen(text)) && !memcmp(head, text, n);
+}
+
 /* Return 1 if the file is in the folder, at any depth, and is not an mcz stream. */
 static int is_in_folder(const struct mc_file_use *u, const struct mc_file_use *folder)
 {
-    static const unsigned char zstd[4] = {0x28, 0xb5, 0x2f, 0xfd};
     char in[PATH_MAX], file[PATH_MAX];
-    unsigned char head[4] = "";
-    FILE *f = NULL;
 
     if (!u->known || u->name || is_standard(u) || !realpath(folder->path, in) ||
         !realpath(u->path, file))
@@ -162,10 +171,7 @@ static int is_in_folder(const struct mc_file_use *u, const struct mc_file_use *f
     size_t n = strlen(in);
     if (strncmp(file, in, n) || (file[n] != '/' && strcmp(in, "/")))
         return 0;
-    size_t got = (f = fopen(file, "re")) ? fread(head, 1, sizeof head, f) : 0;
-    if (f)
-        fclose(f);
-    return got < sizeof head || memcmp(head, zstd, sizeof head) != 0;
+    return !starts_like(file, "\x28\xb5\x2f\xfd", 0); /* zstd */
 }
 
 /* Compare one output with another file. */
@@ -182,19 +188,6 @@ static int check_pair(const struct mc_file_use *out, const struct mc_file_use *o
         return 0;
     return mc_fail(err, MC_EUSAGE, "%s and %s are the same file '%s'", label(out), label(other),
                    is_standard(out) ? other->path : out->path);
-}
-
-/* Return 1 if an existing file starts like a log, complete or torn. */
-static int is_log(const char *path)
-{
-    static const char start[] = "{\"event\":";
-    char text[sizeof start] = "";
-    FILE *f = fopen(path, "re");
-    size_t n = f ? fread(text, 1, sizeof start - 1, f) : 0;
-
-    if (f)
-        fclose(f);
-    return !memcmp(text, start, n);
 }
 
 /* Return 1 if u is the regular file that this descriptor writes to. */
@@ -219,7 +212,7 @@ static int check_output(const struct mc_file_use *u, struct mc_error *err)
     if (u->role != MC_FILE_MAIN && is_open_as(u, STDOUT_FILENO))
         return mc_fail(err, MC_EUSAGE, "%s and standard output are the same file '%s'", label(u),
                        u->path);
-    if (in_place && !is_log(u->path))
+    if (in_place && !starts_like(u->path, "{\"event\":", 1)) /* a log, complete or torn */
         return mc_fail(err, MC_EUSAGE, "%s: '%s' exists and is not a log: choose another name",
                        label(u), u->path);
     if (!u->target)

@@ -44,20 +44,11 @@ static void cut(struct mc_log *l, off_t bytes)
 
 static int read_old(struct mc_log *l, size_t size)
 {
-    size_t size_read = 0;
-
     if (!(l->old = calloc(size + 1, 1)))
         return ENOMEM;
-    while (size_read < size) {
-        ssize_t n = pread(l->fd, l->old + size_read, size - size_read, (off_t)size_read);
-        if (n < 0 && errno != EINTR)
-            return errno;
-        if (!n)
-            break;
-        size_read += n > 0 ? (size_t)n : 0;
-    }
-    l->old_size = size_read;
-    return 0;
+    const ssize_t n = mc_file_read_all(l->fd, l->old, size);
+    l->old_size = n < 0 ? 0 : (size_t)n;
+    return n < 0 ? errno : 0;
 }
 
 int mc_log_open(struct mc_log **out, const char *path, int resumed, struct mc_error *err)
