@@ -115,7 +115,7 @@ int mc_folder_open(struct mc_image_source **out, const struct mc_image_source_op
         rc = mc_fail(err, MC_EINPUT, "%s: %d class folders expected, got %zu%s", folder,
                      o->classes ? o->classes : 2, n, n == 1 ? " (--classes 1 accepts one)" : "");
     else
-        rc = mc_image_set_new(&s, o->dir, n, o->size, err);
+        rc = mc_image_set_new(&s, n, o->size, err);
     if (!rc && !(rc = mc_image_set_skip(s, folder, MC_NAMES_HIDDEN, err)))
         rc = mc_image_set_skip(s, folder, MC_NAMES_FILES, err);
     for (size_t i = 0; !rc && i < n; i++)

@@ -187,15 +187,11 @@ static int image_set_get(struct mc_image_source *source, uint64_t index, void *i
     return rc;
 }
 
-int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes, int size,
-                     struct mc_error *err)
+int mc_image_set_new(struct mc_image_set **out, size_t classes, int size, struct mc_error *err)
 {
     struct mc_image_set *s = NULL;
     int rc = 0;
 
-    if (classes > MC_DATASET_MAX_CLASSES)
-        return mc_fail(err, MC_EINPUT, "%s: at most %d classes are supported (got %zu)", dir,
-                       MC_DATASET_MAX_CLASSES, classes);
     if ((rc = mc_new(&s, 1, err)) || (rc = mc_new(&s->source.info.class_names, classes, err))) {
         free(s);
         return rc;
@@ -221,8 +217,6 @@ int mc_image_set_add(struct mc_image_set *s, const char *file, int32_t label, st
     char *name = NULL;
     int rc = 0;
 
-    if (s->n_files == MC_DATASET_MAX_IMAGES)
-        return mc_fail(err, MC_EINPUT, "more than %d images", MC_DATASET_MAX_IMAGES);
     if ((rc = mc_list_room(&s->files, s->n_files, err)))
         return rc;
     if (!(name = strdup(file)))

@@ -28,10 +28,10 @@ struct mc_image_set {
 /* Names in a folder: folders, files, and everything that starts with a dot. */
 enum mc_names { MC_NAMES_FOLDERS, MC_NAMES_FILES, MC_NAMES_HIDDEN };
 
-/* Make a set of size x size images of folder dir with this number of classes. The caller fills in
- * the class names (strdup'd) and closes it with mc_image_source_close. */
-MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, const char *dir, size_t classes,
-                                   int size, struct mc_error *err);
+/* Make a set of size x size images with this number of classes. The caller fills in the class names
+ * (strdup'd) and closes it with mc_image_source_close. */
+MC_USE_RESULT int mc_image_set_new(struct mc_image_set **out, size_t classes, int size,
+                                   struct mc_error *err);
 /* Set the folder of the files that are added next. */
 MC_USE_RESULT int mc_image_set_enter(struct mc_image_set *s, const char *folder,
                                      struct mc_error *err);

@@ -237,8 +237,7 @@ int mc_tiny_imagenet_open(struct mc_image_source **out, const struct mc_image_so
     int rc = mc_unpacked_folder(&dir, o->dir, "tiny-imagenet-200", "wnids.txt", err);
 
     if (rc || (rc = mc_expect_published(dir, "wnids.txt", "tiny-imagenet", err)) ||
-        (rc = read_classes(&t, dir, err)) ||
-        (rc = mc_image_set_new(&t.set, o->dir, t.n, size, err)) ||
+        (rc = read_classes(&t, dir, err)) || (rc = mc_image_set_new(&t.set, t.n, size, err)) ||
         (rc = read_names(&t, dir, err)) ||
         (rc = test ? add_val(&t, dir, err) : add_train(&t, dir, err)))
         goto out;
