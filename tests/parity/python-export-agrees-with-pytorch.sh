@@ -194,9 +194,18 @@ expect_error(["times_0.125_1:*network's constant*0.125*got 0.25"], lambda: mt.lo
 # unsupported operations
 for net, words in ((nets.Refused(), ["conv: conv2d: dilation (2, 2)", "act: Softplus is not supported in graphs",
                                      "up: Upsample is not supported in graphs", "fft"]),
-                   (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on its input"])):
+                   (nets.shared(), ["conv2d: 0 is used twice"]), (nets.Sneaky(), ["branches on its input"]),):
     expect_error(["see docs/reference/modules.md"] + words, lambda: mt.export(net, (3, 16, 16), 10))
 expect_error(["network*return 7 logits (got shape (10,))"], lambda: mt.export(nets.Deep(), (3, 16, 16), 7))
+script = torch.nn.Sequential(torch.nn.Flatten(), torch.jit.script(torch.nn.Linear(768, 10)))
+expect_error(["1: *TorchScript*before torch.jit.script"], lambda: mt.export(script, (3, 16, 16), 10))
+assert script(torch.rand(2, 3, 16, 16)).shape == (2, 10), "hooks of the refused export are left"
+# a module's first path names its nodes, wherever it runs
+act = torch.nn.ReLU()
+twice = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), act, torch.nn.Conv2d(4, 5, 3), act, torch.nn.Flatten(),
+                            torch.nn.Linear(720, 10))
+names = [n["name"] for n in mt.export(twice, (3, 16, 16), 10)[0]["nodes"]]
+assert names == ["pixels", "0", "1", "2", "1_2", "4", "5", "loss"], names
 END
 rm -f x.json
 $python -m mcz.torch export nets:Refused --input 3,16,16 --classes 10 -o x.json 2>err && die 'an unsupported network was exported'
@@ -231,7 +240,7 @@ export="$python -m mcz.torch export --input 3,1,1 --classes 10 -o x.json"
 fails 3 'broken:Needy:*create*network: TypeError: ' $export broken:Needy
 fails 3 'broken:Needy(width=3):*create*network: TypeError: ' $export 'broken:Needy(width=3)'
 fails 3 "broken:broken:*create*network: KeyError: 'no such\\nkey' (broken.py:6)" $export broken:broken
-fails 3 'broken:Odd:*run*image*shape 3,1,1: AttributeError: ' $export broken:Odd
+fails 3 'broken:Odd:*run*image*shape 3,1,1: AttributeError: *(broken.py:9)' $export broken:Odd
 fails 3 'import torn: SyntaxError: ' $export torn:Net
 fails 3 "import raises: KeyError: 'at once' (raises.py:1)" $export raises:Net
 for state in state other; do fails 3 "broken:linear:*load $state.pt: " $export --state $state.pt broken:linear; done

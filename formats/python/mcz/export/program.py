@@ -7,9 +7,7 @@ import argparse
 import ast
 import importlib
 import json
-import os
 import sys
-import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -21,6 +19,7 @@ from .. import keys, safetensors
 from ..errors import Error, inside, need
 from ..files import replacing
 from ..nn import state
+from ..nn.inputs import brief, code_line
 from ..stream import read
 from .trace import export
 
@@ -36,16 +35,7 @@ def _user_code(problem: str) -> Iterator[None]:
     except Error:
         raise
     except Exception as e:
-        at = traceback.extract_tb(e.__traceback__)[-1]
-        raise Error(
-            "{}: {}: {} ({}:{})".format(
-                problem,
-                type(e).__name__,
-                " ".join(str(e).split()),
-                os.path.basename(at.filename),
-                at.lineno,
-            )
-        ) from None
+        raise Error(f"{problem}: {brief(e)}{code_line(e)}") from None
 
 
 def _saved(path: str) -> dict[str, torch.Tensor]:

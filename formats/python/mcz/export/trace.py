@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -90,6 +90,20 @@ class Trace(Nodes):
                     o._mc = stand_in(o, values[0])
 
 
+class Task(NamedTuple):
+    """The arguments of export()."""
+
+    net: nn.Module
+    image: list[int]
+    classes: int
+    mean: Any
+    std: Any
+    name: str | None
+
+
+Exported = tuple[Trace, dict[str, Any], dict[str, NDArray[Any]]]  # the graph as a map, the tensors
+
+
 def export(
     net: nn.Module,
     input: Sequence[int],
@@ -116,96 +130,75 @@ def export(
     unsupported operation and the path of its module: "norm: InstanceNorm2d is not supported in
     graphs".
     """
-    return graph_of(net, list(input), classes, mean, std, name)
-
-
-def graph_of(
-    net: nn.Module,
-    image: Sequence[int],
-    classes: int,
-    mean: Any = None,
-    std: Any = None,
-    name: str | None = None,
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]], list[str]]:
-    """Traces a network, as mcz.torch.export describes. image: (C, H, W). Returns (graph as a map,
-    {tensor: array} in the graph's order, notes for the user)."""
     device = next((p.device for p in net.parameters()), torch.device("cpu"))
+    task = Task(net, list(input), classes, mean, std, name)
     net.cpu()
-    hooks = []
-    for path, m in net.named_modules():
-        hooks.append(
-            m.register_forward_pre_hook(
-                lambda m, args, path=path: Traced.trace.enter(path, m, args)
-            )
-        )
-        hooks.append(m.register_forward_hook(lambda m, args, out: Traced.trace.leave(m, out)))
     try:
-        with evaluating(net), torch.no_grad():
-            t, m, tensors = trace(net, image, classes, mean, std, name)
-            if any(n not in tensors for n, _ in net.named_parameters()):
-                t, m, tensors = auxiliary_heads(t, m, tensors, classes, mean, std, name)
+        with evaluating(net), torch.no_grad():  # which removes the hooks
+            for path, m in net.named_modules():
+                need(
+                    not isinstance(m, torch.jit.ScriptModule),
+                    f"{path or '(the network itself)'}: a module of TorchScript has no functions "
+                    "to trace (export the network before torch.jit.script)",
+                )
+                m.register_forward_pre_hook(
+                    lambda m, args, path=path: Traced.trace.enter(path, m, args)
+                )
+                m.register_forward_hook(lambda m, args, out: Traced.trace.leave(m, out))
+            found = trace(task)
+            if any(n not in found[2] for n, _ in net.named_parameters()):
+                found = auxiliary_heads(task, found)
     finally:
         Traced.trace = None
-        for h in hooks:
-            h.remove()
         net.to(device)
-    return m, tensors, t.notes
+    return *found[1:], found[0].notes
 
 
-def trace(
-    net: nn.Module, image: Sequence[int], classes: int, mean: Any, std: Any, name: str | None
-) -> tuple[Trace, dict[str, Any], dict[str, NDArray[Any]]]:
-    """Runs a network. Returns (Trace, graph as a map, {tensor: array})."""
-    t = Traced.trace = Trace(net, image)
+def trace(task: Task) -> Exported:
+    """Runs a network."""
+    t = Traced.trace = Trace(task.net, task.image)
     x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
     x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
-    result = net(x)
+    result = t.net(x)
     out = outputs(result) or [result]
     need(
         isinstance(out[0], torch.Tensor),
         f"the network must return a tensor (got {type(out[0]).__name__})",
     )
     if not t.problems:
-        heads = out if net.training else out[:1]
-        names = []
-        for o in heads:
+        heads = []
+        for o in out if t.net.training else out[:1]:
             v = whole_value(o)
-            if not v or v.axes not in (("c",), ("logits",)) or v.shape[0] != classes:
+            if not v or v.axes not in (("c",), ("logits",)) or v.shape[0] != task.classes:
                 shape = tuple(o.shape[1:])
-                raise Error(f"the network must return {classes} logits (got shape {shape})")
-            names.append(v.node)
-        m, nodes = finish(t, names, classes, mean, std, name)
+                raise Error(f"the network must return {task.classes} logits (got shape {shape})")
+            heads.append(v.node)
+        m, nodes = finish(t, heads, task)
         tensors = weights(t, nodes)
-        verify(net, m, t)
+        verify(t.net, m, t)
     need(len(t.problems) != 1, "{}: {}".format([*t.problems, ""][0], HELP))
     if t.problems:
         raise Error(f"{len(t.problems)} problems ({HELP}):", lines=t.problems)
     return t, m, tensors
 
 
-def auxiliary_heads(
-    t: Trace,
-    m: dict[str, Any],
-    tensors: dict[str, NDArray[Any]],
-    classes: int,
-    mean: Any,
-    std: Any,
-    name: str | None,
-) -> tuple[Trace, dict[str, Any], dict[str, NDArray[Any]]]:
+def auxiliary_heads(task: Task, found: Exported) -> Exported:
     """Adds the outputs that a network returns only in training, which evaluation omits: the network
-    itself (not its modules) runs in training mode. Returns (Trace, graph, tensors), those given if
-    the outputs cannot be added."""
-    t.net.training = True
+    itself (not its modules) runs in training mode. Returns what was found if they cannot be
+    added."""
+    task.net.training = True
     try:
-        with_heads = trace(t.net, t.image, classes, mean, std, name)
+        with_heads = trace(task)
     except Exception:  # also the user's code: the network may need labels in training
-        return t, m, tensors
+        return found
     finally:
-        t.net.training = False
-    heads = [n["in"][0] for n in with_heads[1]["nodes"] if n.get("train_only")]
-    if not heads or [n for n in with_heads[1]["nodes"] if n in m["nodes"]] != m["nodes"]:
-        return t, m, tensors
-    with_heads[0].note(
+        task.net.training = False
+    t, m, _ = with_heads
+    heads = [n["in"][0] for n in m["nodes"] if n.get("train_only")]
+    old = found[1]["nodes"]
+    if not heads or [n for n in m["nodes"] if n in old] != old:
+        return found
+    t.note(
         "auxiliary outputs become losses of weight {:g}, for training: {}".format(
             AUXILIARY_WEIGHT, ", ".join(heads)
         )
@@ -255,34 +248,30 @@ def weights(t: Trace, nodes: Sequence[graph.Node]) -> dict[str, NDArray[Any]]:
     return tensors
 
 
-def finish(
-    t: Trace, heads: Sequence[str], classes: int, mean: Any, std: Any, name: str | None
-) -> tuple[dict[str, Any], list[graph.Node]]:
+def finish(t: Trace, heads: Sequence[str], task: Task) -> tuple[dict[str, Any], list[graph.Node]]:
     """(graph as a map, nodes that the heads, names of nodes, depend on). The map adds the image's
     normalisation and the losses: the first head's, and auxiliary ones."""
     c = t.image[0]
     need(1 <= c <= 4, f"an image must have 1 to 4 channels (got {c})")
     mean, std = (
-        np.broadcast_to(np.asarray(v, float), (c,))
-        for v in (0 if mean is None else mean, 1 if std is None else std)
+        np.broadcast_to(np.asarray(absent if v is None else v, float), (c,))
+        for v, absent in ((task.mean, 0), (task.std, 1))
     )
-    a, b = t.normalise or (1, 0)
-    # a ((x - mean) / std) + b
-    mean, std = (
-        [float(str(np.float32(v))) for v in values] for values in (mean - b * std / a, std / a)
-    )
+    a, b = t.normalise or (1, 0)  # a ((x - mean) / std) + b
+    first: dict[str, Any] = {"op": "normalise", "name": "pixels", "in": []}
+    for key, values in ("mean", mean - b * std / a), ("std", std / a):
+        first[key] = [float(str(np.float32(v))) for v in values]
+    graph.check_node(first, c)
     needed = set(heads)
     nodes: list[graph.Node] = []
     for n in reversed(t.nodes):
         if n.name in needed:
             needed.update(i.name for i in n.ins)
             nodes.insert(0, n)
-    first = {"op": "normalise", "name": "pixels", "in": [], "mean": mean, "std": std}
-    graph.check_node(first, c)
     return {
-        "net": (name or type(t.net).__name__)[:63],
+        "net": (task.name or type(t.net).__name__)[:63],
         "input": t.image,
-        "classes": classes,
+        "classes": task.classes,
         "nodes": [first]
         + [n.map for n in nodes]
         + [

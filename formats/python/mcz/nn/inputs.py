@@ -3,14 +3,23 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
+import os
+import traceback
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
 from torch import nn
 
+from .. import errors
 from ..errors import Error
+
+# the folders of code that is not the user's
+LIBRARIES = tuple(
+    os.path.dirname(os.path.abspath(str(m.__file__))) + os.sep for m in (errors, torch, importlib)
+)
 
 
 def outputs(out: Any) -> list[Any]:
@@ -88,6 +97,17 @@ def brief(e: Exception) -> str:
     return "{}: {}".format(
         type(e).__name__, text if len(text) <= 200 else text[:200].rpartition(". ")[0] or text[:200]
     )
+
+
+def code_line(e: BaseException) -> str:
+    """ " (FILE:LINE)" of the innermost code outside PyTorch, mcz and Python's import that an
+    exception passed, or ""."""
+    own = [
+        f
+        for f in traceback.extract_tb(e.__traceback__)
+        if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(LIBRARIES)
+    ]
+    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
 
 
 def call(net: Any, x: Any, run: Callable[..., Any] | None = None, hint: str = "") -> Any:

@@ -12,9 +12,7 @@ import gc
 import io
 import itertools
 import logging
-import os
 import sys
-import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +24,7 @@ from torch.export import ExportedProgram
 
 from ..errors import Error, need
 from ..nn.batches import shown
-from ..nn.inputs import arguments, brief, call
+from ..nn.inputs import arguments, brief, call, code_line
 from ..nn.state import tensors_of
 from ..nn.unchanged import OWN, Snapshot, entries, evaluating
 
@@ -150,8 +148,8 @@ def export(net: nn.Module, example: Any, n: int, twice: bool = False) -> Exporte
     except Exception as e:
         if "DataDependent" in type(e).__name__:
             raise Error(
-                f"torch.export cannot record a branch or a size that depends on data{_line(e)}: "
-                "declare the groups by hand"
+                "torch.export cannot record a branch or a size that depends on data"
+                f"{code_line(e)}: declare the groups by hand"
             ) from None
         if fails:
             raise fails from None
@@ -258,19 +256,6 @@ def separate(program: ExportedProgram, state: Mapping[str, torch.Tensor]) -> Non
     for k, v in constants(program, state).items():
         shared = v.numel() and own.get(v.untyped_storage().data_ptr())
         need(not shared, f'the attribute "{k}" shares the memory of "{shared}" (clone it)')
-
-
-def _line(e: BaseException) -> str:
-    """ " (FILE:LINE)" of the innermost code outside PyTorch and mcz that an exception passed, or
-    ""."""
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    libraries = package + os.sep, os.path.dirname(os.path.abspath(torch.__file__)) + os.sep
-    own = [
-        f
-        for f in traceback.extract_tb(e.__traceback__)
-        if f.filename.endswith(".py") and not os.path.abspath(f.filename).startswith(libraries)
-    ]
-    return f" ({os.path.basename(own[-1].filename)}:{own[-1].lineno})" if own else ""
 
 
 def constants(program: ExportedProgram, state: Iterable[str]) -> dict[str, torch.Tensor]:
