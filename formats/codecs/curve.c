@@ -76,7 +76,8 @@ int mc_curve_meta(struct mc_curve *c, const struct mc_reader *r, int any, struct
     if ((rc = mc_new(&c->types, c->n_points * c->graph->n_params, err)) ||
         !mc_get_opt(meta, "groups") || (rc = mc_new(&c->perm, 1, err)))
         return rc;
-    return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, err), err, "%s", mc_reader_name(r));
+    return mc_fail_in(mc_perm_unpack_groups(c->perm, meta, NULL, err), err, "%s",
+                      mc_reader_name(r));
 }
 
 int mc_curve_read(struct mc_curve *out, struct mc_stream from, struct mc_history *h,
@@ -108,7 +109,7 @@ static void begin(struct mc_layout *l, const struct mc_curve *c, struct mc_flat 
     mc_put_str(&l->meta, "curve", mc_curve_kinds[c->kind]);
     mc_put_u64(&l->meta, "points", c->n_points);
     if (c->perm)
-        mc_perm_pack_groups(c->perm, NULL, &l->meta);
+        mc_perm_pack_groups(c->perm, NULL, NULL, &l->meta);
 }
 
 int mc_curve_write(const struct mc_curve *c, const char *path, const struct mc_history *h,

@@ -33,7 +33,7 @@ static const struct mc_key group_keys[] = {
 #define N_GROUP_KEYS (sizeof group_keys / sizeof *group_keys)
 
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
-                         struct mc_pack *out)
+                         const char *allows_key, struct mc_pack *out)
 {
     mc_put_array(out, "groups", p->n_groups);
     for (size_t k = 0; k < p->n_groups; k++) {
@@ -41,27 +41,39 @@ void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *in
         struct group_entry entry = {.group = p->groups[k]};
         if (info)
             entry.found = info[k];
-        mc_pack_map(out, n + MC_NESTING_KEYS(&p->groups[k]));
+        mc_pack_map(out, n + MC_GROUP_OPTIONS(&p->groups[k]));
         mc_keys_pack(out, group_keys, n, &entry);
-        mc_nesting_pack(out, &p->groups[k]);
+        mc_group_options_pack(out, &p->groups[k], allows_key);
     }
 }
 
-void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g)
+void mc_group_options_pack(struct mc_pack *p, const struct mc_group *g, const char *allows_key)
 {
-    if (!mc_group_is_nested(g))
-        return;
-    mc_put_u64(p, "within", g->outer);
-    mc_put_u64(p, "unit", g->unit);
+    if (mc_group_is_nested(g)) {
+        mc_put_u64(p, "within", g->outer);
+        mc_put_u64(p, "unit", g->unit);
+    }
+    if (g->allows)
+        mc_put_str(p, allows_key, mc_allows_names[g->allows]);
 }
 
-int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
-                      struct mc_error *err)
+int mc_group_options_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
+                            const char *allows_key, struct mc_error *err)
 {
+    const msgpack_object *allows = allows_key ? mc_get_opt(map, allows_key) : NULL;
     uint64_t outer = 0, unit = 0;
     int rc = 0;
 
     g->outer = MC_NO_GROUP;
+    if (allows) {
+        g->allows = allows->type == MSGPACK_OBJECT_STR
+                        ? mc_allows_find(allows->via.str.ptr, allows->via.str.size)
+                        : MC_N_ALLOWS;
+        if (g->allows == MC_N_ALLOWS || !g->allows)
+            return mc_fail(err, MC_EINPUT,
+                           "group %s: \"%s\" must be signed, rotation, orthogonal or centred",
+                           g->name, allows_key);
+    }
     if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
         return 0;
     if (!(rc = mc_get_u64(map, "within", n_groups - 1, &outer, err)))
@@ -73,7 +85,7 @@ int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object 
 
 /* Unpack group k of out. If one key of an assignment is present, all are required. */
 static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map,
-                        struct mc_error *err)
+                        const char *allows_key, struct mc_error *err)
 {
     struct group_entry entry = {.found.n_ties = 0};
     const struct mc_group *g = &entry.group;
@@ -91,10 +103,11 @@ static int unpack_group(struct mc_perm *out, size_t k, const msgpack_object *map
         return mc_fail(err, MC_EINPUT, "group %s: \"ties\" must be at most %zu (got %zu)", g->name,
                        g->size, entry.found.n_ties);
     out->groups[k] = *g;
-    return mc_nesting_unpack(&out->groups[k], out->n_groups, map, err);
+    return mc_group_options_unpack(&out->groups[k], out->n_groups, map, allows_key, err);
 }
 
-int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struct mc_error *err)
+int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, const char *allows_key,
+                          struct mc_error *err)
 {
     const msgpack_object *groups = NULL;
     int rc = 0;
@@ -108,7 +121,7 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, struc
     if ((rc = mc_perm_alloc(out, n, err)))
         return rc;
     for (size_t k = 0; k < n && !rc; k++)
-        rc = unpack_group(out, k, &groups->via.array.ptr[k], err);
+        rc = unpack_group(out, k, &groups->via.array.ptr[k], allows_key, err);
     if (!rc)
         rc = mc_groups_check(out->groups, n, err);
     if (rc)
@@ -182,7 +195,7 @@ int mc_taps_same(const struct mc_taps *a, const struct mc_taps *b)
         return 0;
     for (size_t k = 0; k < a->n_groups; k++)
         if (strcmp(a->groups[k].name, b->groups[k].name) ||
-            a->groups[k].size != b->groups[k].size ||
+            a->groups[k].size != b->groups[k].size || a->groups[k].allows != b->groups[k].allows ||
             !mc_group_same_place(&a->groups[k], &b->groups[k]))
             return 0;
     for (size_t i = 0; i < a->n_taps; i++) {
@@ -207,7 +220,7 @@ void mc_taps_pack(const struct mc_taps *t, struct mc_pack *p)
     const struct mc_perm groups = {.n_groups = t->n_groups, .groups = t->groups};
 
     mc_put_str(p, "at", t->place);
-    mc_perm_pack_groups(&groups, NULL, p);
+    mc_perm_pack_groups(&groups, NULL, "allows", p);
     mc_put_array(p, "taps", t->n_taps);
     for (size_t i = 0; i < t->n_taps; i++) {
         mc_pack_map(p, N_TAP_KEYS);
@@ -299,7 +312,7 @@ int mc_taps_unpack(struct mc_taps *out, const msgpack_object *meta, struct mc_er
         return mc_fail(err, MC_EINPUT, "\"at\" must be post or pre (got \"%s\")", place);
     if (taps->via.array.size > MAX_TAPS)
         return mc_fail(err, MC_EINPUT, "more than %d taps", MAX_TAPS);
-    if ((rc = mc_perm_unpack_groups(&groups, meta, err)))
+    if ((rc = mc_perm_unpack_groups(&groups, meta, "allows", err)))
         return rc;
     if (!(rc = taps_alloc(out, groups.n_groups, taps->via.array.size, err))) {
         memcpy(out->place, place, sizeof place);

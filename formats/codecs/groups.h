@@ -10,19 +10,21 @@
 #include "libcommon/graph/groups.h"
 #include "libcommon/permutation/permutation.h"
 
-/* The keys "within" and "unit" of a group that is nested in another's unit; other groups have
- * none. */
-#define MC_NESTING_KEYS(group) (mc_group_is_nested(group) ? 2u : 0u)
-void mc_nesting_pack(struct mc_pack *p, const struct mc_group *g);
-MC_USE_RESULT int mc_nesting_unpack(struct mc_group *g, size_t n_groups, const msgpack_object *map,
-                                    struct mc_error *err);
-/* For kinds that hold a permutation: pack the key "groups" of an open map, unpack it (perm[k]
- * remain NULL), and add the tensors, named with the prefix. p may be NULL in mc_perm_tensors:
- * none. */
+/* The keys "within" and "unit" of a group that is nested in another's unit, and `allows_key` (a name)
+ * of a group that allows more than permutations; other groups have none. */
+#define MC_GROUP_OPTIONS(group)                                                                    \
+    ((mc_group_is_nested(group) ? 2u : 0u) + ((group)->allows ? 1u : 0u))
+void mc_group_options_pack(struct mc_pack *p, const struct mc_group *g, const char *allows_key);
+MC_USE_RESULT int mc_group_options_unpack(struct mc_group *g, size_t n_groups,
+                                          const msgpack_object *map, const char *allows_key,
+                                          struct mc_error *err);
+/* For kinds that hold a permutation: pack the key "groups" of an open map, unpack it (perm[k] and
+ * map[k] remain NULL), and add the tensors, named with the prefix. p may be NULL in
+ * mc_perm_tensors: none. allows_key: as above; NULL if no group has it. */
 void mc_perm_pack_groups(const struct mc_perm *p, const struct mc_assignment *info,
-                         struct mc_pack *out);
+                         const char *allows_key, struct mc_pack *out);
 MC_USE_RESULT int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta,
-                                        struct mc_error *err);
+                                        const char *allows_key, struct mc_error *err);
 void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out);
 
 struct mc_tap_info {

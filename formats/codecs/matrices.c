@@ -80,7 +80,7 @@ static int get_group(struct mc_matrices *m, size_t k, const msgpack_object *o, s
         return mc_fail(err, MC_EINPUT, "a group has no name or no units");
     m->groups[k] = entry.group;
     m->matrices[k].taps = entry.taps;
-    return mc_nesting_unpack(&m->groups[k], m->n_groups, o, err);
+    return mc_group_options_unpack(&m->groups[k], m->n_groups, o, "allows", err);
 }
 
 static int get_dead_units(struct mc_matrices *m, size_t k, const msgpack_object *o,
@@ -243,11 +243,11 @@ int mc_matrices_write(const struct mc_matrices *m, const char *path, const struc
     for (size_t k = 0; k < m->n_groups; k++) {
         const struct mc_matrix *g = &m->matrices[k];
         const struct entry entry = {m->groups[k], g->taps};
-        mc_pack_map(&l.meta, 5 + MC_NESTING_KEYS(&m->groups[k]));
+        mc_pack_map(&l.meta, 5 + MC_GROUP_OPTIONS(&m->groups[k]));
         mc_keys_pack(&l.meta, group_keys, 3, &entry);
         pack_dead(&l.meta, "dead_a", g->dead_a, g->n_dead_a);
         pack_dead(&l.meta, "dead_b", g->dead_b, g->n_dead_b);
-        mc_nesting_pack(&l.meta, &m->groups[k]);
+        mc_group_options_pack(&l.meta, &m->groups[k], "allows");
     }
     groups_layout(&l, m);
     return mc_layout_write(&l, path, h, err);

@@ -17,7 +17,7 @@ int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, con
 
     mc_perm_tensors(p, "", &l);
     mc_layout_meta(&l, "permutation", 1);
-    mc_perm_pack_groups(p, info, &l.meta);
+    mc_perm_pack_groups(p, info, NULL, &l.meta);
     return mc_layout_write(&l, path, h, err);
 }
 
@@ -44,7 +44,7 @@ int mc_joint_perm_write(const struct mc_joint_perm *j, const char *path, const s
     mc_put_array(&l.meta, "members", j->n_members);
     for (size_t i = 0; i < j->n_members; i++)
         mc_pack_str(&l.meta, j->members[i].ids[1]);
-    mc_perm_pack_groups(&j->members[0], NULL, &l.meta);
+    mc_perm_pack_groups(&j->members[0], NULL, NULL, &l.meta);
     return mc_layout_write(&l, path, h, err);
 }
 
@@ -85,7 +85,7 @@ static int read_members(struct mc_joint_perm *out, struct mc_reader *r, size_t n
 {
     struct mc_perm groups;
     struct mc_layout l = {0};
-    int rc = mc_perm_unpack_groups(&groups, mc_reader_meta(r), err);
+    int rc = mc_perm_unpack_groups(&groups, mc_reader_meta(r), NULL, err);
 
     if (rc)
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
@@ -133,7 +133,7 @@ static int read_permutation(struct mc_perm *out, struct mc_reader *r, struct mc_
 
     if (rc)
         return rc;
-    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), err)))
+    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), NULL, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     mc_perm_tensors(out, "", &l);
     if (!(rc = mc_layout_read(&l, r, err)))

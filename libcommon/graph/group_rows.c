@@ -184,8 +184,12 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        "group name must be 1 to %d printable ASCII characters without spaces "
                        "(got \"%.40s\")",
                        MC_NAME_MAX - 1, field[GROUP]);
-    if (strcmp(field[ALLOWS], absent[ALLOWS]))
-        return mc_fail(err, MC_EINPUT, "allows must be permutation (got \"%.40s\")", field[ALLOWS]);
+    const enum mc_allows allows = mc_allows_find(field[ALLOWS], strlen(field[ALLOWS]));
+    if (allows == MC_N_ALLOWS)
+        return mc_fail(err, MC_EINPUT,
+                       "allows must be permutation, signed, rotation, orthogonal or centred (got "
+                       "\"%.40s\")",
+                       field[ALLOWS]);
     *row = (struct mc_row){.line = row->line,
                            .use = {.dim = (int)value[AXIS],
                                    .parts = parts,
@@ -194,7 +198,8 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                                    .repeat = value[BLOCK]},
                            .name = field[GROUP],
                            .outer = field[WITHIN],
-                           .unit = value[UNIT]};
+                           .unit = value[UNIT],
+                           .allows = allows};
     return find_use(r, field[TENSOR], &row->use, err);
 }
 
@@ -226,7 +231,7 @@ static int by_group_name(const void *name, const void *row)
     return strcmp(name, (*(const struct mc_row *const *)row)->name);
 }
 
-/* Check that a row of a group has the same count and the same outer unit as the first one. */
+/* Check that a row of a group has the same count, outer unit and `allows` as the first one. */
 static int check_alike(const struct mc_row *row, const struct mc_row *first, struct mc_error *err)
 {
     if (row->use.count != first->use.count)
@@ -236,6 +241,10 @@ static int check_alike(const struct mc_row *row, const struct mc_row *first, str
     if (strcmp(row->outer, first->outer) || row->unit != first->unit)
         return mc_fail(err, MC_EINPUT, "line %zu: group \"%s\" is in another unit than in line %zu",
                        row->line, row->name, first->line);
+    if (row->allows != first->allows)
+        return mc_fail(err, MC_EINPUT, "line %zu: group \"%s\" allows %s here and %s in line %zu",
+                       row->line, row->name, mc_allows_names[row->allows],
+                       mc_allows_names[first->allows], first->line);
     return 0;
 }
 
@@ -298,7 +307,7 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
 static int set_group(struct mc_group *g, const struct text *r, const struct mc_row *row,
                      struct mc_error *err)
 {
-    *g = (struct mc_group){.size = row->use.count, .outer = MC_NO_GROUP};
+    *g = (struct mc_group){.size = row->use.count, .outer = MC_NO_GROUP, .allows = row->allows};
     memcpy(g->name, row->name, strlen(row->name) + 1);
     if (row->unit == MC_NO_GROUP)
         return 0;

@@ -8,6 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+const char *const mc_allows_names[MC_N_ALLOWS] = {"permutation", "signed", "rotation", "orthogonal",
+                                                  "centred"};
+
+enum mc_allows mc_allows_find(const char *name, size_t length)
+{
+    enum mc_allows a = 0;
+
+    while (a < MC_N_ALLOWS &&
+           (strlen(mc_allows_names[a]) != length || memcmp(name, mc_allows_names[a], length)))
+        a++;
+    return a;
+}
+
 void mc_nesting_release(struct mc_nesting *n)
 {
     free(n->first);
@@ -72,6 +85,22 @@ static int count_inside(struct mc_nesting *n, struct mc_error *err)
     return 0;
 }
 
+/* Other maps of an outer group would mix the contents of its units. */
+static int check_allows(const struct mc_nesting *n, struct mc_error *err)
+{
+    for (size_t g = 0; g < n->n_groups; g++) {
+        const struct mc_group *group = &n->groups[g];
+        if (n->slots[g] && group->allows)
+            return mc_fail(err, MC_EINPUT,
+                           "group \"%s\" allows %s, but contains groups (permutation expected)",
+                           group->name, mc_allows_names[group->allows]);
+        if (group->allows == MC_ALLOWS_ROTATION && group->size != 2)
+            return mc_fail(err, MC_EINPUT, "group \"%s\": rotation requires 2 units (got %zu)",
+                           group->name, group->size);
+    }
+    return 0;
+}
+
 static int list_inside(struct mc_nesting *n, size_t *met, struct mc_error *err)
 {
     size_t total = 0;
@@ -108,7 +137,7 @@ int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups, size_t 
     if ((rc = mc_new(&n->first, n_groups, err)) || (rc = mc_new(&n->slots, n_groups, err)) ||
         (rc = mc_new(&n->child, n_groups, err)) || (rc = mc_new(&n->slot, n_groups, err)) ||
         (rc = mc_new(&room, n_groups, err)) || (rc = count_inside(n, err)) ||
-        (rc = list_inside(n, room, err)))
+        (rc = check_allows(n, err)) || (rc = list_inside(n, room, err)))
         goto out;
     if ((bad = trace(n, NULL, room)) < n_groups)
         rc = bad_nesting(&groups[bad], err);

@@ -11,6 +11,21 @@
 
 #include <stdint.h>
 
+/* The maps that may act on a group's units without changing the function; in a permutation, the map
+ * that does. All are orthogonal matrices, so the inverse is the transpose. */
+enum mc_allows {
+    MC_ALLOWS_PERMUTATION,
+    MC_ALLOWS_SIGNED,     /* a permutation with a sign per unit */
+    MC_ALLOWS_ROTATION,   /* rotations of 2 units: determinant 1 */
+    MC_ALLOWS_ORTHOGONAL, /* any orthogonal matrix */
+    MC_ALLOWS_CENTRED,    /* any orthogonal matrix that fixes the vector of ones */
+    MC_N_ALLOWS
+};
+/* Names in streams and group files, indexed by enum mc_allows. */
+extern const char *const mc_allows_names[MC_N_ALLOWS];
+/* The value with that name (`length` bytes), or MC_N_ALLOWS. */
+enum mc_allows mc_allows_find(const char *name, size_t length);
+
 #define MC_NO_GROUP SIZE_MAX /* `outer` of a group that is not nested */
 struct mc_group {
     char name[MC_NAME_MAX]; /* the first layer whose outputs it permutes */
@@ -19,6 +34,7 @@ struct mc_group {
      * All units of a group contain equal groups in the same order (slots). A nested group is
      * permuted first, then the outer units with their contents. */
     size_t outer, unit;
+    enum mc_allows allows;
 };
 
 static inline int mc_group_is_nested(const struct mc_group *g)
@@ -62,8 +78,9 @@ struct mc_nesting {
     size_t *first, *child; /* (n_groups) groups in g, by unit and slot, start at child[first[g]] */
     size_t *slot;          /* (n_groups) slot of a nested group; else 0 */
 };
-/* MC_EINPUT names a group that is nested in itself or differs between units. After an error there
- * is nothing to release. */
+/* MC_EINPUT names a group that is nested in itself, differs between units, is a rotation of other than
+ * 2 units, or contains groups and allows more than permutations. After an error there is nothing to
+ * release. */
 MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups,
                                   size_t n_groups, struct mc_error *err);
 void mc_nesting_release(struct mc_nesting *n);

@@ -18,6 +18,7 @@ struct mc_row {
     const char *name;  /* the group's name */
     const char *outer; /* the name of the group in whose unit the group is */
     size_t unit;       /* that unit, or MC_NO_GROUP */
+    enum mc_allows allows;
     /* Set by mc_rows_check: entries [low, high) of its axis, or of its part's, in entries [begin, end)
      * of axis 0. Those of a row on axis 0 are equal. */
     size_t low, high, begin, end;

@@ -25,6 +25,7 @@ int mc_perm_identity(struct mc_perm *p, const struct mc_group *groups, size_t n,
 
     for (size_t g = 0; g < n && !rc; g++) {
         p->groups[g] = groups[g];
+        p->groups[g].allows = MC_ALLOWS_PERMUTATION;
         rc = mc_new(&p->perm[g], groups[g].size, err);
     }
     if (rc)
@@ -236,7 +237,10 @@ int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct m
     }
     mc_perm_release(&all);
     if (!(rc = mc_perm_check_groups(p, s, err)))
-        memcpy(p->groups, s->groups, s->n_groups * sizeof *p->groups);
+        for (size_t g = 0; g < s->n_groups; g++) {
+            p->groups[g].outer = s->groups[g].outer;
+            p->groups[g].unit = s->groups[g].unit;
+        }
     return rc;
 }
 

@@ -73,6 +73,10 @@ put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\na.weight\t0\t0\t6\t1\
 put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\nb.weight\t0\t0\t2\t4\tg\t-\t-\n"
     b"b.weight\t1/2\t0\t6\t1\th\tg\t0\nb.weight\t1/2\t6\t6\t1\ti\tg\t1\nqkv\t0\t0\t3\t8\tj\t-\t-\n"
     b"qkv\t0\t0\t8\t1\tk\t-\t-\nqkv\t0\t8\t8\t1\tk\t-\t-\nqkv\t0\t16\t8\t1\tk\t-\t-\n")
+put("groups", b"tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\tallows\n"
+    b"qkv\t0\t0\t3\t8\theads\t-\t-\tpermutation\nqkv\t0\t0\t2\t4\th0\theads\t0\trotation\n"
+    b"qkv\t0\t8\t2\t4\th1\theads\t1\trotation\nqkv\t0\t16\t2\t4\th2\theads\t2\trotation\n"
+    b"c.weight\t1\t0\t8\t9\tb\t-\t-\tcentred\n")
 put("map", b"layer*.*.shortcut layer*.*.downsample # x\nlinear fc\nmodule .\nmean -\n")
 put("map", b"trunk.* layers.*\n* net.*\n")
 

@@ -58,15 +58,20 @@ def in_order(announced, order):
         last = index
 
 
-def groups_of(meta, most=UNITS_MAX):
-    """[(name, size)]"""
+MAPS = "signed", "rotation", "orthogonal", "centred"  # what acts on units, if not a permutation
+
+
+def groups_of(meta, most=UNITS_MAX, key="allows"):
+    """[(name, size)]. key: that of a group which is, or allows, more than a permutation; None if it has no meaning."""
     found = []
     need(len(array(meta, "groups")) <= GROUPS_MAX, "more than %d groups" % GROUPS_MAX)
     for i, g in enumerate(meta["groups"]):
         name, size = text(g, "name", 119), count(g, "size", most)
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
-    nesting(meta, found)
+        need(key not in g or g[key] in MAPS and (g[key] != "rotation" or size == 2), "group %s: invalid \"%s\"" % (name, key))
+    for up, _ in nesting(meta, found).values():
+        need(key not in meta["groups"][up], "group \"%s\" contains groups and has \"%s\"" % (found[up][0], key))
     return found
 
 
@@ -269,8 +274,11 @@ def declared(meta, announced, prefix):
                  0 < len(w[5]) <= 119 and all("!" <= c <= "~" for c in w[5]), "a row has other words")
             need(w[6:8] in ([], ["-", "-"]) or w[7].isascii() and w[7].isdecimal() and str(int(w[7])) == w[7] and
                  int(w[7]) < 1 << 63, "\"unit\" must be a number")
-            need(w[8:] in ([], ["permutation"]), "\"allows\" must be permutation")
+            need(set(w[8:]) <= {"permutation", *MAPS}, "\"allows\" must be permutation or %s" % ", ".join(MAPS))
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
+        allows = {w[5]: w[8] for w in lines[1:] if w[8:]}
+        need(all(w[8:] in ([], [allows.get(w[5])]) and (w[8:] != ["rotation"] or w[3] == "2") for w in lines[1:]) and
+             all(allows.get(w[6], "permutation") == "permutation" for w in lines[1:] if w[6:]), "\"allows\" does not fit its group")
         rows = [groups.parse(w) for w in lines[1:]]
         found, sizes = groups.rows(rows, dict(of))
         need(found == rows, "\"within\" and \"unit\" differ from the rows")
@@ -314,7 +322,7 @@ def curve(meta, announced):
     kind, points = text(meta, "curve", 15), count(meta, "points", POINTS_MAX)
     need(kind in ("bezier", "chain"), "unknown curve \"%s\" (one of: bezier, chain)" % kind)
     need(points >= 2, "a curve must have at least 2 points (got %d)" % points)
-    perm = groups_of(meta) if "groups" in meta else None
+    perm = groups_of(meta, key=None) if "groups" in meta else None
     if perm:
         assigned(meta)
     return flat(meta, announced, ["%d/" % i for i in range(points)], False, perm)
@@ -336,7 +344,7 @@ def members_of(meta):
 
 def permutation(meta, announced):
     members = members_of(meta)
-    groups = groups_of(meta)
+    groups = groups_of(meta, key=None)
     assigned(meta)
     prefixes = ["%d/" % (i + 1) for i in range(members)] or [""]
     names = [p + name for p in prefixes for name, _ in groups]

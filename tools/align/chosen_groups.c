@@ -35,7 +35,7 @@ int mc_groups_keep(unsigned char **keep, const struct mc_group *groups, size_t n
     int rc = mc_new(keep, n, err);
 
     if (rc || !patterns)
-        return rc;
+        goto out;
     if (!(rest = copy = strdup(patterns)))
         return mc_no_memory(err);
     memset(*keep, 1, n);
@@ -49,6 +49,10 @@ int mc_groups_keep(unsigned char **keep, const struct mc_group *groups, size_t n
         if (!found)
             rc = no_match(pattern, groups, n, file, err);
     }
+out:
+    for (size_t g = 0; !rc && g < n;
+         g++) /* the only permutation that is a rotation is the identity */
+        (*keep)[g] |= groups[g].allows == MC_ALLOWS_ROTATION;
     free(copy);
     return rc;
 }

@@ -51,7 +51,13 @@ refuse "line 2:*row*8 tab-separated columns" "$nested" 'w 0 0 12 1 g'
 refuse "line 2: unit*whole number*at least 0 (got \"-\")" "$nested" 'w 0 0 12 1 g g -'
 refuse "line 2: within*a group of this file (got \"-\")" "$nested" 'w 0 0 12 1 g - 0'
 refuse "line 6: within*a group of this file (got \"i\")" "${within[@]}" 'w 0 6 6 1 h1 i 1'
-refuse "line 2: allows must be permutation (got \"signed\")" "$nested allows" 'w 0 0 12 1 g - - signed'
+refuse "line 2: allows must be permutation, signed, rotation, orthogonal or centred (got \"invertible\")" \
+    "$nested allows" 'w 0 0 12 1 g - - invertible'
+refuse 'line 3: group "g" allows centred here and orthogonal in line 2' "$nested allows" \
+    'w 0 0 12 1 g - - orthogonal' 'v 0 0 12 1 g - - centred'
+refuse 'group "g": rotation requires 2 units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
+refuse 'group "g" allows signed, but contains groups' "$nested allows" 'w 0 0 2 6 g - - signed' \
+    'w 0 0 6 1 h0 g 0 orthogonal' 'w 0 6 6 1 h1 g 1 orthogonal'
 refuse 'line 5: group "h0"*another unit*line 4' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 1'
 refuse 'line 5: group "h0" is not in unit 0 of "g"' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 0'
 refuse 'line 4: group "h0" is not in unit 2 of "g"' "${within[@]:0:3}" 'w 0 0 6 1 h0 g 2'
