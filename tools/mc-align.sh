@@ -29,7 +29,7 @@ Options:
                              its first 20%)
       --at=post|pre          use activations after the ReLU (post) or before it
                              (pre) (default post)
-      --measure=correlation|l2
+      --measure=correlation|l2|moment
                              similarity of two units (default correlation)
       --assign=COMMAND       command that reads matrices from standard input
                              and writes a permutation (default mc-hungarian)

@@ -17,8 +17,10 @@
 static const char doc[] =
     "Compare the units of two networks: similarity matrices for mc-hungarian."
     "\vReads moments (all shards of a run, in any order), or the raw activations of two networks; "
-    "it recognises which. The measure is the correlation, or l2, the negative mean squared "
-    "distance of the activations. Units with almost no variance get correlation 0 and are listed. "
+    "it recognises which. The measure is the correlation; l2, the negative mean squared "
+    "distance of the activations; or moment, for mc-procrustes: second moments about 0, divided at "
+    "each layer by the two networks' norms and summed over layers. Units with almost no variance "
+    "get correlation 0 and are listed. "
     "mc-acts decides whether activations are from after or before the ReLU.\n\n"
     "With --signature, the output is a table (TSV): for each layer, the mean correlation of the "
     "units with those at the same position of the other network (identity), and with --perm with "

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", NULL};
+const char *const mc_measure_names[MC_N_MEASURES + 1] = {"correlation", "l2", "moment", NULL};
 
 /* Return the relative error allowed in sums of n products. Additions in float64 round by at most n
  * * 2^-53, doubled here. The 1e-9 allows for sums that users computed from means and variances; it
@@ -105,9 +105,22 @@ static int tap_values_new(struct tap_values *v, const struct mc_taps *t, struct 
     return 0;
 }
 
-_Static_assert(MC_N_MEASURES == 2, "measure_tap and group_matrix must know every measure");
+_Static_assert(MC_N_MEASURES == 3, "measure_tap and group_matrix must know every measure");
 
-/* Compute a tap's correlations, or its negative mean squared distances (no unit is dead then). */
+/* 1 / (|A|_F |B|_F) for the networks' sums of squares (K), or 0 if one is zero. */
+static double moment_scale(size_t K, const double *sumsq_a, const double *sumsq_b)
+{
+    double a = 0, b = 0;
+
+    for (size_t i = 0; i < K; i++) {
+        a += sumsq_a[i];
+        b += sumsq_b[i];
+    }
+    return a > 0 && b > 0 ? 1 / (sqrt(a) * sqrt(b)) : 0;
+}
+
+/* Compute a tap's correlations, negative mean squared distances or second moments. Only
+ * correlations have dead units. */
 static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t tap,
                        enum mc_measure measure, struct mc_error *err)
 {
@@ -128,6 +141,7 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
         scales(K, n, sum_a, sumsq_a, v->scale_a, v->dead_a);
         scales(K, n, sum_b, sumsq_b, v->scale_b, v->dead_b);
     }
+    const double scale = moment_scale(K, sumsq_a, sumsq_b);
     for (size_t i = 0; i < K; i++)
         for (size_t j = 0; j < K; j++) {
             const double covariance = cross[i * K + j] - sum_a[i] * (sum_b[j] / n);
@@ -135,6 +149,8 @@ static int measure_tap(struct tap_values *v, const struct mc_moments *m, size_t 
             if (measure == MC_MEASURE_CORRELATION) {
                 x = covariance * v->scale_a[i] * v->scale_b[j];
                 v->value[i * K + j] = x > 1 ? 1 : x < -1 ? -1 : x; /* outside only by rounding */
+            } else if (measure == MC_MEASURE_MOMENT) {
+                v->value[i * K + j] = x = cross[i * K + j] * scale;
             } else {
                 x = sumsq_a[i] + sumsq_b[j] - 2 * cross[i * K + j];
                 v->value[i * K + j] = x > 0 ? -(x / n) : 0; /* below 0 only by rounding */
@@ -189,7 +205,7 @@ static int group_matrix(struct mc_matrix *g, const struct mc_moments *m, size_t 
             g->dead_b[g->n_dead_b++] = (int32_t)i;
     }
     for (size_t i = 0; !rc && i < K * K; i++) {
-        if (c.pairs[i] > 1)
+        if (c.pairs[i] > 1 && measure != MC_MEASURE_MOMENT)
             g->value[i] /= c.pairs[i];
         /* the default 0 would be the best distance */
         if (!c.pairs[i] && measure == MC_MEASURE_L2)

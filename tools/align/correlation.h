@@ -27,7 +27,15 @@
  *
  * Matrices contain its negative, so that larger is always better. The moments determine whether it is
  * measured before or after the ReLU. Dead units need no special case: their distances are valid,
- * and an assignment may use them. */
+ * and an assignment may use them.
+ *
+ * The second moment about 0 of a tap is divided by the Frobenius norms of both networks' activations,
+ * over all units of the tap:
+ *
+ *     Sxy / sqrt(sum of Sxx * sum of Syy)
+ *
+ * A map M that maximises trace(M^T C) for the matrix C of these moments minimises |X - Y M^T|_F.
+ * The mean is not subtracted, because a rotation about 0 carries no translation. */
 #ifndef MC_CORRELATION_H
 #define MC_CORRELATION_H
 
@@ -38,15 +46,15 @@
 #define MC_CORR_DEAD 1e-10
 #define MC_CORR_ROUNDING 1e-12
 
-enum mc_measure { MC_MEASURE_CORRELATION, MC_MEASURE_L2, MC_N_MEASURES };
+enum mc_measure { MC_MEASURE_CORRELATION, MC_MEASURE_L2, MC_MEASURE_MOMENT, MC_N_MEASURES };
 
 /* Names in streams and on command lines, indexed by enum mc_measure; ends with NULL. */
 extern const char *const mc_measure_names[MC_N_MEASURES + 1];
 
 /* Compute one matrix per group. Each pair of units gets the mean of its values over the taps that
- * contain both. A pair that shares no tap has correlation 0; its distance is unknown, so L2 fails
- * with MC_EINPUT. A unit is listed as dead if it is dead at every tap that contains it; L2 lists
- * none. Release with mc_matrices_release, also after an error. Returns 0, MC_EINPUT (also if a unit
+ * contain both; of moments the sum. A pair that shares no tap has correlation 0; its distance is unknown, so L2 fails
+ * with MC_EINPUT. A unit is listed as dead if it is dead at every tap that contains it; only correlations
+ * list any. Release with mc_matrices_release, also after an error. Returns 0, MC_EINPUT (also if a unit
  * has no tap, there are fewer than two samples, or a sum is impossible for finite numbers),
  * MC_ENOMEM. */
 MC_USE_RESULT int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m,

@@ -22,5 +22,5 @@ fails 2 "unknown network 'alexnet'*tinyten" mc-train --net alexnet --data d.mcz
 fails 2 "any other network: python -m mcz.torch export*docs/tutorial.md" mc-train --net wrn-16-2 --data d.mcz
 fails 2 "unknown data set 'cifar-10'*mean 'cifar10'*cifar10, cifar100" mc-data cifar-10 x
 fails 2 "figure: unknown value 'signatures'*mean 'signature'*path" mc-plot signatures table.tsv
-fails 2 "unknown value 'corelation'*mean 'correlation'*correlation, l2" mc-corr --measure corelation
+fails 2 "unknown value 'corelation'*mean 'correlation'*correlation, l2, moment" mc-corr --measure corelation
 fails 3 "unknown column 'test.accuracy'*mean 'test.acuracy'" mc-plot path table.tsv
