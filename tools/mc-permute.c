@@ -71,7 +71,12 @@ static const char doc[] =
     "largest "
     "difference of a logit, the largest logit, and the largest difference of a batch's mean "
     "loss.\n\n"
-    "Memory: at most the permutations, twice the largest tensor and 66 MiB. If WEIGHTS is a pipe "
+    "A group of PERM may hold an orthogonal matrix (mc-procrustes), if WEIGHTS' groups allow it. "
+    "Values are computed in float64 and rounded once. --random draws maps of the kind that each "
+    "group allows. --inverse and --compose accept matrices, joint sets do not.\n\n"
+    "Memory: at most the permutations, twice the largest tensor and 66 MiB; with matrices, 12 "
+    "bytes "
+    "per value of the largest tensor more. If WEIGHTS is a pipe "
     "and PERM a joint set, the network is held as well, unless --member is given. --verify needs "
     "16 bytes per parameter and a batch's activations. For these two, -v prints how much.\n\n"
     "Examples:\n"
@@ -185,12 +190,31 @@ out:
     return rc;
 }
 
+/* Read a permutation that follows `members` others; with matrices only if it follows one. */
+static int read_second(struct mc_joint_perm *q, const char *path, size_t members,
+                       struct mc_history *h, struct mc_error *err)
+{
+    const char *file = mc_file_called(path);
+    int rc = mc_joint_perm_read(q, (struct mc_stream){.path = path}, h, err);
+
+    if (rc)
+        return rc;
+    if (q->n_members > 1)
+        return mc_fail(
+            err, MC_EINPUT,
+            "%s: one permutation expected, got a joint set of %zu (mc-permute --member N "
+            "writes one)",
+            file, q->n_members);
+    if (members > 1 && mc_perm_first_map(q->members) < q->members->n_groups)
+        return mc_fail(err, MC_EINPUT, "%s: a joint set cannot be followed by matrices", file);
+    return 0;
+}
+
 static int compose(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     const char **path = o->cli.operands;
-    struct mc_joint_perm p = {0};
-    struct mc_perm q = {0};
+    struct mc_joint_perm p = {0}, q = {0};
     int rc = mc_joint_perm_read(&p, (struct mc_stream){.path = path[0]}, h, err);
 
     if (!rc && p.n_members > 1 && o->inverse)
@@ -198,9 +222,9 @@ static int compose(struct options *o, struct mc_error *err)
                      "%s: a joint set has no inverse (--member N writes one permutation)",
                      mc_file_called(path[0]));
     if (!rc)
-        rc = mc_perm_read(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
+        rc = read_second(&q, path[1], p.n_members, h, err);
     if (!rc)
-        rc = mc_fail_in(mc_joint_perm_follow(&p, &q, err), err, "%s", path[1]);
+        rc = mc_fail_in(mc_joint_perm_follow(&p, &q.members[0], err), err, "%s", path[1]);
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->compose, h);
@@ -210,7 +234,7 @@ static int compose(struct options *o, struct mc_error *err)
         rc = mc_perm_write(&p.members[0], NULL, o->cli.output, h, err);
 out:
     mc_joint_perm_release(&p);
-    mc_perm_release(&q);
+    mc_joint_perm_release(&q);
     return rc;
 }
 
@@ -289,10 +313,12 @@ static int get_perm(const struct options *o, const struct mc_symmetry *s, struct
     mc_option_note(&o->cli, &o->identity, h);
     if (o->identity)
         return 0;
-    if (is_random(o))
+    if (is_random(o)) {
         mc_perm_random(p, o->random);
+        rc = mc_perm_random_maps(p, s->groups, o->random, err);
+    }
     mc_option_note(&o->cli, &o->random, h);
-    return invert(o, p, err);
+    return rc ? rc : invert(o, p, err);
 }
 
 /* Open the weights, and say so if they are the permutation. */

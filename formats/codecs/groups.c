@@ -124,6 +124,8 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, const
         rc = unpack_group(out, k, &groups->via.array.ptr[k], allows_key, err);
     if (!rc)
         rc = mc_groups_check(out->groups, n, err);
+    if (!rc && allows_key)
+        rc = mc_new(&out->map, n, err);
     if (rc)
         mc_perm_release(out);
     return rc;
@@ -132,9 +134,12 @@ int mc_perm_unpack_groups(struct mc_perm *out, const msgpack_object *meta, const
 void mc_perm_tensors(const struct mc_perm *p, const char *prefix, struct mc_layout *out)
 {
     for (size_t k = 0; p && k < p->n_groups; k++) {
-        struct mc_tensor t = mc_tensor_make("", MC_I32, 1, (const uint64_t[]){p->groups[k].size});
+        const uint64_t K = p->groups[k].size;
+        const int matrix = p->groups[k].allows != MC_ALLOWS_PERMUTATION;
+        struct mc_tensor t =
+            mc_tensor_make("", matrix ? MC_F32 : MC_I32, matrix ? 2 : 1, (const uint64_t[]){K, K});
         mc_tensor_prefix(&t, prefix, p->groups[k].name);
-        mc_layout_add(out, &t, &p->perm[k]);
+        mc_layout_add(out, &t, matrix ? (const void *)&p->map[k] : &p->perm[k]);
     }
 }
 

@@ -8,16 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 2 /* version of joint sets; other permutations have no version key */
+/* Versions of joint sets, and of permutations with matrices; others have no version key. */
+#define VERSION 2
+#define MATRICES 3
+#define MAP "map" /* the key of a group that has a matrix: its kind */
 
 int mc_perm_write(const struct mc_perm *p, const struct mc_assignment *info, const char *path,
                   const struct mc_history *h, struct mc_error *err)
 {
+    const int matrices = mc_perm_first_map(p) < p->n_groups;
     struct mc_layout l = {0};
 
     mc_perm_tensors(p, "", &l);
-    mc_layout_meta(&l, "permutation", 1);
-    mc_perm_pack_groups(p, info, NULL, &l.meta);
+    mc_layout_meta(&l, "permutation", matrices ? 2 : 1);
+    if (matrices)
+        mc_put_u64(&l.meta, "version", MATRICES);
+    mc_perm_pack_groups(p, info, MAP, &l.meta);
     return mc_layout_write(&l, path, h, err);
 }
 
@@ -56,11 +62,15 @@ static int unpack_members(char (**ids)[MC_ID_LEN], size_t *n, const msgpack_obje
     uint64_t version = 1;
     int rc = mc_get_u64(meta, "version", UINT32_MAX, &version, err);
 
-    if (rc || (rc = mc_get_array(meta, "members", &list, err)))
+    if (rc)
         return rc;
     if (version != VERSION)
-        return mc_fail(err, MC_EINPUT, "permutation version %llu (this program reads 1 and %d)",
-                       (unsigned long long)version, VERSION);
+        return mc_fail(err, MC_EINPUT,
+                       "permutation version %llu (this program reads 1, %d with \"members\" and %d "
+                       "without)",
+                       (unsigned long long)version, VERSION, MATRICES);
+    if ((rc = mc_get_array(meta, "members", &list, err)))
+        return rc;
     *n = list->via.array.size;
     if (*n < 2 || *n > MC_MAX_MEMBERS)
         return mc_fail(err, MC_EINPUT, "\"members\" must list 2 to %d networks (got %zu)",
@@ -125,15 +135,16 @@ static int read_joint(struct mc_joint_perm *out, struct mc_reader *r, struct mc_
 
 /* ---- single permutations --------------------------------------------------------------------- */
 
-static int read_permutation(struct mc_perm *out, struct mc_reader *r, struct mc_history *h,
-                            struct mc_error *err)
+/* matrices: groups may have one. */
+static int read_permutation(struct mc_perm *out, struct mc_reader *r, int matrices,
+                            struct mc_history *h, struct mc_error *err)
 {
     struct mc_layout l = {0};
     int rc = mc_expect_kind(r, "permutation", h, err);
 
     if (rc)
         return rc;
-    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), NULL, err)))
+    if ((rc = mc_perm_unpack_groups(out, mc_reader_meta(r), matrices ? MAP : NULL, err)))
         return mc_fail_in(rc, err, "%s", mc_reader_name(r));
     mc_perm_tensors(out, "", &l);
     if (!(rc = mc_layout_read(&l, r, err)))
@@ -144,15 +155,18 @@ static int read_permutation(struct mc_perm *out, struct mc_reader *r, struct mc_
 int mc_joint_perm_read_stream(struct mc_joint_perm *out, struct mc_reader *r, struct mc_history *h,
                               struct mc_error *err)
 {
-    const msgpack_object *meta = mc_reader_meta(r);
+    const msgpack_object *meta = mc_reader_meta(r), *version = mc_get_opt(meta, "version");
+    const int joint = mc_get_opt(meta, "members") != NULL;
+    const int matrices =
+        version && version->type == MSGPACK_OBJECT_POSITIVE_INTEGER && version->via.u64 == MATRICES;
     int rc = 0;
 
     memset(out, 0, sizeof *out);
-    if (mc_get_opt(meta, "members") || mc_get_opt(meta, "version"))
+    if (joint || (version && !matrices))
         rc = read_joint(out, r, h, err);
     else if (!(rc = mc_new(&out->members, 1, err))) {
         out->n_members = 1;
-        if (!(rc = read_permutation(&out->members[0], r, h, err)))
+        if (!(rc = read_permutation(&out->members[0], r, matrices, h, err)))
             mc_history_pair(mc_reader_history(r), out->members[0].ids);
     }
     if (rc)

@@ -7,7 +7,9 @@
  * group under its name, int32 (K): entry i is the unit of the second network that moves to i.
  *
  * Version 2 holds a joint set. meta: also version, and members: the content ids of the networks.
- * Tensors: those of each member, named N/GROUP, N from 1. */
+ * Tensors: those of each member, named N/GROUP, N from 1.
+ *
+ * Version 3 has groups with a matrix: they have the key map, its kind, and a float32 (K,K). */
 #ifndef MC_PERMUTATION_H
 #define MC_PERMUTATION_H
 

@@ -11,7 +11,6 @@
 struct buffers {
     double sum[CHUNK];
     float x[CHUNK];
-    uint16_t narrow[CHUNK];
 };
 
 /* Add m values. Returns 1 if the sum has begun. */
@@ -27,27 +26,21 @@ static void add(double *sum, const float *x, size_t m, double weight, int begun)
             sum[k] = weight * (double)x[k];
 }
 
-/* Round m sums in b->x and check them. Returns their bytes in the type, or NULL. */
-static const void *rounded(struct buffers *b, size_t m, const struct mc_param *p,
-                           enum mc_dtype type, double divisor, struct mc_error *err)
+int mc_round_values(enum mc_dtype type, const double *from, void *to, size_t n,
+                    const struct mc_param *p, struct mc_error *err)
 {
-    const int narrow = mc_is_narrow(type);
-    const void *values = narrow ? (const void *)b->narrow : b->x;
+    float *x = to;
 
-#pragma omp simd
-    for (size_t k = 0; k < m; k++)
-        b->sum[k] /= divisor;
-    if (narrow)
-        mc_narrow_doubles(type, b->sum, b->narrow, m);
+    if (mc_is_narrow(type))
+        mc_narrow_doubles(type, from, to, n);
     else
 #pragma omp simd
-        for (size_t k = 0; k < m; k++)
-            b->x[k] = (float)b->sum[k];
-    if (mc_all_finite(type, values, m))
-        return values;
-    (void)!mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s", p->tensor.name,
-                   mc_dtype_name(type));
-    return NULL;
+        for (size_t k = 0; k < n; k++)
+            x[k] = (float)from[k];
+    return mc_all_finite(type, to, n)
+               ? 0
+               : mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s",
+                         p->tensor.name, mc_dtype_name(type));
 }
 
 int mc_combine(struct mc_writer *w, const struct mc_term *terms, size_t n,
@@ -77,9 +70,11 @@ int mc_combine(struct mc_writer *w, const struct mc_term *terms, size_t n,
             }
             if (rc)
                 break;
-            const void *values = rounded(b, m, p, types[i], divisor, err);
-            rc =
-                values ? mc_writer_bytes(w, i, values, m * mc_dtype_size(types[i]), err) : MC_EFAIL;
+#pragma omp simd
+            for (size_t k = 0; k < m; k++)
+                b->sum[k] /= divisor;
+            if (!(rc = mc_round_values(types[i], b->sum, b->x, m, p, err)))
+                rc = mc_writer_bytes(w, i, b->x, m * mc_dtype_size(types[i]), err);
         }
     }
     free(b);

@@ -20,6 +20,10 @@ enum mc_combine_rule {
     MC_COMBINE_POINT /* the sum, starting at 0 */
 };
 
+/* Round n values once to the type, and check them: MC_EFAIL if one is not finite in it. */
+MC_USE_RESULT int mc_round_values(enum mc_dtype type, const double *from, void *to, size_t n,
+                                  const struct mc_param *p, struct mc_error *err);
+
 /* Write the sum of n networks of the graph of w's stream as its tensors 0 to n_tensors - 1, of these
  * types: summed in float64, then rounded once to the type. Terms must be in different mc_values.
  * MC_EFAIL if a sum is not finite in its type. */

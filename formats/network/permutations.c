@@ -51,6 +51,12 @@ int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_sym
     memset(out, 0, sizeof *out);
     if (rc)
         return rc;
+    const size_t g = mc_perm_first_map(&j.members[0]);
+    if (g < j.members[0].n_groups)
+        rc = mc_fail(err, MC_EINPUT,
+                     "%s: group \"%s\" has a matrix (a permutation expected; mc-permute applies "
+                     "matrices)",
+                     name, j.members[0].groups[g].name);
     if (j.n_members > 1)
         rc = mc_fail(err, MC_EINPUT,
                      "%s: one permutation expected, got a joint set of %zu (mc-permute --member N "

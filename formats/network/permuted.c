@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "formats/network/permuted.h"
 
+#include "formats/network/combine.h"
 #include "libcommon/base/alloc.h"
+#include "libcommon/permutation/maps.h"
 
 #include <stdlib.h>
 
@@ -29,26 +31,66 @@ static void find_uses(const struct mc_permuted *p, const struct mc_graph *g, siz
             break;
 }
 
+/* Apply use u to a tensor whose values have `size` bytes: 8 if any use of it has a matrix. */
+static int apply(struct mc_permuted *p, const struct mc_placed_use *u, size_t offset, size_t size,
+                 void *tensor, struct mc_error *err)
+{
+    struct mc_unit_layout layout = u->layout;
+    const int matrix = mc_perm_map(p->perm, u->group) != NULL;
+    const size_t bytes = matrix ? mc_units_map_scratch(&layout) * size : layout.k * layout.m * size;
+    int rc = mc_buffer_room(&p->copy, &p->copy_bytes, bytes, err);
+
+    layout.base -= offset;
+    if (rc)
+        return rc;
+    if (!matrix) {
+        mc_units_permute(&layout, p->perm->perm[u->group], 0, size, tensor, p->copy);
+        return 0;
+    }
+    if ((rc = mc_buffer_room(&p->map, &p->map_bytes, layout.k * layout.k * size, err)))
+        return rc;
+    mc_perm_matrix(p->perm, u->group, (double *)(void *)p->map);
+    mc_units_map(&layout, (double *)(void *)p->map, tensor, (double *)(void *)p->copy);
+    return 0;
+}
+
+/* Read tensor i, which uses [from, end) move, at least one by a matrix, and map it in p->tensor. */
+static int map_tensor(struct mc_permuted *p, struct mc_values *v, size_t i, size_t from, size_t end,
+                      struct mc_error *err)
+{
+    const struct mc_param *param = mc_values_param(v, i);
+    const size_t n = param->count;
+    int rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, n * sizeof(float), err);
+
+    if (rc || (rc = mc_buffer_room(&p->wide, &p->wide_bytes, n * sizeof(double), err)) ||
+        (rc = mc_values_floats(v, i, (float *)(void *)p->tensor, n, err)))
+        return rc;
+    double *wide = (double *)(void *)p->wide;
+    for (size_t k = 0; k < n; k++)
+        wide[k] = (double)((float *)(void *)p->tensor)[k];
+    for (; from < end && !rc; from++)
+        rc = apply(p, &p->uses[from], param->offset, sizeof *wide, wide, err);
+    return rc ? rc : mc_round_values(mc_values_type(v, i), wide, p->tensor, n, param, err);
+}
+
 int mc_permuted_copy(struct mc_permuted *p, struct mc_values *v, size_t i, struct mc_writer *w,
                      size_t to, struct mc_error *err)
 {
     const size_t bytes = mc_values_bytes(v, i), size = mc_dtype_size(mc_values_type(v, i));
     size_t from = 0, end = 0;
-    int rc = 0;
+    int rc = 0, matrix = 0;
 
     find_uses(p, v->curve.graph, i, &from, &end);
     if (from == end)
         return mc_values_copy(v, i, w, to, err);
-    if ((rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, bytes, err)) ||
-        (rc = mc_values_read(v, i, p->tensor, bytes, err)))
-        return rc;
-    for (; from < end && !rc; from++) {
-        struct mc_unit_layout layout = p->uses[from].layout;
-        layout.base -= mc_values_param(v, i)->offset;
-        if (!(rc = mc_buffer_room(&p->copy, &p->copy_bytes, layout.k * layout.m * size, err)))
-            mc_units_permute(&layout, p->perm->perm[p->uses[from].group], 0, size, p->tensor,
-                             p->copy);
-    }
+    for (size_t u = from; u < end; u++)
+        matrix |= mc_perm_map(p->perm, p->uses[u].group) != NULL;
+    if (matrix)
+        rc = map_tensor(p, v, i, from, end, err);
+    else if (!(rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, bytes, err)))
+        rc = mc_values_read(v, i, p->tensor, bytes, err);
+    for (; from < end && !matrix && !rc; from++)
+        rc = apply(p, &p->uses[from], mc_values_param(v, i)->offset, size, p->tensor, err);
     return rc ? rc : mc_writer_bytes(w, to, p->tensor, bytes, err);
 }
 
@@ -57,5 +99,7 @@ void mc_permuted_release(struct mc_permuted *p)
     free(p->uses);
     free(p->tensor);
     free(p->copy);
+    free(p->wide);
+    free(p->map);
     *p = (struct mc_permuted){0};
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A permutation applied to a network tensor by tensor: at most one tensor and its permuted copy are
- * in memory. */
+ * in memory. A tensor that a matrix maps is computed in float64 and rounded once to its type. */
 #ifndef MC_NETWORK_PERMUTED_H
 #define MC_NETWORK_PERMUTED_H
 
@@ -12,8 +12,9 @@ struct mc_permuted {
     const struct mc_perm *perm;
     struct mc_placed_use *uses; /* in order: parameters, then statistics */
     size_t n;
-    char *tensor, *copy; /* the largest so far */
-    size_t tensor_bytes, copy_bytes;
+    char *tensor, *copy, *wide,
+        *map; /* the largest so far; wide: a tensor in float64; map: a matrix */
+    size_t tensor_bytes, copy_bytes, wide_bytes, map_bytes;
 };
 
 /* Prepare a permutation that fits the groups s of the network g. All must live as long as p. Release

@@ -30,6 +30,7 @@ enum mc_rng_purpose {
     MC_RNG_MATCH = 16,          /* order of the groups in weight matching: a = sweep */
     MC_RNG_JOINT = 17,          /* random starts of joint assignment: a = group, b = start and
                                    network */
+    MC_RNG_MAP = 18,            /* random maps: a = group, b = pair of entries */
 };
 
 struct mc_rng4 {

@@ -74,9 +74,21 @@ static int copy(struct mc_perm *out, const struct mc_perm *p, struct mc_error *e
 {
     int rc = mc_perm_identity(out, p->groups, p->n_groups, err);
 
-    if (rc)
+    for (size_t g = 0; g < p->n_groups && !rc; g++) {
+        const size_t n = p->groups[g].size;
+        double *m = NULL;
+        if (!mc_perm_map(p, g))
+            memcpy(out->perm[g], p->perm[g], n * sizeof *p->perm[g]);
+        else if (!(rc = mc_new(&m, n * n, err))) {
+            mc_perm_matrix(p, g, m);
+            rc = mc_perm_set_matrix(out, g, p->groups[g].allows, m, err);
+        }
+        free(m);
+    }
+    if (rc) {
+        mc_perm_release(out);
         return rc;
-    mc_perm_copy(out, p);
+    }
     memcpy(out->ids, p->ids, sizeof out->ids);
     return 0;
 }

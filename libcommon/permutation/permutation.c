@@ -3,8 +3,9 @@
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/rng.h"
-#include "libcommon/graph/uses.h"
+#include "libcommon/permutation/maps.h"
 
+#include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,6 +45,9 @@ void mc_perm_release(struct mc_perm *p)
 {
     for (size_t g = 0; p->perm && g < p->n_groups; g++)
         free(p->perm[g]);
+    for (size_t g = 0; p->map && g < p->n_groups; g++)
+        free(p->map[g]);
+    free(p->map);
     free(p->groups);
     free(p->perm);
     *p = (struct mc_perm){0};
@@ -71,6 +75,97 @@ void mc_perm_random(struct mc_perm *p, uint64_t seed)
     }
 }
 
+/* ---- matrices ----------------------------------------------------------------------------------- */
+
+int mc_perm_set_matrix(struct mc_perm *p, size_t g, enum mc_allows kind, const double *m,
+                       struct mc_error *err)
+{
+    const size_t n = p->groups[g].size * p->groups[g].size;
+    float *map = NULL;
+    int rc = p->map ? 0 : mc_new(&p->map, p->n_groups, err);
+
+    if (rc || (rc = mc_new(&map, n, err)))
+        return rc;
+    for (size_t i = 0; i < n; i++)
+        map[i] = (float)m[i];
+    free(p->map[g]);
+    free(p->perm[g]);
+    p->map[g] = map;
+    p->perm[g] = NULL;
+    p->groups[g].allows = kind;
+    return 0;
+}
+
+void mc_perm_matrix(const struct mc_perm *p, size_t g, double *m)
+{
+    const size_t K = p->groups[g].size;
+
+    for (size_t i = 0; i < K * K; i++)
+        m[i] = mc_perm_map(p, g) ? (double)p->map[g][i] : 0;
+    for (size_t i = 0; i < K && !mc_perm_map(p, g); i++)
+        m[i * K + (size_t)p->perm[g][i]] = 1;
+}
+
+int mc_perm_is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed)
+{
+    return mc_map_is_kind_of(p->groups[g].allows, allowed) ||
+           (!mc_perm_map(p, g) && !mc_perm_moved(p, g));
+}
+
+/* The kind of a product. */
+static enum mc_allows product_kind(const struct mc_perm *p, size_t i, const struct mc_perm *q,
+                                   size_t g)
+{
+    if (mc_perm_is_allowed(p, i, q->groups[g].allows))
+        return q->groups[g].allows;
+    return mc_perm_is_allowed(q, g, p->groups[i].allows) ? p->groups[i].allows
+                                                         : MC_ALLOWS_ORTHOGONAL;
+}
+
+/* Set group `to` of p, which has the same units, to its map followed by that of group g of q, if one
+ * of the two is a matrix. Return 1 if so, 0, or an error. */
+static int product(struct mc_perm *p, size_t to, const struct mc_perm *q, size_t g,
+                   struct mc_error *err)
+{
+    const size_t K = p->groups[to].size;
+    const int k = (int)K;
+    double *m = NULL;
+
+    if (!mc_perm_map(p, to) && !mc_perm_map(q, g))
+        return 0;
+    int rc = mc_new(&m, 3 * K * K, err);
+    if (rc)
+        return rc;
+    mc_perm_matrix(q, g, m);
+    mc_perm_matrix(p, to, m + K * K);
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, k, k, k, 1, m, k, m + K * K, k, 0,
+                m + 2 * K * K, k);
+    rc = mc_perm_set_matrix(p, to, product_kind(p, to, q, g), m + 2 * K * K, err);
+    free(m);
+    return rc ? rc : 1;
+}
+
+int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *groups, uint64_t seed,
+                        struct mc_error *err)
+{
+    int rc = 0;
+
+    for (size_t g = 0; g < p->n_groups && !rc; g++) {
+        const enum mc_allows kind = groups[g].allows;
+        const size_t K = groups[g].size;
+        double *m = NULL;
+        if (!kind)
+            continue;
+        if (!(rc = mc_new(&m, K * K, err)) &&
+            !(rc = mc_map_random(kind, K, p->perm[g], m, seed, (uint32_t)g, err)))
+            rc = mc_perm_set_matrix(p, g, kind, m, err);
+        free(m);
+    }
+    return rc;
+}
+
+/* ---- algebra ------------------------------------------------------------------------------------ */
+
 /* Invert in place along the cycles; the complement marks entries that are done. */
 static void invert(int32_t *perm, size_t size)
 {
@@ -89,7 +184,11 @@ static void invert(int32_t *perm, size_t size)
 
 int mc_perm_inverse(struct mc_perm *p, struct mc_error *err)
 {
-    int32_t **old = NULL;
+    struct {
+        int32_t *perm;
+        float *map;
+        enum mc_allows kind;
+    } *old = NULL;
     size_t *from = NULL;
     int rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err);
 
@@ -97,11 +196,19 @@ int mc_perm_inverse(struct mc_perm *p, struct mc_error *err)
         goto out;
     memset(p->ids, 0, sizeof p->ids);
     for (size_t g = 0; g < p->n_groups; g++) {
-        old[g] = p->perm[g];
-        invert(old[g], p->groups[g].size);
+        old[g].perm = p->perm[g];
+        old[g].kind = p->groups[g].allows;
+        if (mc_perm_map(p, g))
+            mc_map_transpose(p->groups[g].size, old[g].map = p->map[g]);
+        else
+            invert(old[g].perm, p->groups[g].size);
     }
-    for (size_t g = 0; g < p->n_groups; g++)
-        p->perm[g] = old[from[g]];
+    for (size_t g = 0; g < p->n_groups; g++) {
+        p->perm[g] = old[from[g]].perm;
+        p->groups[g].allows = old[from[g]].kind;
+        if (p->map)
+            p->map[g] = old[from[g]].map;
+    }
 out:
     free(old);
     free(from);
@@ -140,8 +247,12 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         (rc = mc_nesting_sources(p->groups, p->n_groups, p->perm, &from, err)))
         goto out;
     memset(p->ids, 0, sizeof p->ids);
-    for (size_t g = 0; g < p->n_groups; g++) { /* p has moved the groups that q permutes */
+    for (size_t g = 0; g < p->n_groups; g++, rc = 0) { /* p has moved the groups that q permutes */
         int32_t *perm = p->perm[from[g]];
+        if ((rc = product(p, from[g], q, g, err)) < 0)
+            goto out;
+        if (rc) /* at least one is a matrix */
+            continue;
         memcpy(old, perm, p->groups[g].size * sizeof *old);
         for (size_t i = 0; i < p->groups[g].size; i++)
             perm[i] = old[q->perm[g][i]];
@@ -154,10 +265,12 @@ out:
 
 size_t mc_perm_moved(const struct mc_perm *p, size_t group)
 {
+    const size_t K = p->groups[group].size;
+    const float *map = mc_perm_map(p, group);
     size_t n = 0;
 
-    for (size_t i = 0; i < p->groups[group].size; i++)
-        n += p->perm[group][i] != (int32_t)i;
+    for (size_t i = 0; i < K; i++)
+        n += map ? map[i * K + i] != 1 : p->perm[group][i] != (int32_t)i;
     return n;
 }
 
@@ -178,7 +291,13 @@ int mc_perm_check(const struct mc_perm *p, struct mc_error *err)
     for (size_t g = 0; g < p->n_groups; g++) {
         unsigned char *seen = NULL;
         size_t bad = p->groups[g].size;
-        int rc = mc_new(&seen, p->groups[g].size, err);
+        int rc = 0;
+        if (mc_perm_map(p, g)) {
+            if ((rc = mc_map_check(&p->groups[g], p->map[g], err)))
+                return rc;
+            continue;
+        }
+        rc = mc_new(&seen, p->groups[g].size, err);
         if (rc)
             return rc;
         for (size_t i = p->groups[g].size; i-- > 0;) {
@@ -209,6 +328,11 @@ int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s, s
         rc = mc_perm_has_group(p, g, to, err);
         if (!rc && nested && !mc_group_same_place(&p->groups[g], to))
             rc = mc_fail(err, MC_EINPUT, "group \"%s\" is nested in another unit", to->name);
+        if (!rc && !mc_perm_is_allowed(p, g, to->allows))
+            rc = mc_fail(err, MC_EINPUT,
+                         "group \"%s\" allows %s maps (got %s, which would change the function)",
+                         to->name, mc_allows_names[to->allows],
+                         mc_allows_names[p->groups[g].allows]);
     }
     return mc_fail_in(rc, err, "the permutation is for another network");
 }
@@ -221,7 +345,7 @@ int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct m
 
     if (rc)
         return rc;
-    for (size_t g = 0; g < s->n_groups; g++)
+    for (size_t g = 0; g < s->n_groups && !p->map; g++)
         if (k < p->n_groups && !mc_group_is_nested(&p->groups[k]) &&
             !mc_perm_has_group(p, k, &all.groups[g], NULL))
             memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
@@ -242,53 +366,4 @@ int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct m
             p->groups[g].unit = s->groups[g].unit;
         }
     return rc;
-}
-
-/* ---- application to flat vectors ------------------------------------------------------------ */
-
-/* Permute two vectors of entries of 4 bytes; stats may be NULL. */
-static int permute(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
-                   void *params, void *stats, struct mc_error *err)
-{
-    struct mc_placed_use *uses = NULL;
-    uint32_t *scratch = NULL;
-    size_t n = 0, max = 0;
-    int rc = mc_perm_check_groups(p, s, err);
-
-    if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++)
-        max = uses[i].layout.k * uses[i].layout.m > max ? uses[i].layout.k * uses[i].layout.m : max;
-    if ((rc = mc_new(&scratch, max, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++) {
-        void *x = uses[i].use->is_stat ? stats : params;
-        if (x)
-            mc_units_permute(&uses[i].layout, p->perm[uses[i].group], 0, sizeof *scratch, x,
-                             scratch);
-    }
-out:
-    free(uses);
-    free(scratch);
-    return rc;
-}
-
-int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
-                   uint32_t *params, uint32_t *stats, struct mc_error *err)
-{
-    for (size_t i = 0; i < g->P; i++)
-        params[i] = (uint32_t)i;
-    for (size_t i = 0; stats && i < g->S; i++)
-        stats[i] = (uint32_t)i;
-    return permute(p, s, g, params, stats, err);
-}
-
-int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
-                  const float *params_in, const float *stats_in, float *params_out,
-                  float *stats_out, struct mc_error *err)
-{
-    memcpy(params_out, params_in, g->P * sizeof *params_out);
-    if (stats_in)
-        memcpy(stats_out, stats_in, g->S * sizeof *stats_out);
-    return permute(p, s, g, params_out, stats_in ? stats_out : NULL, err);
 }

@@ -19,14 +19,32 @@
 
 #include "libcommon/graph/symmetry.h"
 
-/* One permutation per group; perm[i] is the unit of the old network that moves to position i. */
+/* One permutation per group; perm[i] is the unit of the old network that moves to position i. A group
+ * may have a matrix instead (libcommon/permutation/maps.h). Only mc-permute and programs that find
+ * matrices accept such maps: the functions below that mention no matrix expect none. */
 struct mc_perm {
     size_t n_groups;
-    struct mc_group *groups;
-    int32_t **perm;
+    struct mc_group *groups; /* `allows` is the kind of each group's map */
+    int32_t **perm;          /* (n_groups) NULL if the group has a matrix */
+    float **map;             /* NULL, or (n_groups) the matrices (K,K), NULL for permutations */
     /* content ids of the two networks that it was computed for, or "" if unknown */
     char ids[2][MC_ID_LEN];
 };
+
+/* The matrix of group g, or NULL. */
+static inline const float *mc_perm_map(const struct mc_perm *p, size_t g)
+{
+    return p->map ? p->map[g] : NULL;
+}
+/* The first group with a matrix, or n_groups. */
+static inline size_t mc_perm_first_map(const struct mc_perm *p)
+{
+    size_t g = 0;
+
+    while (g < p->n_groups && !mc_perm_map(p, g))
+        g++;
+    return g;
+}
 
 /* Set p to the identity of these groups. */
 MC_USE_RESULT int mc_perm_identity(struct mc_perm *p, const struct mc_group *groups, size_t n,
@@ -38,23 +56,37 @@ MC_USE_RESULT int mc_perm_alloc(struct mc_perm *p, size_t n_groups, struct mc_er
 void mc_perm_release(struct mc_perm *p);
 /* Uniform random permutations from the seed (MC_RNG_PERMUTE) and the group's index. */
 void mc_perm_random(struct mc_perm *p, uint64_t seed);
-MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err); /* in place */
-/* Set p to p followed by q. MC_EINPUT if their groups differ. */
+/* Invert in place, matrices too. */
+MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err);
+/* Set p to p followed by q, matrices too. MC_EINPUT if their groups differ. */
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
-size_t mc_perm_moved(const struct mc_perm *p, size_t group); /* number of i with perm[i] != i */
-void mc_perm_reset(struct mc_perm *p);                       /* to the identity */
+/* Number of units that the map of the group, perhaps a matrix, changes. */
+size_t mc_perm_moved(const struct mc_perm *p, size_t group);
+void mc_perm_reset(struct mc_perm *p);                             /* to the identity */
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* both have the same groups */
 /* 1 if p records the networks that it was computed for, and they are not those with content ids a
  * and b. "" matches any network. */
 int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b);
-/* Check that every entry is in range and occurs once. MC_EINPUT names the group. */
+/* 1 if the map of group g is one of this kind. */
+int mc_perm_is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed);
+/* The map of group g as a matrix (K,K). */
+void mc_perm_matrix(const struct mc_perm *p, size_t g, double *m);
+/* Replace the map of group g by a matrix of this kind: m (K,K), rounded to float32. */
+MC_USE_RESULT int mc_perm_set_matrix(struct mc_perm *p, size_t g, enum mc_allows kind,
+                                     const double *m, struct mc_error *err);
+/* Replace the random permutations of groups that allow more by random maps of the kind that they
+ * allow (mc_map_random). groups: as p's. */
+MC_USE_RESULT int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *groups,
+                                      uint64_t seed, struct mc_error *err);
+/* Check that every entry is in range and occurs once, and that matrices are of their kind. MC_EINPUT
+ * names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 
 /* MC_EINPUT if group g of p has another name or size than `expected`. */
 MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g,
                                     const struct mc_group *expected, struct mc_error *err);
-/* MC_EINPUT if p does not fit the network's groups: names, sizes, order and, if p has nested
- * groups, nesting. */
+/* MC_EINPUT if p does not fit the network's groups: names, sizes, order, the maps that they allow and,
+ * if p has nested groups, nesting. */
 MC_USE_RESULT int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s,
                                        struct mc_error *err);
 

@@ -29,6 +29,10 @@ mcz.write("moments-cut.mcz", "moments", {"version": 2, "at": "post", "groups": [
     {"name": "g", "size": 2}, *groups[1:]], "taps": [tap], "images": 6, "shards": 3, "counted": [0, 2], "total": 8, "batch": 2,
     "attack": "pgd", "seed": 7, "precision": "bf16"}, {"0/t/" + p: np.ones((6,) * (1 + (p == "cross"))) for p in (
         "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross")})
+for kind in "matrices", "moments":
+    s = mcz.read(kind + ("-units.mcz" if kind == "matrices" else "-cut.mcz"))
+    mcz.write(kind + "-allows.mcz", kind, {**s.meta, "groups": [{**g, "allows": "orthogonal"} if "within" in g else g for g in s.meta["groups"]]},
+              s.tensors)
 s = sample("weights-groups")
 shapes = {k: v.shape for k, v in s.tensors.items()}
 rows, sizes = mcz_groups.rows([mcz_groups.parse(line.split("\t")) for line in s.meta["symmetry"].splitlines()[1:]], shapes)

@@ -121,6 +121,15 @@ def shown(meta, groups):
     return units
 
 
+def check_map(m, name, kind):
+    with np.errstate(all="ignore"):
+        good = np.abs(m.astype("f8") @ m.T - np.eye(len(m))).max() <= 1e-4
+        good = good and (kind != "signed" or set(np.unique(np.abs(m))) == {0, 1})
+        good = good and (kind != "rotation" or np.linalg.det(m) > 0)
+        good = good and (kind != "centred" or np.abs(m.sum(1, dtype="f8") - 1).max() <= 1e-4)
+    need(good, "group \"%s\": the matrix is not %s" % (name, kind))
+
+
 def check_permutation(p, name):
     need(np.array_equal(np.sort(p), np.arange(len(p))), "group \"%s\": not every number from 0 to %d once" %
          (name, len(p) - 1))
@@ -330,10 +339,11 @@ def curve(meta, announced):
 
 def members_of(meta):
     """The number of members of a joint set; 0: a single permutation."""
-    if not {"version", "members"} & set(meta):
+    if not {"version", "members"} & set(meta) or "members" not in meta and is_whole(meta["version"]) and meta["version"] == 3:
         return 0
-    version, ids = count(meta, "version", (1 << 32) - 1), array(meta, "members")
-    need(version == 2, "permutation version %d (this program reads 1 and 2)" % version)
+    version = count(meta, "version", (1 << 32) - 1)
+    need(version == 2, "permutation version %d (this program reads 1, 2 with \"members\" and 3 without)" % version)
+    ids = array(meta, "members")
     need(2 <= len(ids) <= 1024, "\"members\" must list 2 to 1024 networks (got %d)" % len(ids))
     for i, m in enumerate(ids):
         need(isinstance(m, str) and re.fullmatch("[0-9a-f]{32}", m, re.ASCII),
@@ -344,18 +354,20 @@ def members_of(meta):
 
 def permutation(meta, announced):
     members = members_of(meta)
-    groups = groups_of(meta, key=None)
+    groups = groups_of(meta, key="map" if "version" in meta and not members else None)
+    maps = [g.get("map") if "version" in meta and not members else None for g in meta["groups"]]
     assigned(meta)
     prefixes = ["%d/" % (i + 1) for i in range(members)] or [""]
     names = [p + name for p in prefixes for name, _ in groups]
-    expect(announced, list(zip(names, ["int32"] * len(names), [[size] for _, size in groups] * len(prefixes))))
+    expect(announced, list(zip(names, ["float32" if m else "int32" for m in maps] * len(prefixes),
+                               [[size] * (2 if m else 1) for (_, size), m in zip(groups, maps)] * len(prefixes))))
 
     def values(arrays, order):
         in_order(announced, order)
         for i, p in enumerate(prefixes):
             with inside("member %d" % (i + 1)) if members else nullcontext():
-                for name, _ in groups:
-                    check_permutation(arrays[p + name], name)
+                for (name, _), m in zip(groups, maps):
+                    check_map(arrays[name], name, m) if m else check_permutation(arrays[p + name], name)
     return values
 
 
@@ -422,7 +434,7 @@ def cut(meta, images, shards, counted):
     """Checks how the data are split into shards, and that `images` is the number in the counted shards."""
     version, total = count(meta, "version", (1 << 32) - 1), count(meta, "total", IMAGES_MAX)
     batch = count(meta, "batch", IMAGES_MAX) if shards > 1 else total
-    need(version == 2, "moments of version %d (this program reads 1 and 2)" % version)
+    need(version == 2, "moments of version %d (this program reads 2)" % version)
     need(total and batch, "\"total\" and \"batch\" must be at least 1")
     batches = -(-total // batch)
     here = sum(min((s + 1) * batches // shards * batch, total) - min(s * batches // shards * batch, total) for s in counted)
@@ -447,8 +459,7 @@ def moments(meta, announced):
     need(all(is_whole(v) for v in counted) and counted == sorted(set(counted)) and counted[-1] < shards,
          "\"counted\" is not an ascending list of shards")
     conditions(meta)
-    if "version" in meta:
-        cut(meta, images, shards, counted)
+    cut(meta, images, shards, counted)
     need(len(announced) == len(PARTS) * len(taps), "%d tensors expected, got %d" %
          (len(PARTS) * len(taps), len(announced)))
     for t in taps:

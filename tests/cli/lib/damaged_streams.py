@@ -8,7 +8,7 @@ import msgpack
 import xxhash
 from stream_tools import LIMIT, ended, frame, objects as decoded, run, sample, under
 
-samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation permutation-joint curve losses".split()}
+samples = {k: sample(k) for k in "dataset weights moments activations matrices permutation permutation-joint permutation-matrices curve losses".split()}
 TRAIN = ["mc-train", "-q", "--net", "mlp:3", "--data", samples["dataset"], "--no-augment",
          "--threads", "1"]
 samples["state"] = os.path.abspath("state.mcz")
@@ -35,6 +35,7 @@ READERS = {
     "matrices": ["mc-hungarian", "{}"],
     "permutation": ["mc-permute", "{}", samples["weights"]],
     "permutation-joint": ["mc-permute", "{}", samples["weights"]],
+    "permutation-matrices": ["mc-permute", "--inverse", "{}"],
     "curve": ["mc-eval", "--points", "2", "--data", samples["dataset"], "{}"],
     "losses": ["mc-bootstrap", samples["losses"], "{}"],
     "pam": PAM + ["--init", "{}", samples["weights"], samples["weights"]],

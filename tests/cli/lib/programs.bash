@@ -30,6 +30,7 @@ programs() {
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute "$s-permutation-joint.mcz" "$w"
+    $f mc-permute --compose "$s-permutation-matrices.mcz" "$s-permutation-matrices.mcz"
     $f mc-permute --verify "$d" "$s-permutation.mcz" "$w"
     $f mc-permute --join plain.mcz other.mcz
     $f mc-merge "$w" "$w"

@@ -12,6 +12,8 @@ def first(name, value):
     return change
 def all_as(dtype):
     return lambda t: t.update({k: v.astype(dtype) for k, v in t.items()})
+def scaled(name, factor):
+    return lambda t: t.update({name: t[name] * np.float32(factor)})
 n = 0
 def bad(why, kind, *change):
     """change: a function of the tensors, or a path in meta and a value"""
@@ -68,6 +70,22 @@ bad("entry 0*not a content id", "permutation-joint", "members", ["0" * 31 + "A"]
 bad('"members" lists %s twice' % ("0" * 32), "permutation-joint", "members", ["0" * 32] * 3)
 bad("tensors expected*got 3", "permutation-joint", "members", ["0" * 32, "1" * 32])
 bad('member 2: group "layers.0.linear": entry 0*9', "permutation-joint", first("2/", 9))
+bad("permutation version 4", "permutation-matrices", "version", 4)
+bad("must be float32 (6,6)*got int32", "permutation-matrices", lambda t: t.update(stream=np.arange(6, dtype="i4")))
+bad("must be int32 (6)*got float32", "permutation-matrices", "version", GONE)
+bad("must be int32 (6)*got float32", "permutation-matrices", "groups", 0, "map", GONE)
+bad('group heads: "map" must be signed, rotation, orthogonal or centred', "permutation-matrices", "groups", 1, "map", "permutation")
+bad('"heads"*signed*contains groups', "permutation-matrices", "groups", 1, "map", "signed")
+bad('"mlp": rotation requires 2 units (got 5)', "permutation-matrices", "groups", 4, "map", "rotation")
+for name in "head1", "stream", "rotary", "mlp":
+    bad('group "%s": the matrix is not' % name, "permutation-matrices", scaled(name, 1.001))
+    bad('group "%s": the matrix is not' % name, "permutation-matrices", first(name, nan))
+bad('group "stream": the matrix is not centred', "permutation-matrices", scaled("stream", -1))
+bad('group "rotary": the matrix is not rotation', "permutation-matrices", lambda t: t.update(rotary=t["rotary"][::-1].copy()))
+bad('group "head0": the matrix is not signed', "permutation-matrices", "groups", 2, "map", "signed")
+bad('"allows" must be signed', "moments", "groups", 0, "allows", "permutation")
+bad('"allows" must be signed', "matrices", "groups", 0, "allows", 1)
+bad('rotation requires 2 units (got 3)', "moments", "groups", 0, "allows", "rotation")
 
 bad('both*"graph"*"symmetry"', "weights", "symmetry", rows)
 for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":

@@ -141,6 +141,8 @@ static const struct kind *kind_of(const char *name)
 #define MEMBER2 "\"0123456789abcdef0123456789abcde0\""
 #define JOINT(version, members)                                                                    \
     "{\"version\": " version ", \"members\": " members ", \"groups\": [" GROUP1 "]}"
+#define MAPPED(kind)                                                                               \
+    "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": 3, \"map\": \"" kind "\"}]}"
 #define JOINT_OK JOINT("2", "[" MEMBER1 ", " MEMBER2 "]")
 
 #define MATS(measure, at, size, dead_a, dead_b)                                                    \
@@ -312,7 +314,7 @@ static const struct {
     {"permutation", JOINT("1", "[" MEMBER1 ", " MEMBER2 "]"), "1/g int32 3; 2/g int32 3", NULL,
      "permutation version 1"},
     {"permutation", JOINT("3", "[" MEMBER1 ", " MEMBER2 "]"), "1/g int32 3; 2/g int32 3", NULL,
-     "permutation version 3*program reads 1 and 2"},
+     "permutation version 3*program reads 1, 2 with \"members\" and 3 without"},
     {"permutation", JOINT("2", "[" MEMBER1 "]"), "1/g int32 3 = 1 2 0", NULL,
      "list 2 to 1024 networks (got 1)"},
     {"permutation", JOINT("2", "[" MEMBER1 ", " MEMBER1 "]"), "1/g int32 3; 2/g int32 3", NULL,
@@ -324,6 +326,17 @@ static const struct {
      "\"members\" is missing"},
     {"permutation", "{\"members\": [], \"groups\": [" GROUP1 "]}", "g int32 3 = 1 2 0", NULL,
      "\"version\" is missing"},
+    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 1", NULL, NULL},
+    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 1 0", NULL, "not signed"},
+    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 0", NULL, "not signed"},
+    {"permutation", MAPPED("orthogonal"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL, NULL},
+    {"permutation", MAPPED("orthogonal"), "g float32 3,3 = .6 .8 0 .8 .6 0 0 0 1", NULL,
+     "not orthogonal"},
+    {"permutation", MAPPED("centred"), "g float32 3,3 = 0 1 0 1 0 0 0 0 1", NULL, NULL},
+    {"permutation", MAPPED("centred"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL,
+     "not centred"},
+    {"permutation", MAPPED("signed"), "g int32 3 = 0 1 2", NULL, "must be float32 (3,3)"},
+    {"permutation", MAPPED("rotation"), "g float32 3,3", NULL, "rotation requires 2 units"},
 
     {"matrices", MATS("correlation", "post", "2", "[1]", "[0]"), "g float64 2,2 = 0 .5 0 0", NULL,
      NULL},
