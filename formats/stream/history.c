@@ -261,7 +261,7 @@ int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN])
         tool = mc_get_opt(e, "tool");
         if (!parents->via.array.size ||
             !(mc_is_str(tool, "mc-hungarian") || mc_is_str(tool, "mc-corr") ||
-              mc_is_str(tool, "mc-bezier")))
+              mc_is_str(tool, "mc-procrustes") || mc_is_str(tool, "mc-bezier")))
             break;
         number = (size_t)parents->via.array.ptr[0].via.u64 + 1; /* an earlier entry */
     }

@@ -31,7 +31,7 @@ void mc_history_facts(struct mc_history *h, const struct mc_fact *facts, size_t 
 void mc_history_input(struct mc_history *h, struct mc_reader *r);
 /* Get the content ids of the two networks that a permutation was computed for, or that a curve with
  * a permutation connects. They are the arguments "a" and "b" of the stream's run, or of the first
- * parents of mc-hungarian, mc-corr and mc-bezier runs. Returns 1, or 0 and "" if the history lacks
+ * parents of mc-hungarian, mc-procrustes, mc-corr and mc-bezier runs. Returns 1, or 0 and "" if the history lacks
  * them. */
 int mc_history_pair(const msgpack_object *history, char pair[2][MC_ID_LEN]);
 /* 1 if a run of `tool` wrote the stream. */

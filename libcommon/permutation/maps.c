@@ -118,8 +118,9 @@ static int random_orthogonal(size_t K, double *m, uint64_t seed, uint32_t group,
                              struct mc_error *err)
 {
     const int k = (int)K;
-    double *tau = NULL;
-    int rc = mc_new(&tau, 2 * K, err), info;
+    const int n_work = 32 * (int)K;
+    double *tau = NULL; /* (K); signs (K); work */
+    int rc = mc_new(&tau, (2 + 32) * K, err), info;
 
     if (rc)
         return rc;
@@ -131,11 +132,11 @@ static int random_orthogonal(size_t K, double *m, uint64_t seed, uint32_t group,
         if (i + 1 < K * K)
             m[i + 1] = length * sin(angle);
     }
-    info = LAPACKE_dgeqrf(LAPACK_COL_MAJOR, k, k, m, k, tau);
+    info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, k, k, m, k, tau, tau + 2 * K, n_work);
     for (size_t i = 0; i < K; i++)
         tau[K + i] = m[i * K + i] < 0 ? -1 : 1;
     if (!info)
-        info = LAPACKE_dorgqr(LAPACK_COL_MAJOR, k, k, k, m, k, tau);
+        info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, k, k, k, m, k, tau, tau + 2 * K, n_work);
     for (size_t i = 0; i < K * K; i++)
         m[i] *= tau[K + i / K];
     free(tau);

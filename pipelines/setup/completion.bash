@@ -92,4 +92,4 @@ _mc_complete() {
 }
 
 complete -F _mc_complete mc-acts mc-align mc-bezier mc-bootstrap mc-bound mc-convert mc-corr mc-data mc-eval mc-hungarian mc-info \
-    mc-match mc-merge mc-pam mc-permute mc-pgd mc-plot mc-repair mc-train
+    mc-match mc-merge mc-pam mc-permute mc-pgd mc-plot mc-procrustes mc-repair mc-train

@@ -24,7 +24,7 @@ make_inputs() {
     echo old >old
     local s=$MC_ROOT/formats/samples/good k
     mkdir -p in && cd in || return
-    for k in dataset weights curve permutation moments activations matrices losses checkpoint; do
+    for k in dataset weights curve permutation permutation-matrices moments activations matrices losses checkpoint; do
         cp "$s-$k.mcz" $k.mcz || return
     done
     mc-convert weights.mcz -o w.npz && mc-convert weights.mcz -o w.safetensors &&
@@ -43,6 +43,7 @@ make_inputs() {
         mc-convert a.mcz -o a.npz && mc-convert b.mcz -o b.npz && mc-convert --map net.map a.mcz -o renamed.safetensors &&
         for k in 1 2; do mc-acts -q -t 1 --data d.mcz --shard $k/2 a.mcz b.mcz -o shard$k.mcz || return; done &&
         for k in a b; do mc-convert --groups groups.tsv $k.npz -o g$k.mcz || return; done &&
+        sed '1s/$/\twithin\tunit\tallows/; 2,$s/$/\t-\t-\tcentred/' groups.tsv >centred.tsv && mc-convert --groups centred.tsv a.npz -o centred.mcz &&
         mc-bezier -q -t 1 --epochs 1 --data d.mcz a.mcz b.mcz -o bent.mcz && mc-bezier --inner bent.mcz -o inner.mcz &&
         mc-train -q -t 1 --net net.json --epochs 2 --stop-after 1 --batch 16 --data d.mcz --checkpoint ck -o half.mcz && mc-corr --signature --perm permutation.mcz -t 1 moments.mcz -o signature.tsv ||
         return
@@ -50,6 +51,14 @@ make_inputs() {
 import gzip, os, shutil, struct, sys
 import numpy as np
 pictures = sys.argv[1]
+sys.path.insert(0, pictures + "/../../formats/python")
+import mcz
+taps = {"taps": 1, "dead_a": [], "dead_b": []}
+groups = [{"name": k, "size": 2, "allows": k, **taps} for k in ("signed", "rotation", "orthogonal", "centred")]
+groups += [{"name": "heads", "size": 2, **taps}] + [
+    {"name": "head%d" % u, "size": 3, "allows": "orthogonal", "within": 4, "unit": u, **taps} for u in range(2)]
+mcz.write("moment.mcz", "matrices", {"measure": "moment", "at": "post", "groups": groups}, {
+    g["name"]: np.ones((6, 6) if g["name"] == "head0" else (2, 2)) for g in groups if g["name"] not in ("heads", "head1")})
 rng = np.random.default_rng(1)
 x, y = rng.integers(0, 256, (6, 8, 8, 3), dtype=np.uint8), np.array([0, 1, 2, 0, 1, 2])
 np.savez("set.npz", images=x, labels=y)
@@ -104,6 +113,9 @@ list_commands() {
     add_command mc-bound -q --path @path ../in/plain.mcz ../in/plain.mcz ../in/pre.mcz -o @out
     add_command mc-hungarian -q ../in/matrices.mcz -o @out
     add_command mc-hungarian -q --constraint ../in/plain-pre.mcz ../in/plain-post.mcz -o @out
+    add_command mc-procrustes -q ../in/moment.mcz -o @out
+    add_command mc-permute --inverse --compose ../in/permutation-matrices.mcz ../in/permutation-matrices.mcz -o @out
+    add_command mc-permute --random 2 --perm-out @perm ../in/centred.mcz -o @out
     add_command mc-match -q ../in/a.mcz ../in/b.mcz -o @out
     add_command mc-match -q --init ../in/p.mcz ../in/ga.mcz ../in/gb.mcz -o @out
     add_command mc-permute --inverse ../in/p.mcz -o @out
@@ -158,7 +170,7 @@ try() {
         words+=("$word")
     done
     case ${words[0]} in
-    mc-train | mc-acts | mc-corr | mc-hungarian | mc-match | mc-permute | mc-bezier | mc-pam | mc-repair | mc-pgd | mc-eval | mc-bootstrap)
+    mc-train | mc-acts | mc-corr | mc-hungarian | mc-procrustes | mc-match | mc-permute | mc-bezier | mc-pam | mc-repair | mc-pgd | mc-eval | mc-bootstrap)
         words+=(-t 1)
         ;;
     esac

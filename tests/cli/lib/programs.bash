@@ -22,6 +22,7 @@ programs() {
     $f mc-bound -q plain.mcz plain.mcz pre.mcz
     $f mc-bound -q plain.mcz plain.mcz pre.mcz "$s-permutation.mcz"
     $f mc-hungarian -q "$s-matrices.mcz"
+    $f mc-procrustes -q "$s-matrices.mcz"
     $f mc-hungarian -q --joint pair.mcz
     $f mc-hungarian -q --joint --score pair-set.mcz pair.mcz
     $f mc-match -q "$w" "$w"

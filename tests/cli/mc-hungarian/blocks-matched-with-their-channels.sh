@@ -9,6 +9,11 @@ mc-acts -q -d data.mcz a.mcz q.mcz -o m.mcz
 mc-corr -q m.mcz -o c.mcz
 mc-hungarian -v c.mcz -o p.mcz 2>errors
 check_recovery planted.mcz p.mcz c.mcz
+mc-procrustes -q c.mcz -o maps.mcz # the groups allow permutations only
+py <<'END'
+p, maps = mcz.read("p.mcz"), mcz.read("maps.mcz")
+assert all((v == maps.tensors[k]).all() for k, v in p.tensors.items())
+END
 # a mean is per matched pair and at most 1; for blocks, per pair of channels inside
 py <<'END'
 import re

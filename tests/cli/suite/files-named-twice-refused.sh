@@ -46,6 +46,7 @@ files mc-bootstrap "" in: in: out:--output
 files mc-hungarian "" in:--constraint in: out:--output
 files mc-hungarian --joint in: in: out:--table out:--output
 files mc-hungarian --joint in:--score in: in: out:--output
+files mc-procrustes "" in: out:--output
 files mc-match "" in:--init in: in: out:--log-json out:--output
 files mc-match --joint in: in: in: out:--log-json out:--output
 files mc-permute "" in:--verify in: kept: out:--perm-out out:--output

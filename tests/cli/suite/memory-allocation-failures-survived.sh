@@ -27,6 +27,6 @@ for k in "${!lines[@]}"; do
     # oneDNN does not check all of its allocations
     [[ ${lines[k]} != *activations.mcz* ]] || for ((i = 1; i <= foreign[k]; i++)); do judge "$k" library $i 0; done
 done >found
-expect_equal "${#seen[@]}" 17
+expect_equal "${#seen[@]}" 18
 echo "$attempts attempts" >&2
 [ $faults = 0 ] || die "$faults of $attempts: $(cat found)"

@@ -19,7 +19,7 @@ for program in "$MC_BUILD"/bin/mc-*; do
     mc-plot) on_terminal "mc-plot path -o x.svg" ;;
     mc-info) on_terminal "mc-info" ;;
     mc-corr) on_terminal "mc-corr -o x.mcz" ;;
-    mc-hungarian) on_terminal "mc-hungarian -o x.mcz" ;;
+    mc-hungarian | mc-procrustes) on_terminal "${program##*/} -o x.mcz" ;;
     mc-eval) on_terminal "mc-eval --data table.tsv -" ;;
     esac
 done

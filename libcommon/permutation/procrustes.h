@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The best map of each group for given matrices, of the kind that the group allows (Procrustes
+ * problems: Schönemann 1966). */
+#ifndef MC_PROCRUSTES_H
+#define MC_PROCRUSTES_H
+
+#include "libcommon/assign/assign.h"
+#include "libcommon/permutation/permutation.h"
+
+/* The result of a group. */
+struct mc_procrustes {
+    double value;  /* trace(M^T C), maximal among the maps of the kind */
+    size_t n_free; /* directions that C says nothing about */
+};
+
+/* Find the map M of each group that maximises trace(M^T C) for its matrix C: an assignment; for
+ * signs an assignment of |C|; a polar factor, for `centred` in the complement of the ones; or a
+ * rotation in closed form. If groups are nested in units, the value of a pair of units is the sum of
+ * the best values inside. The units are assigned by these values, then the inner maps are those of
+ * the matched pairs. So both levels together are optimal.
+ *
+ * value: (n_groups) matrices over the taps of each group that has any, finite. out: the identity of
+ * these groups. info: (n_groups) of assignments; `kept` for matrices. found: (n_groups). threads:
+ * number of groups in parallel, 0 for all cores. An error is that of the first failing group.
+ * MC_EINPUT: a value is not finite. */
+MC_USE_RESULT int mc_procrustes(struct mc_perm *out, struct mc_assignment *info,
+                                struct mc_procrustes *found, const struct mc_group *groups,
+                                const double *const *value, int threads, struct mc_error *err);
+
+#endif
