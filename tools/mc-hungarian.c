@@ -6,7 +6,7 @@
 #include "formats/network/permutations.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
-#include "tools/align/chosen_groups.h"
+#include "tools/options/chosen_groups.h"
 #include "libcommon/base/json.h"
 #include "tools/align/joint_matching.h"
 #include "tools/align/matching.h"

@@ -6,7 +6,7 @@
 #include "formats/codecs/weights.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
-#include "tools/align/chosen_groups.h"
+#include "tools/options/chosen_groups.h"
 #include "tools/align/joint_weights.h"
 #include "tools/align/weight_matching.h"
 #include "tools/cli/cli.h"

@@ -2,8 +2,6 @@
 #include "formats/network/permuted.h"
 
 #include "formats/network/combine.h"
-#include "libcommon/base/alloc.h"
-#include "libcommon/permutation/maps.h"
 
 #include <stdlib.h>
 
@@ -31,45 +29,23 @@ static void find_uses(const struct mc_permuted *p, const struct mc_graph *g, siz
             break;
 }
 
-/* Apply use u to a tensor whose values have `size` bytes: 8 if any use of it has a matrix. */
-static int apply(struct mc_permuted *p, const struct mc_placed_use *u, size_t offset, size_t size,
-                 void *tensor, struct mc_error *err)
-{
-    struct mc_unit_layout layout = u->layout;
-    const int matrix = mc_perm_map(p->perm, u->group) != NULL;
-    const size_t bytes = matrix ? mc_units_map_scratch(&layout) * size : layout.k * layout.m * size;
-    int rc = mc_buffer_room(&p->copy, &p->copy_bytes, bytes, err);
-
-    layout.base -= offset;
-    if (rc)
-        return rc;
-    if (!matrix) {
-        mc_units_permute(&layout, p->perm->perm[u->group], 0, size, tensor, p->copy);
-        return 0;
-    }
-    if ((rc = mc_buffer_room(&p->map, &p->map_bytes, layout.k * layout.k * size, err)))
-        return rc;
-    mc_perm_matrix(p->perm, u->group, (double *)(void *)p->map);
-    mc_units_map(&layout, (double *)(void *)p->map, tensor, (double *)(void *)p->copy);
-    return 0;
-}
-
 /* Read tensor i, which uses [from, end) move, at least one by a matrix, and map it in p->tensor. */
 static int map_tensor(struct mc_permuted *p, struct mc_values *v, size_t i, size_t from, size_t end,
                       struct mc_error *err)
 {
     const struct mc_param *param = mc_values_param(v, i);
     const size_t n = param->count;
-    int rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, n * sizeof(float), err);
+    int rc = mc_apply_room(&p->tensor, &p->tensor_bytes, n * sizeof(float), err);
 
-    if (rc || (rc = mc_buffer_room(&p->wide, &p->wide_bytes, n * sizeof(double), err)) ||
-        (rc = mc_values_floats(v, i, (float *)(void *)p->tensor, n, err)))
+    if (rc || (rc = mc_apply_room(&p->wide, &p->wide_bytes, n * sizeof(double), err)) ||
+        (rc = mc_values_floats(v, i, (float *)p->tensor, n, err)))
         return rc;
-    double *wide = (double *)(void *)p->wide;
+    double *wide = p->wide;
     for (size_t k = 0; k < n; k++)
-        wide[k] = (double)((float *)(void *)p->tensor)[k];
+        wide[k] = (double)((float *)p->tensor)[k];
     for (; from < end && !rc; from++)
-        rc = apply(p, &p->uses[from], param->offset, sizeof *wide, wide, err);
+        rc = mc_perm_apply_use(p->perm, &p->uses[from], param->offset, sizeof *wide, wide,
+                               &p->memory, err);
     return rc ? rc : mc_round_values(mc_values_type(v, i), wide, p->tensor, n, param, err);
 }
 
@@ -87,10 +63,11 @@ int mc_permuted_copy(struct mc_permuted *p, struct mc_values *v, size_t i, struc
         matrix |= mc_perm_map(p->perm, p->uses[u].group) != NULL;
     if (matrix)
         rc = map_tensor(p, v, i, from, end, err);
-    else if (!(rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, bytes, err)))
+    else if (!(rc = mc_apply_room(&p->tensor, &p->tensor_bytes, bytes, err)))
         rc = mc_values_read(v, i, p->tensor, bytes, err);
     for (; from < end && !matrix && !rc; from++)
-        rc = apply(p, &p->uses[from], mc_values_param(v, i)->offset, size, p->tensor, err);
+        rc = mc_perm_apply_use(p->perm, &p->uses[from], mc_values_param(v, i)->offset, size,
+                               p->tensor, &p->memory, err);
     return rc ? rc : mc_writer_bytes(w, to, p->tensor, bytes, err);
 }
 
@@ -98,8 +75,7 @@ void mc_permuted_release(struct mc_permuted *p)
 {
     free(p->uses);
     free(p->tensor);
-    free(p->copy);
     free(p->wide);
-    free(p->map);
+    mc_apply_release(&p->memory);
     *p = (struct mc_permuted){0};
 }

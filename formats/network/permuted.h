@@ -12,9 +12,9 @@ struct mc_permuted {
     const struct mc_perm *perm;
     struct mc_placed_use *uses; /* in order: parameters, then statistics */
     size_t n;
-    char *tensor, *copy, *wide,
-        *map; /* the largest so far; wide: a tensor in float64; map: a matrix */
-    size_t tensor_bytes, copy_bytes, wide_bytes, map_bytes;
+    void *tensor, *wide; /* the largest tensor so far, and one in float64 */
+    size_t tensor_bytes, wide_bytes;
+    struct mc_apply memory;
 };
 
 /* Prepare a permutation that fits the groups s of the network g. All must live as long as p. Release

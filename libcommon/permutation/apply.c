@@ -1,38 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Permutations applied to flat vectors. */
+ * Permutations applied to tensors and flat vectors. */
 #include "libcommon/permutation/permutation.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/graph/uses.h"
+#include "libcommon/permutation/maps.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+void mc_apply_release(struct mc_apply *m)
+{
+    free(m->copy);
+    free(m->matrix);
+    *m = (struct mc_apply){0};
+}
+
+int mc_apply_room(void **buffer, size_t *have, size_t bytes, struct mc_error *err)
+{
+    if (bytes <= *have)
+        return 0;
+    free(*buffer);
+    *buffer = malloc(bytes);
+    *have = *buffer ? bytes : 0;
+    return *buffer ? 0 : mc_no_memory(err);
+}
+
+int mc_perm_apply_use(const struct mc_perm *p, const struct mc_placed_use *u, size_t offset,
+                      size_t size, void *tensor, struct mc_apply *m, struct mc_error *err)
+{
+    struct mc_unit_layout layout = u->layout;
+    const int matrix = mc_perm_map(p, u->group) != NULL;
+    const size_t n = matrix ? mc_units_map_scratch(&layout) : layout.k * layout.m;
+    int rc = mc_apply_room(&m->copy, &m->copy_bytes, n * size, err);
+
+    layout.base -= offset;
+    if (!rc && matrix)
+        rc = mc_apply_room(&m->matrix, &m->matrix_bytes, layout.k * layout.k * size, err);
+    if (rc)
+        return rc;
+    if (matrix) {
+        mc_perm_matrix(p, u->group, m->matrix);
+        mc_units_map(&layout, m->matrix, tensor, m->copy);
+    } else {
+        mc_units_permute(&layout, p->perm[u->group], 0, size, tensor, m->copy);
+    }
+    return 0;
+}
 
 /* Permute two vectors of entries of 4 bytes; stats may be NULL. */
 static int permute(const struct mc_perm *p, const struct mc_symmetry *s, const struct mc_graph *g,
                    void *params, void *stats, struct mc_error *err)
 {
     struct mc_placed_use *uses = NULL;
-    uint32_t *scratch = NULL;
-    size_t n = 0, max = 0;
+    struct mc_apply memory = {0};
+    size_t n = 0;
     int rc = mc_perm_check_groups(p, s, err);
 
-    if (rc || (rc = mc_uses_in_order(s, g, &uses, &n, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++)
-        max = uses[i].layout.k * uses[i].layout.m > max ? uses[i].layout.k * uses[i].layout.m : max;
-    if ((rc = mc_new(&scratch, max, err)))
-        goto out;
-    for (size_t i = 0; i < n; i++) {
+    if (!rc)
+        rc = mc_uses_in_order(s, g, &uses, &n, err);
+    for (size_t i = 0; i < n && !rc; i++) {
         void *x = uses[i].use->is_stat ? stats : params;
         if (x)
-            mc_units_permute(&uses[i].layout, p->perm[uses[i].group], 0, sizeof *scratch, x,
-                             scratch);
+            rc = mc_perm_apply_use(p, &uses[i], 0, sizeof(uint32_t), x, &memory, err);
     }
-out:
+    mc_apply_release(&memory);
     free(uses);
-    free(scratch);
     return rc;
 }
 

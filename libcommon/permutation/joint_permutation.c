@@ -70,29 +70,6 @@ int mc_joint_perm_follow(struct mc_joint_perm *j, const struct mc_perm *q, struc
     return rc;
 }
 
-static int copy(struct mc_perm *out, const struct mc_perm *p, struct mc_error *err)
-{
-    int rc = mc_perm_identity(out, p->groups, p->n_groups, err);
-
-    for (size_t g = 0; g < p->n_groups && !rc; g++) {
-        const size_t n = p->groups[g].size;
-        double *m = NULL;
-        if (!mc_perm_map(p, g))
-            memcpy(out->perm[g], p->perm[g], n * sizeof *p->perm[g]);
-        else if (!(rc = mc_new(&m, n * n, err))) {
-            mc_perm_matrix(p, g, m);
-            rc = mc_perm_set_matrix(out, g, p->groups[g].allows, m, err);
-        }
-        free(m);
-    }
-    if (rc) {
-        mc_perm_release(out);
-        return rc;
-    }
-    memcpy(out->ids, p->ids, sizeof out->ids);
-    return 0;
-}
-
 void mc_joint_perm_copy(struct mc_joint_perm *to, const struct mc_joint_perm *from)
 {
     for (size_t i = 0; i < from->n_members; i++)
@@ -102,7 +79,7 @@ void mc_joint_perm_copy(struct mc_joint_perm *to, const struct mc_joint_perm *fr
 int mc_joint_perm_follow_first(struct mc_joint_perm *j, struct mc_error *err)
 {
     struct mc_perm back = {0};
-    int rc = copy(&back, &j->members[0], err);
+    int rc = mc_perm_clone(&back, &j->members[0], err);
 
     if (!rc && !(rc = mc_perm_inverse(&back, err)))
         rc = mc_joint_perm_follow(j, &back, err);
@@ -114,11 +91,11 @@ int mc_joint_perm_get(struct mc_perm *out, const struct mc_joint_perm *j, size_t
                       const size_t *to, struct mc_error *err)
 {
     struct mc_perm back = {0};
-    int rc = copy(out, &j->members[from], err);
+    int rc = mc_perm_clone(out, &j->members[from], err);
 
     if (rc || !to)
         return rc;
-    if ((rc = copy(&back, &j->members[*to], err)) || (rc = mc_perm_inverse(&back, err)) ||
+    if ((rc = mc_perm_clone(&back, &j->members[*to], err)) || (rc = mc_perm_inverse(&back, err)) ||
         (rc = mc_perm_compose(out, &back, err)))
         goto out;
     memcpy(out->ids[0], j->members[*to].ids[1], MC_ID_LEN);

@@ -164,6 +164,29 @@ int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *groups, uint64
     return rc;
 }
 
+int mc_perm_clone(struct mc_perm *to, const struct mc_perm *p, struct mc_error *err)
+{
+    int rc = mc_perm_identity(to, p->groups, p->n_groups, err);
+
+    for (size_t g = 0; g < p->n_groups && !rc; g++) {
+        const size_t n = p->groups[g].size;
+        double *m = NULL;
+        if (!mc_perm_map(p, g))
+            memcpy(to->perm[g], p->perm[g], n * sizeof *p->perm[g]);
+        else if (!(rc = mc_new(&m, n * n, err))) {
+            mc_perm_matrix(p, g, m);
+            rc = mc_perm_set_matrix(to, g, p->groups[g].allows, m, err);
+        }
+        free(m);
+    }
+    if (rc) {
+        mc_perm_release(to);
+        return rc;
+    }
+    memcpy(to->ids, p->ids, sizeof to->ids);
+    return 0;
+}
+
 /* ---- algebra ------------------------------------------------------------------------------------ */
 
 /* Invert in place along the cycles; the complement marks entries that are done. */

@@ -96,6 +96,23 @@ MC_USE_RESULT int mc_perm_check_groups(const struct mc_perm *p, const struct mc_
 MC_USE_RESULT int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s,
                                       struct mc_error *err);
 
+struct mc_placed_use;
+/* Memory of mc_perm_apply_use. Zero at first; freed with mc_apply_release. */
+struct mc_apply {
+    void *copy, *matrix;
+    size_t copy_bytes, matrix_bytes;
+};
+void mc_apply_release(struct mc_apply *m);
+/* Make room for `bytes` bytes in *buffer, whose old contents are lost. */
+MC_USE_RESULT int mc_apply_room(void **buffer, size_t *have, size_t bytes, struct mc_error *err);
+/* Apply the map of one use to a tensor that starts at `offset` of its flat vector. Its values have
+ * `size` bytes; a matrix requires float64. */
+MC_USE_RESULT int mc_perm_apply_use(const struct mc_perm *p, const struct mc_placed_use *u,
+                                    size_t offset, size_t size, void *tensor, struct mc_apply *m,
+                                    struct mc_error *err);
+/* Set `to` to a copy of p. After an error there is nothing to release. */
+MC_USE_RESULT int mc_perm_clone(struct mc_perm *to, const struct mc_perm *p, struct mc_error *err);
+
 /* Index vectors of the permuted network: out[i] = in[index[i]] for the parameter vector (P entries)
  * and the statistics vector (S entries). Gaps map to themselves. */
 MC_USE_RESULT int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s,

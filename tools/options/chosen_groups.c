@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "tools/align/chosen_groups.h"
+#include "tools/options/chosen_groups.h"
 
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/near.h"
