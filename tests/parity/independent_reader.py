@@ -69,7 +69,8 @@ def groups_of(meta, most=UNITS_MAX, key="allows"):
         name, size = text(g, "name", 119), count(g, "size", most)
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
-        need(key not in g or g[key] in MAPS and (g[key] != "rotation" or size == 2), "group %s: invalid \"%s\"" % (name, key))
+        need(key not in g or g[key] in MAPS, "group %s: \"%s\" must be one of %s" % (name, key, ", ".join(MAPS)))
+        need(g.get(key) != "rotation" or size == 2, "group \"%s\": rotation requires 2 units (got %d)" % (name, size))
     for up, _ in nesting(meta, found).values():
         need(key not in meta["groups"][up], "group \"%s\" contains groups and has \"%s\"" % (found[up][0], key))
     return found
