@@ -2,6 +2,7 @@
 #include "formats/network/permuted.h"
 
 #include "formats/network/combine.h"
+#include "libcommon/base/alloc.h"
 
 #include <stdlib.h>
 
@@ -35,9 +36,9 @@ static int map_tensor(struct mc_permuted *p, struct mc_values *v, size_t i, size
 {
     const struct mc_param *param = mc_values_param(v, i);
     const size_t n = param->count;
-    int rc = mc_apply_room(&p->tensor, &p->tensor_bytes, n * sizeof(float), err);
+    int rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, n * sizeof(float), err);
 
-    if (rc || (rc = mc_apply_room(&p->wide, &p->wide_bytes, n * sizeof(double), err)) ||
+    if (rc || (rc = mc_buffer_room(&p->wide, &p->wide_bytes, n * sizeof(double), err)) ||
         (rc = mc_values_floats(v, i, (float *)p->tensor, n, err)))
         return rc;
     double *wide = p->wide;
@@ -63,7 +64,7 @@ int mc_permuted_copy(struct mc_permuted *p, struct mc_values *v, size_t i, struc
         matrix |= mc_perm_map(p->perm, p->uses[u].group) != NULL;
     if (matrix)
         rc = map_tensor(p, v, i, from, end, err);
-    else if (!(rc = mc_apply_room(&p->tensor, &p->tensor_bytes, bytes, err)))
+    else if (!(rc = mc_buffer_room(&p->tensor, &p->tensor_bytes, bytes, err)))
         rc = mc_values_read(v, i, p->tensor, bytes, err);
     for (; from < end && !matrix && !rc; from++)
         rc = mc_perm_apply_use(p->perm, &p->uses[from], mc_values_param(v, i)->offset, size,

@@ -17,27 +17,17 @@ void mc_apply_release(struct mc_apply *m)
     *m = (struct mc_apply){0};
 }
 
-int mc_apply_room(void **buffer, size_t *have, size_t bytes, struct mc_error *err)
-{
-    if (bytes <= *have)
-        return 0;
-    free(*buffer);
-    *buffer = malloc(bytes);
-    *have = *buffer ? bytes : 0;
-    return *buffer ? 0 : mc_no_memory(err);
-}
-
 int mc_perm_apply_use(const struct mc_perm *p, const struct mc_placed_use *u, size_t offset,
                       size_t size, void *tensor, struct mc_apply *m, struct mc_error *err)
 {
     struct mc_unit_layout layout = u->layout;
     const int matrix = mc_perm_map(p, u->group) != NULL;
     const size_t n = matrix ? mc_units_map_scratch(&layout) : layout.k * layout.m;
-    int rc = mc_apply_room(&m->copy, &m->copy_bytes, n * size, err);
+    int rc = mc_buffer_room(&m->copy, &m->copy_bytes, n * size, err);
 
     layout.base -= offset;
     if (!rc && matrix)
-        rc = mc_apply_room(&m->matrix, &m->matrix_bytes, layout.k * layout.k * size, err);
+        rc = mc_buffer_room(&m->matrix, &m->matrix_bytes, layout.k * layout.k * size, err);
     if (rc)
         return rc;
     if (matrix) {

@@ -103,8 +103,6 @@ struct mc_apply {
     size_t copy_bytes, matrix_bytes;
 };
 void mc_apply_release(struct mc_apply *m);
-/* Make room for `bytes` bytes in *buffer, whose old contents are lost. */
-MC_USE_RESULT int mc_apply_room(void **buffer, size_t *have, size_t bytes, struct mc_error *err);
 /* Apply the map of one use to a tensor that starts at `offset` of its flat vector. Its values have
  * `size` bytes; a matrix requires float64. */
 MC_USE_RESULT int mc_perm_apply_use(const struct mc_perm *p, const struct mc_placed_use *u,
