@@ -8,7 +8,7 @@
 #include "libcommon/base/file.h"
 #include "tools/options/chosen_groups.h"
 #include "tools/align/joint_weights.h"
-#include "tools/align/weight_matching.h"
+#include "tools/align/weight_maps.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/log.h"
 #include "tools/cli/memory.h"
@@ -34,6 +34,12 @@ static const char doc[] =
     "changed groups. Then it prints one line per group: its units; the value (inner product of the "
     "parameters that the group permutes) and the mean per unit; gap and ties as in mc-hungarian; "
     "the number of units that move; or \"kept\" if --groups did not choose it.\n\n"
+    "With --maps, a group that allows more than permutations (the column allows of a group file) "
+    "gets "
+    "the map of that kind with the maximum inner product, as in mc-procrustes. Heads are matched "
+    "by "
+    "the best maps inside. Sweeps visit the groups in their order until the objective rises by at "
+    "most 1e-7 of the product of both networks' norms. --init may have matrices.\n\n"
     "With --joint, writes a joint set: one permutation per network to the order of the first, "
     "found by mc-permute by content id. The objective is the sum of all pairs' inner products. "
     "The search starts from each network, to which it matches all others. Then it matches each "
@@ -52,7 +58,7 @@ static const char doc[] =
 struct options {
     struct mc_cli cli;
     const char *init, *groups;
-    int joint;
+    int joint, maps;
     uint64_t seed;
 };
 
@@ -64,6 +70,8 @@ static const struct mc_option options[] = {
      .help = MC_HELP_CHOSEN_GROUPS " the identity, or as in --init"},
     {"joint", 0, MC_OPT_FLAG, MC_AT(joint), .flags = MC_OPT_HISTORY,
      .help = "match two or more networks to one common order"},
+    {"maps", 0, MC_OPT_FLAG, MC_AT(maps), .flags = MC_OPT_HISTORY,
+     .help = "find the maps that groups allow: rotations and signs too (see below)"},
     MC_OPTION_OUTPUT, MC_OPTION_SEED(MC_AT(seed), .flags = MC_OPT_HISTORY), MC_OPTION_THREADS,
     MC_OPTION_LOG_JSON, MC_OPTION_NO_PROGRESS, MC_OPTION_NO_HISTORY, {0}};
 /* clang-format on */
@@ -85,7 +93,8 @@ static int check_memory(const struct networks *all, const struct options *o, str
     const struct mc_graph *g = all->w[0].graph;
     const double vectors = (double)all->n + (o->joint ? 2 : 0);
     const double networks = vectors * (double)g->P * sizeof(float);
-    const double matching = mc_weight_match_bytes(&all->s, g, o->cli.backend.threads);
+    const double matching = o->maps ? mc_weight_maps_bytes(&all->s, g)
+                                    : mc_weight_match_bytes(&all->s, g, o->cli.backend.threads);
 
     mc_detail(&o->cli, "memory: networks %.1f MB, matching %.1f MB", networks / 1e6,
               matching / 1e6);
@@ -166,6 +175,27 @@ static void report_sweep(void *arg, const struct mc_weight_sweep *s)
     w->last = *s;
 }
 
+/* Print a line per group. found: of --maps, or NULL. */
+static void report_groups(const struct mc_cli *cli, const struct mc_perm *p,
+                          const struct mc_assignment *info, const struct mc_procrustes *found)
+{
+    for (size_t g = 0; g < p->n_groups; g++) {
+        const struct mc_group *group = &p->groups[g];
+        const double value = found ? found[g].value : info[g].value;
+        if (group->allows)
+            mc_detail(cli,
+                      "%s: %zu units, %s, value %.9g (mean %.6g), %zu directions without weights",
+                      group->name, group->size, mc_allows_names[group->allows], value,
+                      value / (double)group->size, found[g].n_free);
+        else if (info[g].kept)
+            mc_detail(cli, "%s: %zu units, kept", group->name, group->size);
+        else
+            mc_detail(cli, "%s: %zu units, value %.9g (mean %.6g), gap %.2g, %zu in ties, %zu move",
+                      group->name, group->size, value, value / (double)group->size, info[g].gap,
+                      info[g].n_ties, mc_perm_moved(p, g));
+    }
+}
+
 static int match(struct options *o, const struct networks *all, struct mc_perm *p,
                  struct mc_error *err)
 {
@@ -176,28 +206,28 @@ static int match(struct options *o, const struct networks *all, struct mc_perm *
                                               .threads = o->cli.backend.threads,
                                               .swept = report_sweep,
                                               .arg = &w};
+    const struct mc_graph *graph = all->w[0].graph;
     struct mc_assignment *info = NULL;
+    struct mc_procrustes *found = NULL;
     int rc = mc_new(&info, p->n_groups, err);
 
+    if (!rc && o->maps)
+        rc = mc_new(&found, p->n_groups, err);
     if (!rc && o->cli.log_path)
         rc = mc_log_open(&w.log, o->cli.log_path, 0, err);
     mc_progress_begin(&w.progress, &o->cli, "matching", "sweeps", 0);
-    if (!rc)
-        rc = mc_weight_match(p, info, &all->s, all->w[0].graph, all->params[0], all->params[1],
-                             &opts, err);
+    if (!rc && o->maps)
+        rc = mc_weight_maps(p, info, found, &all->s, graph, all->params[0], all->params[1], &opts,
+                            err);
+    else if (!rc)
+        rc = mc_weight_match(p, info, &all->s, graph, all->params[0], all->params[1], &opts, err);
     mc_progress_end(&w.progress);
-    for (size_t g = 0; !rc && g < p->n_groups; g++)
-        if (info[g].kept)
-            mc_detail(&o->cli, "%s: %zu units, kept", p->groups[g].name, p->groups[g].size);
-        else
-            mc_detail(&o->cli,
-                      "%s: %zu units, value %.9g (mean %.6g), gap %.2g, %zu in ties, %zu move",
-                      p->groups[g].name, p->groups[g].size, info[g].value,
-                      info[g].value / (double)p->groups[g].size, info[g].gap, info[g].n_ties,
-                      mc_perm_moved(p, g));
+    if (!rc)
+        report_groups(&o->cli, p, info, found);
     if (!rc)
         rc = mc_perm_write(p, info, o->cli.output, o->cli.history, err);
     free(info);
+    free(found);
     return mc_log_close(w.log, rc, err);
 }
 
@@ -208,12 +238,14 @@ static int match_pair(struct options *o, struct mc_error *err)
     struct mc_perm p = {0};
     int rc = read_networks(&all, o, err);
 
-    if (!rc)
-        rc = o->init ? mc_perm_read(&p, (struct mc_stream){.path = o->init}, &all.s, h, err)
-                     : mc_perm_init(&p, &all.s, err);
+    if (!rc && o->init)
+        rc = (o->maps ? mc_perm_read_maps : mc_perm_read)(&p, (struct mc_stream){.path = o->init},
+                                                          &all.s, h, err);
+    else if (!rc)
+        rc = mc_perm_init(&p, &all.s, err);
     if (!rc) {
         mc_history_set_pair(h, all.ids[0], all.ids[1]);
-        mc_option_note(&o->cli, &o->seed, h);
+        mc_option_note(&o->cli, o->maps ? (void *)&o->maps : &o->seed, h);
         rc = match(o, &all, &p, err);
     }
     mc_perm_release(&p);
@@ -298,6 +330,10 @@ static void check_options(struct options *o)
 {
     if (o->joint && o->init)
         mc_cli_usage("--init and --joint cannot be combined");
+    if (o->maps && (o->joint || o->groups || mc_option_given(&o->cli, &o->seed)))
+        mc_cli_usage("--%s has no effect with --maps", o->joint    ? "joint"
+                                                       : o->groups ? "groups"
+                                                                   : "seed");
     if (o->joint && o->cli.n_operands > MC_MAX_MEMBERS)
         mc_cli_usage("at most %d networks", MC_MAX_MEMBERS);
     if (!o->joint || o->cli.n_operands < 2)

@@ -190,31 +190,12 @@ out:
     return rc;
 }
 
-/* Read a permutation that follows `members` others; with matrices only if it follows one. */
-static int read_second(struct mc_joint_perm *q, const char *path, size_t members,
-                       struct mc_history *h, struct mc_error *err)
-{
-    const char *file = mc_file_called(path);
-    int rc = mc_joint_perm_read(q, (struct mc_stream){.path = path}, h, err);
-
-    if (rc)
-        return rc;
-    if (q->n_members > 1)
-        return mc_fail(
-            err, MC_EINPUT,
-            "%s: one permutation expected, got a joint set of %zu (mc-permute --member N "
-            "writes one)",
-            file, q->n_members);
-    if (members > 1 && mc_perm_first_map(q->members) < q->members->n_groups)
-        return mc_fail(err, MC_EINPUT, "%s: a joint set cannot be followed by matrices", file);
-    return 0;
-}
-
 static int compose(struct options *o, struct mc_error *err)
 {
     struct mc_history *h = o->cli.history;
     const char **path = o->cli.operands;
-    struct mc_joint_perm p = {0}, q = {0};
+    struct mc_joint_perm p = {0};
+    struct mc_perm q = {0};
     int rc = mc_joint_perm_read(&p, (struct mc_stream){.path = path[0]}, h, err);
 
     if (!rc && p.n_members > 1 && o->inverse)
@@ -222,9 +203,12 @@ static int compose(struct options *o, struct mc_error *err)
                      "%s: a joint set has no inverse (--member N writes one permutation)",
                      mc_file_called(path[0]));
     if (!rc)
-        rc = read_second(&q, path[1], p.n_members, h, err);
+        rc = mc_perm_read_maps(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
+    if (!rc && p.n_members > 1 && mc_perm_first_map(&q) < q.n_groups)
+        rc = mc_fail(err, MC_EINPUT, "%s: a joint set cannot be followed by matrices",
+                     mc_file_called(path[1]));
     if (!rc)
-        rc = mc_fail_in(mc_joint_perm_follow(&p, &q.members[0], err), err, "%s", path[1]);
+        rc = mc_fail_in(mc_joint_perm_follow(&p, &q, err), err, "%s", path[1]);
     if (rc)
         goto out;
     mc_option_note(&o->cli, &o->compose, h);
@@ -234,7 +218,7 @@ static int compose(struct options *o, struct mc_error *err)
         rc = mc_perm_write(&p.members[0], NULL, o->cli.output, h, err);
 out:
     mc_joint_perm_release(&p);
-    mc_joint_perm_release(&q);
+    mc_perm_release(&q);
     return rc;
 }
 

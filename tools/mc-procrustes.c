@@ -79,18 +79,20 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_perm p = {0};
     struct mc_assignment *info = NULL;
     struct mc_procrustes *found = NULL;
+    struct mc_nesting nesting = {0};
     const double **value = NULL;
     int rc = mc_matrices_read(&m, (struct mc_stream){.path = path}, o->cli.history, err);
 
     if (rc || (rc = mc_new(&info, m.n_groups, err)) || (rc = mc_new(&found, m.n_groups, err)))
         goto out;
     if ((rc = mc_new(&value, m.n_groups, err)) ||
+        (rc = mc_nesting_find(&nesting, m.groups, m.n_groups, err)) ||
         (rc = mc_perm_identity(&p, m.groups, m.n_groups, err)))
         goto out;
     for (size_t g = 0; g < m.n_groups; g++)
         value[g] = m.matrices[g].value;
     if (!(rc = check_measure(&m, err)))
-        rc = mc_procrustes(&p, info, found, m.groups, value, o->cli.backend.threads, err);
+        rc = mc_procrustes(&p, info, found, &nesting, value, o->cli.backend.threads, err);
     if (mc_fail_in(rc, err, "%s", mc_file_called(path)))
         goto out;
     report(&o->cli, &m, found);
@@ -99,6 +101,7 @@ out:
     free(info);
     free(found);
     free(value);
+    mc_nesting_release(&nesting);
     mc_perm_release(&p);
     mc_matrices_release(&m);
     return rc;

@@ -14,6 +14,11 @@ MC_USE_RESULT int mc_perm_read(struct mc_perm *out, struct mc_stream from,
                                const struct mc_symmetry *of, struct mc_history *h,
                                struct mc_error *err);
 
+/* The same, but groups may have matrices. */
+MC_USE_RESULT int mc_perm_read_maps(struct mc_perm *out, struct mc_stream from,
+                                    const struct mc_symmetry *of, struct mc_history *h,
+                                    struct mc_error *err);
+
 /* Read a joint set, or a set of 1 member: what mc_perm_read accepts, or a stream with matrices. After an error nothing needs
  * release. */
 MC_USE_RESULT int mc_joint_perm_read(struct mc_joint_perm *out, struct mc_stream from,

@@ -2,16 +2,13 @@
 #include "libcommon/permutation/maps.h"
 
 #include "libcommon/base/alloc.h"
-#include "libcommon/base/rng.h"
 
 #include <cblas.h>
-#include <lapacke.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define ROWS 256 /* slices of one product */
-#define TWO_PI 6.283185307179586
 
 /* ---- kinds ----------------------------------------------------------------------------------- */
 
@@ -94,8 +91,6 @@ void mc_map_transpose(size_t K, float *m)
         }
 }
 
-/* ---- random maps ----------------------------------------------------------------------------- */
-
 void mc_map_reflect(size_t K, double *m)
 {
     const double one = 1 / sqrt((double)K), rest = 1 / (1 - one); /* H = 1 - rest v v^T */
@@ -110,68 +105,6 @@ void mc_map_reflect(size_t K, double *m)
                 m[i * across + j * along] -= rest * sum * (j ? one : one - 1);
         }
     }
-}
-
-/* Fill m (K,K) with a uniform orthogonal matrix: the orthogonal factor of normal numbers whose
- * triangular factor has a positive diagonal. */
-static int random_orthogonal(size_t K, double *m, uint64_t seed, uint32_t group,
-                             struct mc_error *err)
-{
-    const int k = (int)K;
-    const int n_work = 32 * (int)K;
-    double *tau = NULL; /* (K); signs (K); work */
-    int rc = mc_new(&tau, (2 + 32) * K, err), info;
-
-    if (rc)
-        return rc;
-    for (size_t i = 0; i < K * K; i += 2) { /* Box and Muller */
-        const struct mc_rng4 r = mc_rng(seed, MC_RNG_MAP, group, (uint32_t)(i / 2), 0);
-        const double length = sqrt(-2 * log(1 - (double)mc_rng_unit(r.v[0])));
-        const double angle = TWO_PI * (double)mc_rng_unit(r.v[1]);
-        m[i] = length * cos(angle);
-        if (i + 1 < K * K)
-            m[i + 1] = length * sin(angle);
-    }
-    info = LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, k, k, m, k, tau, tau + 2 * K, n_work);
-    for (size_t i = 0; i < K; i++)
-        tau[K + i] = m[i * K + i] < 0 ? -1 : 1;
-    if (!info)
-        info = LAPACKE_dorgqr_work(LAPACK_COL_MAJOR, k, k, k, m, k, tau, tau + 2 * K, n_work);
-    for (size_t i = 0; i < K * K; i++)
-        m[i] *= tau[K + i / K];
-    free(tau);
-    return info ? mc_fail(err, MC_EFAIL, "LAPACK cannot orthogonalise %zux%zu (status %d)", K, K,
-                          info)
-                : 0;
-}
-
-int mc_map_random(enum mc_allows kind, size_t K, const int32_t *perm, double *m, uint64_t seed,
-                  uint32_t group, struct mc_error *err)
-{
-    int rc = 0;
-
-    if (kind == MC_ALLOWS_ORTHOGONAL)
-        return random_orthogonal(K, m, seed, group, err);
-    if (kind == MC_ALLOWS_CENTRED) {
-        rc = random_orthogonal(K - 1, m, seed, group, err);
-        for (size_t i = K; i-- > 1;)
-            memmove(m + i * K + 1, m + (i - 1) * (K - 1), (K - 1) * sizeof *m);
-        for (size_t i = 0; i < K; i++)
-            m[i] = m[i * K] = i == 0;
-        mc_map_reflect(K, m);
-        return rc;
-    }
-    if (kind == MC_ALLOWS_ROTATION) {
-        const struct mc_rng4 r = mc_rng(seed, MC_RNG_MAP, group, 0, 0);
-        const double angle = TWO_PI * (double)mc_rng_unit(r.v[0]);
-        m[0] = m[3] = cos(angle);
-        m[1] = -(m[2] = sin(angle));
-        return 0;
-    }
-    for (size_t i = 0; i < K; i++)
-        m[i * K + (size_t)perm[i]] =
-            mc_rng(seed, MC_RNG_MAP, group, (uint32_t)i, 0).v[0] & 1 ? -1 : 1;
-    return 0;
 }
 
 /* ---- application ----------------------------------------------------------------------------- */

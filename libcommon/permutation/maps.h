@@ -17,10 +17,6 @@ void mc_map_transpose(size_t K, float *m);
 /* Set m (K,K) to H m H in place. The reflection H swaps the first axis and the unit vector along
  * the ones, so the rest of H m H, without row and column 0, acts in the complement of the ones. */
 void mc_map_reflect(size_t K, double *m);
-/* Fill m (K,K), which is zero, with a random map of a kind that is not a permutation: uniform, from
- * the seed (MC_RNG_MAP) and the group's index. perm: a random permutation. */
-MC_USE_RESULT int mc_map_random(enum mc_allows kind, size_t K, const int32_t *perm, double *m,
-                                uint64_t seed, uint32_t group, struct mc_error *err);
 
 /* Number of values that mc_units_map needs. */
 size_t mc_units_map_scratch(const struct mc_unit_layout *layout);

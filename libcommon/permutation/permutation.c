@@ -145,25 +145,6 @@ static int product(struct mc_perm *p, size_t to, const struct mc_perm *q, size_t
     return rc ? rc : 1;
 }
 
-int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *groups, uint64_t seed,
-                        struct mc_error *err)
-{
-    int rc = 0;
-
-    for (size_t g = 0; g < p->n_groups && !rc; g++) {
-        const enum mc_allows kind = groups[g].allows;
-        const size_t K = groups[g].size;
-        double *m = NULL;
-        if (!kind)
-            continue;
-        if (!(rc = mc_new(&m, K * K, err)) &&
-            !(rc = mc_map_random(kind, K, p->perm[g], m, seed, (uint32_t)g, err)))
-            rc = mc_perm_set_matrix(p, g, kind, m, err);
-        free(m);
-    }
-    return rc;
-}
-
 int mc_perm_clone(struct mc_perm *to, const struct mc_perm *p, struct mc_error *err)
 {
     int rc = mc_perm_identity(to, p->groups, p->n_groups, err);

@@ -75,7 +75,7 @@ void mc_perm_matrix(const struct mc_perm *p, size_t g, double *m);
 MC_USE_RESULT int mc_perm_set_matrix(struct mc_perm *p, size_t g, enum mc_allows kind,
                                      const double *m, struct mc_error *err);
 /* Replace the random permutations of groups that allow more by random maps of the kind that they
- * allow (mc_map_random). groups: as p's. */
+ * allow: uniform, from the seed (MC_RNG_MAP) and the group's index. groups: as p's. */
 MC_USE_RESULT int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *groups,
                                       uint64_t seed, struct mc_error *err);
 /* Check that every entry is in range and occurs once, and that matrices are of their kind. MC_EINPUT

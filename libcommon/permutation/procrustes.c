@@ -107,7 +107,7 @@ static int solve(struct problem *p, struct mc_error *err)
 
 struct search {
     const double *const *value;
-    struct mc_nesting nesting;
+    const struct mc_nesting *nesting;
     struct mc_perm *out;
     struct mc_assignment *info;
     struct mc_procrustes *found;
@@ -117,7 +117,7 @@ struct search {
 static int solve_group(const struct search *s, size_t g, const double *c, int set, double *value,
                        struct mc_error *err)
 {
-    const struct mc_group *group = &s->nesting.groups[g];
+    const struct mc_group *group = &s->nesting->groups[g];
     const size_t K = group->size;
     struct problem p = {.kind = group->allows, .K = K, .c = c};
     int rc = mc_new(&p.perm, K, err);
@@ -140,22 +140,25 @@ static int solve_group(const struct search *s, size_t g, const double *c, int se
     return rc;
 }
 
-/* Solve the groups in unit u for the pair of places h and u, and add their values. */
+/* Solve the groups in unit u for the pair of places h and u, and add their values; or what they gain
+ * over the identity, if the group has values. */
 static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int set, double *value,
                       struct mc_error *err)
 {
     int rc = 0;
 
-    for (size_t slot = 0; slot < s->nesting.slots[g] && !rc; slot++) {
-        const size_t first = mc_nesting_child(&s->nesting, g, 0, slot);
-        const size_t K = s->nesting.groups[first].size;
-        const size_t n = K * s->nesting.groups[g].size;
+    for (size_t slot = 0; slot < s->nesting->slots[g] && !rc; slot++) {
+        const size_t first = mc_nesting_child(s->nesting, g, 0, slot);
+        const size_t K = s->nesting->groups[first].size;
+        const size_t n = K * s->nesting->groups[g].size;
         double *c = NULL, part = 0;
         if ((rc = mc_new(&c, K * K, err)))
             return rc;
         for (size_t i = 0; i < K; i++)
             memcpy(c + i * K, s->value[first] + (h * K + i) * n + u * K, K * sizeof *c);
-        rc = solve_group(s, mc_nesting_child(&s->nesting, g, u, slot), c, set, &part, err);
+        rc = solve_group(s, mc_nesting_child(s->nesting, g, u, slot), c, set, &part, err);
+        for (size_t i = 0; i < K && s->value[g]; i++)
+            part -= c[i * K + i];
         *value += part;
         free(c);
     }
@@ -164,10 +167,12 @@ static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int 
 
 static int solve_units(const struct search *s, size_t g, struct mc_error *err)
 {
-    const size_t U = s->nesting.groups[g].size;
+    const size_t U = s->nesting->groups[g].size;
     double *value = NULL;
     int rc = mc_new(&value, U * U, err);
 
+    if (!rc && s->value[g])
+        memcpy(value, s->value[g], U * U * sizeof *value);
     for (size_t i = 0; i < U * U && !rc; i++)
         rc = solve_pair(s, g, i / U, i % U, 0, &value[i], err);
     if (!rc && !(rc = solve_group(s, g, value, 1, &value[0], err)))
@@ -177,26 +182,35 @@ static int solve_units(const struct search *s, size_t g, struct mc_error *err)
     return rc;
 }
 
+int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
+                        struct mc_procrustes *found, const struct mc_nesting *nesting,
+                        const double *const *value, size_t g, struct mc_error *err)
+{
+    const struct search s = {value, nesting, out, info, found};
+    double sum;
+    int rc =
+        nesting->slots[g] ? solve_units(&s, g, err) : solve_group(&s, g, value[g], 1, &sum, err);
+
+    if (!rc && !isfinite(info[g].bound + found[g].value))
+        rc = mc_fail(err, MC_EINPUT, "the sum of matched values is not finite");
+    return mc_fail_in(rc, err, "%s", nesting->groups[g].name);
+}
+
 int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_procrustes *found,
-                  const struct mc_group *groups, const double *const *value, int threads,
+                  const struct mc_nesting *nesting, const double *const *value, int threads,
                   struct mc_error *err)
 {
-    struct search s = {.value = value, .out = out, .info = info, .found = found};
-    const size_t n = out->n_groups;
+    const size_t n = nesting->n_groups;
     size_t failed = n;
     int rc = mc_new(&out->map, n, err);
 
-    if (rc || (rc = mc_nesting_find(&s.nesting, groups, n, err)))
+    if (rc)
         return rc;
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads ? threads : omp_get_max_threads())
     for (size_t g = 0; g < n; g++) {
         struct mc_error local_err = {0};
-        double sum;
-        int bad = 0;
-        if (!mc_group_is_nested(&groups[g]))
-            bad = s.nesting.slots[g] ? solve_units(&s, g, &local_err)
-                                     : solve_group(&s, g, value[g], 1, &sum, &local_err);
-        if (bad) {
+        if (!mc_group_is_nested(&nesting->groups[g]) &&
+            mc_procrustes_group(out, info, found, nesting, value, g, &local_err)) {
 #pragma omp critical
             if (g < failed) {
                 failed = g;
@@ -204,12 +218,5 @@ int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_pro
             }
         }
     }
-    if (failed < n)
-        rc = mc_fail_in(err->code, err, "%s", groups[failed].name);
-    for (size_t g = 0; g < n && !rc; g++)
-        if (!isfinite(info[g].bound + found[g].value))
-            rc = mc_fail(err, MC_EINPUT, "%s: the sum of matched values is not finite",
-                         groups[g].name);
-    mc_nesting_release(&s.nesting);
-    return rc;
+    return failed < n ? err->code : 0;
 }

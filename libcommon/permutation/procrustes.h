@@ -14,18 +14,25 @@ struct mc_procrustes {
     size_t n_free; /* directions that C says nothing about */
 };
 
-/* Find the map M of each group that maximises trace(M^T C) for its matrix C: an assignment; for
- * signs an assignment of |C|; a polar factor, for `centred` in the complement of the ones; or a
- * rotation in closed form. If groups are nested in units, the value of a pair of units is the sum of
- * the best values inside. The units are assigned by these values, then the inner maps are those of
- * the matched pairs. So both levels together are optimal.
+/* Find the map M of a group that is not nested, and of the groups in its units: the map that
+ * maximises trace(M^T C) for its matrix C. It is an assignment; for signs an assignment of |C|; a
+ * polar factor, for `centred` in the complement of the ones; or a rotation in closed form. If groups
+ * are nested in units, the value of a pair of units is the sum of the best values inside. The units
+ * are assigned by these values, then the inner maps are those of the matched pairs. So both levels
+ * together are optimal.
  *
- * value: (n_groups) matrices over the taps of each group that has any, finite. out: the identity of
- * these groups. info: (n_groups) of assignments; `kept` for matrices. found: (n_groups). threads:
- * number of groups in parallel, 0 for all cores. An error is that of the first failing group.
- * MC_EINPUT: a value is not finite. */
+ * value: (n_groups) matrices over the taps of each group that has any, finite. A group that contains
+ * groups may have one: the values of pairs whose inner maps are the identity. out: maps of these
+ * groups, which are replaced. info: (n_groups) of assignments; `kept` for matrices. found:
+ * (n_groups). MC_EINPUT: a sum is not finite. */
+MC_USE_RESULT int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
+                                      struct mc_procrustes *found, const struct mc_nesting *nesting,
+                                      const double *const *value, size_t group,
+                                      struct mc_error *err);
+/* The same for all groups; out: the identity. threads: number of groups in parallel, 0 for all
+ * cores. An error is that of the first failing group. */
 MC_USE_RESULT int mc_procrustes(struct mc_perm *out, struct mc_assignment *info,
-                                struct mc_procrustes *found, const struct mc_group *groups,
+                                struct mc_procrustes *found, const struct mc_nesting *nesting,
                                 const double *const *value, int threads, struct mc_error *err);
 
 #endif

@@ -117,6 +117,7 @@ list_commands() {
     add_command mc-permute --inverse --compose ../in/permutation-matrices.mcz ../in/permutation-matrices.mcz -o @out
     add_command mc-permute --random 2 --perm-out @perm ../in/centred.mcz -o @out
     add_command mc-match -q ../in/a.mcz ../in/b.mcz -o @out
+    add_command mc-match -q --maps ../in/centred.mcz ../in/centred.mcz -o @out
     add_command mc-match -q --init ../in/p.mcz ../in/ga.mcz ../in/gb.mcz -o @out
     add_command mc-permute --inverse ../in/p.mcz -o @out
     add_command mc-permute --identity ../in/a.mcz -o @out

@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Recognise batch norm's statistics. Without a graph, only their names distinguish them from
- * parameters. */
-static int is_statistic(const struct mc_param *p)
+int mc_is_statistic(const struct mc_param *p)
 {
     const char *dot = strrchr(p->tensor.name, '.');
 
@@ -76,7 +74,7 @@ void mc_pairs_sum(struct mc_tensor_pairs *t, size_t tensor)
     const struct mc_param *param = &t->g->params[tensor];
 
     t->sums[tensor] = (struct mc_view_sums){0};
-    if (is_statistic(param))
+    if (mc_is_statistic(param))
         return;
     start_view(t, tensor);
     for (size_t i = t->first[tensor]; i < t->first[tensor + 1]; i++)
@@ -121,7 +119,7 @@ int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err)
     if (rc || (rc = mc_new(&t->first, t->g->n_params + 1, err)))
         return rc;
     for (size_t i = 0; i < t->n_uses; i++)
-        if (!t->uses[i].use->is_stat && !is_statistic(&t->g->params[t->uses[i].use->index]))
+        if (!t->uses[i].use->is_stat && !mc_is_statistic(&t->g->params[t->uses[i].use->index]))
             t->uses[n++] = t->uses[i];
     t->n_uses = n;
     for (size_t i = 0; i < t->g->n_params; i++) {

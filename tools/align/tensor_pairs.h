@@ -27,6 +27,9 @@ struct mc_tensor_pairs {
 MC_USE_RESULT int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err);
 void mc_pairs_release(struct mc_tensor_pairs *t);
 
+/* Returns 1 for batch norm's statistics. Without a graph, only their names distinguish them from
+ * parameters. */
+int mc_is_statistic(const struct mc_param *p);
 /* Returns 1 if `other` is the group, or a group inside its units. */
 int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other);
 

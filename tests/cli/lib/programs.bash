@@ -28,6 +28,7 @@ programs() {
     $f mc-match -q "$w" "$w"
     $f mc-align -q "$w" "$w"
     $f mc-match -q --joint plain.mcz other.mcz
+    $f mc-match -q --maps "$w" "$w"
     $f mc-match -q --init "$s-permutation.mcz" "$w" "$w"
     $f mc-permute "$s-permutation.mcz" "$w"
     $f mc-permute "$s-permutation-joint.mcz" "$w"

@@ -19,5 +19,5 @@ mc-train -q --net mlp:60000 --data d.mcz --epochs 0 -o wider.mcz
     ulimit -v 250000
     fails_unchanged 1 'out of memory: *required' mc-permute -t 1 --verify d.mcz --random 1 wider.mcz -o p.mcz
 )
-ulimit -v 60000
+ulimit -v 90000
 fails_unchanged 1 'out of memory: ' mc-match -t 1 wide.mcz wide.mcz -o p.mcz

@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/align/weight_maps.h"
+
+#include "libcommon/base/alloc.h"
+#include "libcommon/graph/uses.h"
+#include "tools/align/products.h"
+#include "tools/align/tensor_pairs.h"
+
+#include <math.h>
+#include <omp.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define RISE 1e-7
+
+struct search {
+    const struct mc_symmetry *s;
+    const struct mc_graph *g;
+    const float *a, *b;
+    struct mc_perm *p;
+    struct mc_placed_use *uses;
+    size_t *first; /* (n_params + 1): first use of each tensor */
+    struct mc_nesting nesting;
+    struct mc_products products;
+    struct mc_apply memory;
+    double *wide, *part; /* the largest tensor; (K,K) of the largest group */
+    float *y;            /* the largest tensor */
+    double **value;      /* (n_groups) matrices of the current group, and of those in its units */
+    unsigned char *matched; /* (n_groups) in the forward sweep; NULL in other sweeps */
+    size_t widest, largest;
+};
+
+/* ---- products -------------------------------------------------------------------------------- */
+
+/* Set y to b's tensor after all maps except those of group `without` and of the groups in its
+ * units. without: n_groups for all maps. */
+static int map_tensor(struct search *m, size_t tensor, size_t without, struct mc_error *err)
+{
+    const struct mc_param *param = &m->g->params[tensor];
+    int rc = 0;
+
+    for (size_t k = 0; k < param->count; k++)
+        m->wide[k] = (double)m->b[param->offset + k];
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++)
+        if (!mc_in_group(m->s, without, m->uses[i].group))
+            rc = mc_perm_apply_use(m->p, &m->uses[i], param->offset, sizeof *m->wide, m->wide,
+                                   &m->memory, err);
+    for (size_t k = 0; k < param->count; k++)
+        m->y[k] = (float)m->wide[k];
+    return rc;
+}
+
+/* The use of a group in the tensor that corresponds to use i of its equal group. */
+static const struct mc_placed_use *counterpart(const struct search *m, size_t i, size_t group)
+{
+    const size_t tensor = m->uses[i].use->index;
+    size_t n = 0, k = m->first[tensor];
+
+    for (size_t j = k; j < i; j++)
+        n += m->uses[j].group == m->uses[i].group;
+    for (;; k++)
+        if (m->uses[k].group == group && !n--)
+            return &m->uses[k];
+}
+
+/* Add the products of unit `group` of b, in which use i is, and of every unit of a. */
+static int add_inside(struct search *m, size_t group, size_t i, struct mc_error *err)
+{
+    const struct mc_placed_use *u = &m->uses[i];
+    const size_t offset = m->g->params[u->use->index].offset, slot = m->nesting.slot[u->group];
+    const size_t U = m->s->groups[group].size, K = m->s->groups[u->group].size;
+    const size_t unit = m->s->groups[u->group].unit;
+    double *all = m->value[mc_nesting_child(&m->nesting, group, 0, slot)];
+    int rc = 0;
+
+    for (size_t h = 0; h < U && !rc; h++) {
+        const struct mc_placed_use *x =
+            counterpart(m, i, mc_nesting_child(&m->nesting, group, h, slot));
+        struct mc_unit_layout layout = u->layout;
+        layout.base = 0;
+        rc = mc_products_of(&m->products, &layout, m->a + x->layout.base,
+                            m->y + (u->layout.base - offset), 0, m->part, NULL, err);
+        for (size_t k = 0; k < K * K && !rc; k++)
+            all[(h * K + k / K) * U * K + unit * K + k % K] += m->part[k];
+    }
+    return rc;
+}
+
+/* Return 1 if all other groups of the tensor have their map. */
+static int is_ready(const struct search *m, size_t tensor, size_t group)
+{
+    int ready = 1;
+
+    for (size_t i = m->first[tensor]; m->matched && i < m->first[tensor + 1]; i++) {
+        const size_t outer = m->s->groups[m->uses[i].group].outer;
+        const size_t top = outer == MC_NO_GROUP ? m->uses[i].group : outer;
+        ready &= top == group || m->matched[top];
+    }
+    return ready;
+}
+
+/* Return 1 if the group, or one in its units, has a use in the tensor, and that is ready if it must
+ * be. */
+static int counts(const struct search *m, size_t tensor, size_t group, int must_be_ready)
+{
+    size_t i = m->first[tensor];
+
+    while (i < m->first[tensor + 1] && !mc_in_group(m->s, group, m->uses[i].group))
+        i++;
+    return i < m->first[tensor + 1] && !mc_is_statistic(&m->g->params[tensor]) &&
+           (!must_be_ready || is_ready(m, tensor, group));
+}
+
+/* Return 1 if a tensor of the group is ready. */
+static int has_ready(const struct search *m, size_t group)
+{
+    size_t t = 0;
+
+    while (t < m->g->n_params && !counts(m, t, group, 1))
+        t++;
+    return t < m->g->n_params;
+}
+
+static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_error *err)
+{
+    const size_t offset = m->g->params[tensor].offset;
+    int rc = map_tensor(m, tensor, group, err);
+
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++) {
+        struct mc_unit_layout layout = m->uses[i].layout;
+        layout.base -= offset;
+        if (m->uses[i].group == group)
+            rc = mc_products_of(&m->products, &layout, m->a + offset, m->y, 1, m->value[group],
+                                NULL, err);
+        else if (mc_in_group(m->s, group, m->uses[i].group))
+            rc = add_inside(m, group, i, err);
+    }
+    return rc;
+}
+
+/* ---- steps ----------------------------------------------------------------------------------- */
+
+static int step(struct search *m, size_t group, struct mc_assignment *info,
+                struct mc_procrustes *found, struct mc_error *err)
+{
+    const size_t n = m->s->n_groups;
+    const int must_be_ready = has_ready(m, group);
+    int rc = 0;
+
+    for (size_t g = 0; g < n && !rc; g++) {
+        const size_t units = mc_group_tap_units(m->s->groups, g);
+        if (mc_in_group(m->s, group, g) && units)
+            rc = mc_new(&m->value[g], units * units, err);
+    }
+    for (size_t t = 0; t < m->g->n_params && !rc; t++)
+        if (counts(m, t, group, must_be_ready))
+            rc = add_tensor(m, group, t, err);
+    if (!rc)
+        rc = mc_procrustes_group(m->p, info, found, &m->nesting, (const double *const *)m->value,
+                                 group, err);
+    for (size_t g = 0; g < n; g++) {
+        free(m->value[g]);
+        m->value[g] = NULL;
+    }
+    return rc;
+}
+
+static int sweep(struct search *m, struct mc_assignment *info, struct mc_procrustes *found,
+                 struct mc_error *err)
+{
+    const size_t n = m->s->n_groups;
+    unsigned char *visited = NULL;
+    int rc = mc_new(&visited, n, err);
+
+    for (size_t k = 0; k < n && !rc; k++) {
+        size_t next = n;
+        for (size_t g = n; g-- > 0;) /* the first group that has a ready tensor, else the first */
+            if (!visited[g] && !mc_group_is_nested(&m->s->groups[g]) &&
+                (next == n || has_ready(m, g) || !has_ready(m, next)))
+                next = g;
+        if (next == n)
+            break;
+        rc = step(m, next, info, found, err);
+        visited[next] = 1;
+        if (m->matched)
+            m->matched[next] = 1;
+    }
+    free(visited);
+    return rc;
+}
+
+/* Set w's objective and distance. */
+static int measure_maps(struct search *m, struct mc_weight_sweep *w, struct mc_error *err)
+{
+    double sum = 0, apart = 0;
+    int rc = 0;
+
+    for (size_t t = 0; t < m->g->n_params && !rc; t++) {
+        const struct mc_param *p = &m->g->params[t];
+        if (mc_is_statistic(p) || (rc = map_tensor(m, t, m->s->n_groups, err)))
+            continue;
+        for (size_t i = 0; i < p->count; i++) {
+            const double x = (double)m->a[p->offset + i], y = (double)m->y[i];
+            sum += x * y;
+            apart += (x - y) * (x - y);
+        }
+    }
+    w->objective = sum;
+    w->distance = sqrt(apart);
+    return rc;
+}
+
+/* One sweep. Undo it if it lowers the objective, as a group on both axes of one tensor may. */
+static int improve(struct search *m, struct mc_weight_sweep *w, struct mc_assignment *info,
+                   struct mc_procrustes *found, double least, struct mc_error *err)
+{
+    const struct mc_weight_sweep before = *w;
+    struct mc_perm start;
+    int rc = mc_perm_clone(&start, m->p, err);
+
+    if (rc)
+        return rc;
+    if (!(rc = sweep(m, info, found, err)) && !(rc = measure_maps(m, w, err)) &&
+        w->objective < before.objective) {
+        const struct mc_perm t = *m->p;
+        *m->p = start;
+        start = t;
+        *w = before;
+    }
+    w->changed = w->objective > before.objective + least ? m->s->n_groups : 0;
+    mc_perm_release(&start);
+    return rc;
+}
+
+static double norm(const float *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
+}
+
+static void measure(struct search *m)
+{
+    for (size_t i = 0; i < m->g->n_params; i++)
+        m->largest = m->g->params[i].count > m->largest ? m->g->params[i].count : m->largest;
+    for (size_t i = 0; i < m->s->n_groups; i++)
+        m->widest = m->s->groups[i].size > m->widest ? m->s->groups[i].size : m->widest;
+}
+
+static int begin(struct search *m, struct mc_error *err)
+{
+    size_t n_uses = 0, i = 0;
+    int rc = mc_groups_check_depth(m->s->groups, m->s->n_groups, err);
+
+    measure(m);
+    if (rc || (rc = mc_nesting_find(&m->nesting, m->s->groups, m->s->n_groups, err)) ||
+        (rc = mc_uses_in_order(m->s, m->g, &m->uses, &n_uses, err)) ||
+        (rc = mc_new(&m->first, m->g->n_params + 1, err)) ||
+        (rc = mc_new(&m->wide, m->largest, err)) || (rc = mc_new(&m->y, m->largest, err)) ||
+        (rc = mc_new(&m->part, m->widest * m->widest, err)) ||
+        (rc = mc_new(&m->value, m->s->n_groups, err)))
+        return rc;
+    for (size_t t = 0; t <= m->g->n_params; t++) {
+        while (i < n_uses && !m->uses[i].use->is_stat && m->uses[i].use->index < t)
+            i++;
+        m->first[t] = i;
+    }
+    return 0;
+}
+
+static void release(struct search *m)
+{
+    mc_nesting_release(&m->nesting);
+    mc_apply_release(&m->memory);
+    free(m->products.slab);
+    free(m->uses);
+    free(m->first);
+    free(m->wide);
+    free(m->y);
+    free(m->part);
+    free(m->value);
+    free(m->matched);
+}
+
+double mc_weight_maps_bytes(const struct mc_symmetry *s, const struct mc_graph *g)
+{
+    struct search m = {.s = s, .g = g};
+
+    measure(&m);
+    return 20.0 * (double)m.largest + 64.0 * (double)m.widest * (double)m.widest;
+}
+
+int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_procrustes *found,
+                   const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
+                   const float *b, const struct mc_weight_match_opts *opts, struct mc_error *err)
+{
+    struct search m = {.s = s, .g = g, .a = a, .b = b, .p = p};
+    const double least = RISE * norm(a, g->P) * norm(b, g->P);
+    struct mc_weight_sweep w = {0};
+    int rc = begin(&m, err);
+
+    m.products.threads = opts->threads ? opts->threads : omp_get_max_threads();
+    if (!rc)
+        rc = measure_maps(&m, &w, err);
+    if (!rc && opts->forward)
+        rc = mc_new(&m.matched, s->n_groups, err);
+    while (!rc) {
+        if (opts->swept)
+            opts->swept(opts->arg, &w);
+        if (!w.changed && w.sweep > (opts->forward ? 1 : 0))
+            break;
+        w.sweep++;
+        if (!(rc = improve(&m, &w, info, found, least, err))) {
+            free(m.matched);
+            m.matched = NULL;
+        }
+    }
+    release(&m);
+    return rc;
+}

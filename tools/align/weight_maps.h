@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Alignment from weights alone with the maps that groups allow: permutations, signs, rotations. Each
+ * step finds the map of one group, and of the groups in its units, that maximises the inner product
+ * of the parameters of a and M b while the other groups' maps stay fixed. */
+#ifndef MC_WEIGHT_MAPS_H
+#define MC_WEIGHT_MAPS_H
+
+#include "libcommon/permutation/procrustes.h"
+#include "tools/align/weight_matching.h"
+
+/* Estimate of the bytes that the search needs in addition to the networks. */
+double mc_weight_maps_bytes(const struct mc_symmetry *s, const struct mc_graph *g);
+
+/* a, b: (P). p: the initial maps of these groups, replaced by the result. info, found: (n_groups),
+ * as mc_procrustes_group sets them. Sweeps visit the groups in their order until the objective
+ * rises by at most 1e-7 |a| |b|. opts->forward: in a first sweep, only tensors whose other groups have
+ * their map count, and groups that have such tensors come first. opts->seed and opts->keep are
+ * unused; `changed` of a sweep is the number of groups if it raised the objective, else 0. Returns
+ * 0, MC_EINPUT (groups nested twice), MC_ENOMEM or an error of mc_procrustes_group. */
+MC_USE_RESULT int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info,
+                                 struct mc_procrustes *found, const struct mc_symmetry *s,
+                                 const struct mc_graph *g, const float *a, const float *b,
+                                 const struct mc_weight_match_opts *opts, struct mc_error *err);
+
+#endif
