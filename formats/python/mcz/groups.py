@@ -47,7 +47,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
 from .files import Path, replacing
-from .nesting import Row, Shapes, check_units, direct_places, end_of, nesting
+from .nesting import ALLOWS, Row, Shapes, check_units, direct_places, end_of, nesting
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
@@ -86,7 +86,7 @@ def read(path: Path) -> list[Row]:
                 and AXIS.fullmatch(words[1])
                 and all(NUMBER.fullmatch(w) for w in words[2:5])
                 and (words[6:8] in ([], ["-", "-"]) or NUMBER.fullmatch(words[7]))
-                and words[8:] in ([], ["permutation"]),
+                and (words[8:] == [] or words[8] in ALLOWS),
                 "line {}: {} expected".format(i, ", ".join(header)),
             )
     return [parse(w) for _, w in lines[1:]]
@@ -97,6 +97,7 @@ def parse(words: Sequence[str]) -> Row:
     axis, _, parts = words[1].partition("/")
     offset, count, block = map(int, words[2:5])
     row = Row(words[0], int(axis), offset, count, block, words[5], int(parts or 1))
+    row = row._replace(allows="".join(words[8:]) or "permutation")
     if words[6:8] in ([], ["-", "-"]):
         return row
     return row._replace(within=words[6], unit=int(words[7]))
@@ -112,12 +113,15 @@ def text(rows: Iterable[Sequence[Any]]) -> str:
           within units of others."""
     found = [Row(*r) for r in rows]
     columns = 8 if any(r.within for r in found) else 6
+    if any(r.allows != "permutation" for r in found):
+        columns = 9
     lines = [
         (
             r.tensor,
             r.axis if r.parts == 1 else f"{r.axis}/{r.parts}",
             *r[2:6],
-            *(r[7:] if r.within else "--"),
+            *(r[7:9] if r.within else "--"),
+            r.allows,
         )
         for r in found
     ]
@@ -188,10 +192,10 @@ def _leaves_parts(row: Row, shape: Sequence[int], parts: int) -> bool:
 def _row(r: Iterable[Any]) -> Row:
     """A Row with Python's integers. Error if a value has another type."""
     r = tuple(r)
-    integers = r[1:5] + r[6:7] + r[8:]
+    integers = r[1:5] + r[6:7] + r[8:9]
     need(
-        6 <= len(r) <= 9
-        and all(isinstance(v, str) for v in (r[0], *r[5:6], *r[7:8]))
+        6 <= len(r) <= 10
+        and all(isinstance(v, str) for v in (r[0], *r[5:6], *r[7:8], *r[9:]))
         and all(isinstance(v, (int, np.integer)) and not isinstance(v, bool) for v in integers),
         "row {!r}: ({}) expected, with integers from axis to block".format(
             r, ", ".join(FIELDS[:6])
@@ -200,7 +204,8 @@ def _row(r: Iterable[Any]) -> Row:
     axis, offset, count, block = map(int, r[1:5])
     parts = int(r[6]) if len(r) > 6 else 1
     unit = int(r[8]) if len(r) > 8 else 0
-    return Row(r[0], axis, offset, count, block, r[5], parts, "".join(r[7:8]), unit)
+    allows = "".join(r[9:]) or "permutation"
+    return Row(r[0], axis, offset, count, block, r[5], parts, "".join(r[7:8]), unit, allows)
 
 
 def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
@@ -250,6 +255,7 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
     need(len(sizes) <= MAX_GROUPS, f"more than {MAX_GROUPS} groups")
     check_units(found, shapes, sizes)
     placed = nested(found, shapes)
+    _check_allows(placed)
     for r, own in zip(found, placed):
         need(
             r == own or r.within not in sizes,
@@ -260,6 +266,24 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
             ),
         )
     return placed, sizes
+
+
+def _check_allows(found: Sequence[Row]) -> None:
+    """Raises Error unless each group allows one kind of maps that it can have."""
+    first = {r.group: r.allows for r in found}
+    for r in found:
+        need(r.allows in ALLOWS, f'group "{r.group}": allows is one of {", ".join(ALLOWS)}')
+        need(
+            r.allows == first[r.group], f'group "{r.group}": allows {first[r.group]} and {r.allows}'
+        )
+        need(
+            r.allows != "rotation" or r.count == 2,
+            f'group "{r.group}": a rotation has 2 units (got {r.count})',
+        )
+        need(
+            not r.within or first.get(r.within, "permutation") == "permutation",
+            f'group "{r.within}" allows {first.get(r.within)}, but contains group "{r.group}"',
+        )
 
 
 def nested(found: Sequence[Row], shapes: Shapes) -> list[Row]:

@@ -23,7 +23,9 @@ class Row(NamedTuple):
     group   the group's name
     parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures
             of experts)
-    within  the group in whose unit `unit` this group is, or "" (rows() finds both)"""
+    within  the group in whose unit `unit` this group is, or "" (rows() finds both)
+    allows  the maps of its units: "permutation", "signed" (also with signs), "rotation" (of two
+            units), "orthogonal", or "centred" (orthogonal, and fixes the vector of ones)"""
 
     tensor: str
     axis: int
@@ -34,8 +36,10 @@ class Row(NamedTuple):
     parts: int = 1
     within: str = ""
     unit: int = 0
+    allows: str = "permutation"
 
 
+ALLOWS = "permutation", "signed", "rotation", "orthogonal", "centred"
 Shapes = Mapping[str, Sequence[int]]
 Place = tuple[Row, Row | None, int, int]  # row, row around it, its unit, offset in the unit
 
