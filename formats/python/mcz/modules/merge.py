@@ -17,6 +17,7 @@ from ..nn.batches import Batches
 from ..nn.copies import duplicate
 from ..nn.inputs import call
 from ..nn.norms import norms, statistics
+from ..nn.permuted import rounded
 from ..nn.state import first_names, listed, tensors_of
 from ..nn.structure import unequal
 from ..stream import read
@@ -66,17 +67,6 @@ def _masks(net: nn.Module) -> dict[str, torch.Tensor]:
 
 
 # ---- sums ----------------------------------------------------------------------------------------
-
-
-def _rounded(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """Float64 numbers in another dtype, rounded once. PyTorch rounds to float32 first: that step
-    must not reach the middle of two narrow numbers, so an inexact float32 gets an odd last bit
-    here."""
-    if torch.finfo(dtype).bits >= 32:
-        return x.to(dtype)
-    near = x.float()
-    bits = near.view(torch.int32) - (near.double().abs() > x.abs()).int()
-    return torch.where(near.double() == x, near, (bits | 1).view(torch.float32)).to(dtype)
 
 
 def _pieces(tensors: Sequence[torch.Tensor]) -> Iterator[list[torch.Tensor]]:
@@ -140,7 +130,7 @@ def _write_mean(
         total = functools.reduce(torch.Tensor.add_, scaled)
         # a number would become its reciprocal on CUDA
         total /= torch.tensor(divisor, dtype=torch.float64, device=device)
-        target.copy_(_rounded(total, target.dtype))
+        target.copy_(rounded(total, target.dtype))
     return list(wrong)
 
 
@@ -201,8 +191,8 @@ def merge_many(
         merged = mcz.torch.merge_many(nets, mcz.torch.align_many(nets, loader), loader=loader)
 
     nets     networks of one architecture.
-    joint    a joint set, as align_many() returns it, or the path of one; None if the networks are
-             in one order.
+    joint    a joint set, or a list of streams, as align_many() returns them, or the path of a joint
+             set; None if the networks are in one order.
     loader   batches, as for Curve.point, that re-estimate batch norm's statistics; without it they
              are averaged.
     groups   the groups of joint; default: joint.groups, which only align_many() sets.
@@ -222,6 +212,9 @@ def merge_many(
     )
     weights = [w / max(weights) for w in weights]  # as mc-merge, bit for bit
     joint = read(joint, "permutation") if isinstance(joint, (str, os.PathLike)) else joint
+    if isinstance(joint, (list, tuple)):
+        need(len(joint) == len(nets), f"{len(nets)} streams expected (got {len(joint)})")
+        groups = joint[-1].groups if groups is None else groups
     groups = getattr(joint, "groups", None) if groups is None else groups
     first = Network(nets[0], groups)
     for i, net in enumerate(nets[1:], 2):
@@ -235,6 +228,10 @@ def merge_many(
 
 def _members(networks: Sequence[Network], joint: Any) -> list[Any]:
     """The permutation of each network, found by its content id."""
+    if isinstance(joint, (list, tuple)):
+        for n, p in zip(networks, joint):
+            warn_other(p, {"a": networks[0], "b": n})
+        return list(joint)
     need("members" in getattr(joint, "meta", {}), "a joint set expected (align_many returns one)")
     need(networks[0].groups is not None, "the groups of the joint set are missing (groups=)")
     ids = [n.id() for n in networks]

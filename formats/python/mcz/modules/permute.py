@@ -14,11 +14,13 @@ from torch import nn
 
 from ..errors import need, warn
 from ..header import Stream
+from ..nn.maps import is_matrix, problem
 from ..nn.permuted import Axes, axes_of, moved
 from ..nn.state import listed, owners
 from ..stream import read
 from .network import Network
 
+PROGRAMS = "mc-hungarian", "mc-match", "mc-procrustes"  # that compute maps
 # state of optimizers with the parameter's shape
 LIKE_PARAMETER = {
     *("grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum"),
@@ -52,7 +54,7 @@ def _expected(p: Any, groups: Any) -> tuple[str | None, str | None] | None:
         return None
     if getattr(p, "network", None) is not None:  # a member of a joint set
         return p.reference, p.network
-    if len(sources) != 1 or made[-1]["tool"] not in ("mc-hungarian", "mc-match"):
+    if len(sources) != 1 or made[-1]["tool"] not in PROGRAMS:
         return None
     own = dict(sources[0]["args"])
     return own.get("a"), own.get("b")
@@ -74,7 +76,7 @@ def warn_other(p: Any, networks: Mapping[str, Network], ids: Sequence[str] | Non
 
 
 def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
-    """{group: order} of a permutation, which must fit the network and its groups."""
+    """{group: order or matrix} of a permutation, which must fit the network and its groups."""
     need(
         "members" not in getattr(permutation, "meta", {}),
         "one permutation expected, got a joint set (mcz.member selects one)",
@@ -85,31 +87,47 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
         f"a permutation expected: a stream, or {{group: integers}} (got "
         f"{type(permutation).__name__})",
     )
-    orders = {k: np.asarray(v) for k, v in permutation.items()}
+    maps = {k: np.asarray(v) for k, v in permutation.items()}
     need(network.groups is not None, "the groups of the permutation are missing (groups=)")
     sizes, left = network.sizes, _biases_left(network)
     if left:
         warn(f"the groups move the outputs of layers without their biases ({listed(left)})")
     wrong = [
         '"{}" is only in the {}'.format(g, "groups" if g in sizes else "permutation")
-        for g in sorted(set(sizes) ^ set(orders))
+        for g in sorted(set(sizes) ^ set(maps))
     ]
     wrong += [
-        f'"{g}": {sizes[g]} units expected, got {orders[g].size}'
+        f'"{g}": {sizes[g]} units expected, got {len(maps[g])}'
         for g in sizes
-        if g in orders and orders[g].size != sizes[g]
+        if g in maps and maps[g].shape not in ((sizes[g],), (sizes[g], sizes[g]))
     ]
     wrong += [
-        f'"{g}": integers expected, got {p.dtype}'
-        for g, p in orders.items()
-        if p.dtype.kind not in "iu"
+        f'"{g}": integers, or a square matrix of numbers, expected, got {p.dtype}'
+        for g, p in maps.items()
+        if p.dtype.kind not in ("f" if is_matrix(p) else "iu")
     ]
     need(not wrong, "the permutation does not match the groups: {}".format("; ".join(wrong)))
-    for g, p in orders.items():
-        need(
-            np.array_equal(np.sort(p), np.arange(len(p))), f'group "{g}": each unit must occur once'
-        )
-    return orders
+    allows = {r.group: r.allows for r in network.rows}
+    for g, p in maps.items():
+        if is_matrix(p):
+            wrong_map = problem(p, allows[g])
+            need(not wrong_map, f'group "{g}": {wrong_map}')
+        else:
+            need(
+                np.array_equal(np.sort(p), np.arange(len(p))),
+                f'group "{g}": each unit must occur once',
+            )
+            need(allows[g] != "rotation", f'group "{g}": only rotations are allowed')
+    if any(map(is_matrix, maps.values())):
+        expect_canonical(network)
+    return maps
+
+
+def expect_canonical(network: Network) -> None:
+    """Raises Error if a gain that derived groups take for constant is not."""
+    own, names = network.tensors, network.derived.constant if network.derived else ()
+    wrong = [k for k in names if not bool((own[k] == own[k].flatten()[0]).all())]
+    need(not wrong, f"the network is not canonical: gains differ ({listed(wrong)})")
 
 
 def _biases_left(network: Network) -> list[str]:
@@ -167,13 +185,14 @@ def _training_state(
 def permute(
     net: nn.Module, permutation: Any, groups: Any, optimizer: torch.optim.Optimizer | None = None
 ) -> nn.Module:
-    """Permutes the units of a network in place. The network computes the same function. Returns the
-    network.
+    """Permutes the units of a network in place, or applies the other maps that its groups allow.
+    The network computes the same function. Returns the network.
 
         mcz.torch.permute(b, "p.mcz", groups)
 
     permutation  the path of a permutation stream, a stream of mcz.read() or mcz.member(), or
-                 {group: integers (K)}: the new unit i is the old unit p[i].
+                 {group: integers (K)}: the new unit i is the old unit p[i]; or matrices (K, K):
+                 the new unit i is the sum over j of M[i, j] times the old unit j.
     groups       as mcz.groups describes.
     optimizer    the network's optimizer, if training is to continue. Without it, gradients and the
                  optimizer's state are not permuted, and training continues differently.
@@ -194,6 +213,10 @@ def permute(
         known.compare(net, ("the network of the groups", "this network"))
     orders, tensors = orders_of(network, p), network.tensors
     axes = axes_of(tensors, network.rows)
+    need(
+        optimizer is None or not any(map(is_matrix, orders.values())),
+        "the optimizer's state can be permuted, but not rotated (make a new optimizer)",
+    )
     moving = [] if optimizer is None else _training_state(network, optimizer, axes)
     warn_other(p, {"b": network})
     moving += [(v, axes[k]) for k, v in tensors.items() if k in axes]

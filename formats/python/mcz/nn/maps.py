@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps of a group's units: an order (integers K: the new unit i is the old unit p[i]) or a matrix
+(K, K): the new unit i is the sum over j of M[i, j] times the old unit j."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+CLOSE = 1e-4  # of M M^T to 1
+
+
+def is_matrix(m: Any) -> bool:
+    """True for a matrix, False for an order."""
+    return bool(m.ndim == 2)
+
+
+def problem(m: NDArray[Any], allows: str) -> str:
+    """The reason why a group that allows these maps does not allow a matrix, or ""."""
+    wide = m.astype("f8")
+    if not np.abs(wide @ wide.T - np.eye(len(m))).max() <= CLOSE:
+        return "the matrix is not orthogonal"
+    if allows == "permutation":
+        return "only permutations are allowed (mcz.torch.canonical makes more possible)"
+    if allows == "signed" and not np.isin(wide, (-1, 0, 1)).all():
+        return "only permutations with signs are allowed"
+    if allows == "rotation" and np.linalg.det(wide) < 0:
+        return "only rotations are allowed, without a reflection"
+    if allows == "centred" and not np.abs(wide.sum(1) - 1).max() <= CLOSE:
+        return "only matrices that fix the vector of ones are allowed"
+    return ""
+
+
+def complement(n: int) -> torch.Tensor:
+    """An orthonormal basis (n, n - 1) of the complement of the vector of ones, in float64."""
+    k = torch.arange(1.0, n, dtype=torch.float64)
+    rows = torch.arange(n)[:, None]
+    basis = (rows < k).double() - k * (rows == k)  # Helmert's
+    return basis / (k * (k + 1)).sqrt()
+
+
+def random_map(n: int, allows: str, rng: np.random.Generator) -> NDArray[Any]:
+    """A random map of a kind, in float64."""
+    if allows == "permutation":
+        return rng.permutation(n)
+    if allows == "signed":
+        signed: NDArray[Any] = np.eye(n)[rng.permutation(n)] * rng.choice((-1.0, 1.0), n)
+        return signed
+    size = n - (allows == "centred")
+    q, r = np.linalg.qr(rng.standard_normal((size, size)))
+    q *= np.sign(np.diag(r))
+    if allows == "rotation" and np.linalg.det(q) < 0:
+        q[0] *= -1
+    if allows == "centred":
+        b = complement(n).numpy()
+        q = b @ q @ b.T + 1 / n
+    return q
