@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Check derived groups: permuted networks with random tensors must return the same outputs, call
-after call.
+"""Check derived groups: networks with random tensors must return the same outputs after random
+permutations, and other maps that the groups allow, call after call.
 
 Each tensor is made when an operation reads it, so the check holds few at once."""
 
@@ -20,6 +20,7 @@ from ..errors import Error, need
 from ..groups import Row
 from ..nn.batches import shown
 from ..nn.inputs import brief
+from ..nn.maps import is_matrix, random_map
 from ..nn.permuted import axes_of, moved
 from . import capture
 from .axes import atoms, outer
@@ -46,9 +47,11 @@ def _random(t: torch.Tensor, seed: int) -> torch.Tensor:
     ).to(t.device)
 
 
-def _random_order(size: int, rng: np.random.Generator, seed: int) -> NDArray[Any]:
-    """An order; with seed 0 never the old one. With others, some groups of two units stay while
-    others move."""
+def _random_map(size: int, allows: str, rng: np.random.Generator, seed: int) -> NDArray[Any]:
+    """A map; with seed 0 an order is never the old one. With others, some groups of two units stay
+    while others move."""
+    if allows != "permutation":
+        return random_map(size, allows, rng)
     p = rng.permutation(size)
     return p if seed or (p != np.arange(size)).any() else np.roll(p, 1)
 
@@ -75,7 +78,9 @@ class _Trial:
 
     def __init__(self, groups: Derivation, seed: int) -> None:
         self.run, rng = groups.run, np.random.default_rng(seed)
-        self.permutation = {g: _random_order(n, rng, seed) for g, n in groups.sizes.items()}
+        self.maps = {
+            g: _random_map(n, groups.allows[g], rng, seed) for g, n in groups.sizes.items()
+        }
         self.rows: dict[str, list[Row]] = {}
         for r in groups.rows:
             self.rows.setdefault(r.tensor, []).append(r)
@@ -83,6 +88,8 @@ class _Trial:
 
         def make(name: str, t: torch.Tensor, permuted: bool) -> torch.Tensor:
             x = _random(t, seed * len(number) + number[self.run.owners[name]])
+            if self.run.owners[name] in groups.constant:
+                x.fill_(x.flatten()[0])
             return self.moved(name, x) if permuted else x
 
         self.networks = [
@@ -97,7 +104,7 @@ class _Trial:
         """A tensor of the network, permuted."""
         if name not in self.rows:
             return x
-        return moved(x, axes_of({name: x}, self.rows[name])[name], self.permutation)
+        return moved(x, axes_of({name: x}, self.rows[name])[name], self.maps)
 
     def inputs(
         self, program: ExportedProgram, state: Mapping[str, Any], example: Any, n: int
@@ -225,7 +232,9 @@ def _expected(groups: Derivation, trial: _Trial, v: Value, x: torch.Tensor) -> t
         if any(outer(a) or a.size > capture.BATCH for a in atoms(e) if not a.fixed):
             return None
         if not all(a.fixed for a in atoms(e)) and e.size < capture.BATCH:
-            order = torch.from_numpy(groups.order_of(e, trial.permutation))
+            if any(map(is_matrix, groups.own_maps(e, trial.maps))):
+                return None
+            order = torch.from_numpy(groups.order_of(e, trial.maps))
             x = x.index_select(axis, order.to(x.device))
     return x
 

@@ -19,6 +19,7 @@ from ..nn.inputs import form
 from ..nn.state import listed
 from ..nn.structure import attributes, unequal
 from . import capture, observe
+from .allows import allowed
 from .axes import ONE, Atom, Axis, Product, at, atoms, elements, outer, terms
 from .interpret import Interpretation
 from .orders import fix, tie
@@ -145,6 +146,13 @@ class Derivation:
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
         self.rows = nested(self.rows, self.shapes)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
+        self.allows, self.reasons, self.constant = allowed(self)
+        self.rows = [
+            r._replace(allows=self.allows[r.group])
+            for r in self.rows
+            if self.allows[r.group] == "permutation"
+            or self.run.owners[r.tensor] not in self.constant
+        ]
         self.taps = observe.taps(self.run, self.names, self.sizes)
 
     def _unused(self) -> list[tuple[str, int, int, int, str]]:
@@ -203,6 +211,11 @@ class Derivation:
             if axes[name] <= reads or (len(axes[name]) == 1 and atom not in seen)
         }
         self.rows = [r for r in self.rows if r.group not in unseen]
+
+    def own_maps(self, e: Axis, maps: Mapping[str, ArrayLike]) -> list[Any]:
+        """The maps of the groups on an axis."""
+        names = {name for (atom, _), name in self.names.items() if atom in set(atoms(e))}
+        return [maps[g] for g in names if g in maps]
 
     def order_of(self, e: Axis, permutation: Mapping[str, ArrayLike]) -> NDArray[np.intp]:
         """The old entry of each new entry of an axis."""

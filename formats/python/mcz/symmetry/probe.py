@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivatives of a network with random parameters. They show on which side of a product each row of
+a group is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+
+from ..groups import Row
+from . import capture
+from .allows import unfolded
+from .check import _random, _wide
+from .interpret import Interpretation
+
+Rows = Mapping[str, Sequence[Row]]
+SMALL = 1e-9  # relative to the largest derivative
+
+
+class _Runner(capture.Runner):
+    """A Runner in which tensors may have other strides: attention has, if gradients are needed."""
+
+    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
+        """Runs an operation."""
+        if target is torch.ops.aten.view.default:
+            target = torch.ops.aten.reshape.default
+        return super().call_function(target, args, kwargs)
+
+
+class Probe:
+    """Derivatives of a random sum of a network's outputs, in float64, at random parameters.
+
+    gradients  {parameter: gradient} of the vectors, for one sum
+    state      the parameters: random numbers, but one number for each constant gain"""
+
+    def __init__(self, run: Interpretation, example: Any, groups: Rows, constant: set[str]) -> None:
+        self.state: dict[str, torch.Tensor] = {}
+        for i, (k, t) in enumerate(run.state.items()):
+            x = _random(t, i)
+            self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
+        self.state = {k: self.state[run.owners[k]] for k in self.state}
+        self.groups, self._run, self._example = groups, run, example
+        self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
+        self.gradients: dict[str, torch.Tensor] = {}
+        if groups:
+            self._differentiate(3 + max(map(len, groups.values())))
+
+    def _differentiate(self, times: int) -> None:
+        own = {
+            k: v
+            for k, v in self.state.items()
+            if v.is_floating_point() and self._run.owners[k] == k
+        }
+        for v in own.values():
+            v.requires_grad_()
+        program = self._run.programs[0][0]
+        values = capture.inputs(program, self.state, _wide(self._example, 0), capture.SIZES[0])
+        with torch.enable_grad():
+            outputs = _Runner(program, double=True).run(*map(capture.doubled, values))
+        out = [v for v in outputs if isinstance(v, torch.Tensor) and v.requires_grad]
+        random = torch.Generator().manual_seed(1)
+        for i in range(times):
+            weights = [torch.randn(v.shape, generator=random).to(v) for v in out]
+            found = torch.autograd.grad(
+                out, list(own.values()), weights, retain_graph=i + 1 < times, allow_unused=True
+            )
+            gradient = {
+                k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(own.items(), found)
+            }
+            for g, rows in self.groups.items():
+                self._sums[g].append(
+                    [
+                        float((unfolded(own[r.tensor], r) * unfolded(gradient[r.tensor], r)).sum())
+                        for r in rows
+                    ]
+                )
+            self.gradients = self.gradients or {k: v for k, v in gradient.items() if v.dim() == 1}
+        for v in own.values():
+            v.requires_grad_(False)
+
+    def sides(self, group: str) -> list[int] | None:
+        """1 or -1 for each row of a group, such that the network is unchanged if a map moves the
+        first and its inverse transposed the others; 0 for a row without effect. None if that is not
+        so.
+
+        If x is scaled by t on one side and by 1 / t on the other, the derivatives by log t cancel:
+        the sum over rows of side * <parameter, gradient> is 0, for every sum of outputs."""
+        d = torch.tensor(self._sums[group], dtype=torch.float64)
+        scale = d.abs().max()
+        own = [i for i in range(d.shape[1]) if d[:, i].abs().max() > SMALL * scale]
+        if len(own) < 2:
+            return None
+        x = d[:, own] / d[:, own].norm(dim=0).max()
+        s = torch.linalg.lstsq(x[:, 1:], -x[:, :1], driver="gelsd").solution.flatten()
+        signs = torch.cat([torch.ones(1, dtype=s.dtype), s])
+        if (x @ signs).abs().max() > 1e-7 or (signs.abs() - 1).abs().max() > 1e-6:
+            return None
+        sides = [0] * d.shape[1]
+        for i, v in zip(own, signs.tolist()):
+            sides[i] = round(v)
+        return sides

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The maps beyond permutations that each group of a canonical network allows, derived by hand from the networks' sources.
+mcz.torch.groups must find them after mcz.torch.canonical.
+
+Each function of NETS returns (net, example, untie, counts):
+
+    example  n -> an input with a batch of n
+    untie    whether canonical unties the head
+    counts   Counter {(allows, units, units of the enclosing group): number of groups}
+
+All gains, biases and LayerScales are random, as after training: with gains of one, more would be allowed."""
+import sys
+from collections import Counter
+from pathlib import Path
+
+import torch
+from torch import nn
+
+import expected_groups as known
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pipelines" / "modules"))
+
+NETS = {}
+
+
+def network(name):
+    def add(function):
+        NETS[name] = function
+        return function
+    return add
+
+
+def trained(net, seed=0):
+    """The network with random vectors and larger weights."""
+    g = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for name, p in net.named_parameters():
+            if p.dim() == 1 or "scale" in name or "gamma" in name:
+                p.copy_((0 if name.endswith("bias") else 1) + .3 * torch.randn(p.shape, generator=g))
+            elif p.dim() == 2:
+                p.copy_(torch.randn(p.shape, generator=g) / p.shape[-1] ** .5)
+    return net.eval()
+
+
+def flat(allows, *units):
+    return Counter((allows, n, 0) for n in units)
+
+
+def attention(heads, width, layers=1):
+    """Heads are permuted (each is read by its own softmax); within a head the queries and keys have one orthogonal map,
+    and the values another: what balancing leaves of any invertible map."""
+    return Counter({("permutation", heads, 0): layers, ("orthogonal", width, heads): 2 * heads * layers})
+
+
+def hidden(*units):
+    """The hidden units of MLPs: an activation function reads them one by one."""
+    return flat("permutation", *units)
+
+
+@network("the ViT of pipelines/modules")
+def vit():
+    # LayerNorms read the stream; their gains go into the qkv, the first layer of each MLP and, through the mean over
+    # tokens, into the head. Patches, positions, attentions and MLPs write it.
+    import networks
+    return trained(networks.ViT(16, 2, 2)), known.images(32), False, sum(
+        (flat("centred", 16), attention(2, 8, 2), hidden(32, 32)), Counter())
+
+
+@network("GPT-2, tied")
+def gpt2_tied():
+    # lm_head is the embedding, which the final gain may not enter: the stream is only permuted
+    return trained(known.gpt2()), known.tokens(5), False, sum(
+        (flat("permutation", 24), attention(3, 8, 2), hidden(96, 96)), Counter())
+
+
+@network("GPT-2, untied")
+def gpt2_untied():
+    return trained(known.gpt2()), known.tokens(5), True, sum(
+        (flat("centred", 24), attention(3, 8, 2), hidden(96, 96)), Counter())
+
+
+@network("GPT-2, eager attention, untied")
+def gpt2_eager():
+    return trained(known.gpt2(attn_implementation="eager")), known.tokens(5), True, sum(
+        (flat("centred", 24), attention(3, 8, 2), hidden(96, 96)), Counter())
+
+
+@network("LLaMA with grouped queries")
+def llama():
+    # RMSNorms: any rotation. Rotary positions hold queries and keys; 2 key heads with 3 query heads each; the values of a
+    # key head have one map, which all its query heads' columns of o_proj read. SwiGLU multiplies two hidden units.
+    return trained(known.llama(2)), known.tokens(5), False, sum(
+        (flat("orthogonal", 48), Counter({("permutation", 2, 0): 2, ("permutation", 3, 2): 4, ("orthogonal", 8, 2): 4}),
+         hidden(40, 40)), Counter())
+
+
+@network("LLaMA, tied")
+def llama_tied():
+    return trained(known.llama(6, tie_word_embeddings=True)), known.tokens(5), False, sum(
+        (flat("permutation", 48), Counter({("permutation", 6, 0): 2, ("orthogonal", 8, 6): 12}), hidden(40, 40)), Counter())
+
+
+@network("BERT")
+def bert():
+    # post-norm: what a norm multiplies by its gain is both read and added to the stream
+    net, example, _ = known.bert_mlm()
+    return trained(net), example, False, sum((flat("permutation", 24), attention(3, 8, 2), hidden(40, 40)), Counter())
+
+
+@network("CLIP's images")
+def clip():
+    # pre_layrnorm writes the stream
+    net, example, _ = known.clip()
+    return trained(net), example, False, sum((flat("permutation", 24), attention(3, 8, 2), hidden(40, 40)), Counter())
+
+
+@network("Swin")
+def swin():
+    # A norm after the patches writes the stream of stage 1. The reduction writes that of stage 2, after a norm over four
+    # neighbours, whose gain goes into the reduction.
+    net, example, _ = known.swin_small()
+    return trained(net), example, False, sum((
+        flat("permutation", 12), flat("centred", 24), attention(3, 4, 2), attention(6, 4, 2), hidden(48, 48, 96, 96)),
+        Counter())
+
+
+@network("ConvNeXt")
+def convnext():
+    # depthwise convolutions read the channels of a stream one by one
+    net, example, counts = known.convnext_small()
+    return trained(net), example, False, Counter({("permutation", *k): n for k, n in counts.items()})
+
+
+@network("T5, tied")
+def t5_tied():
+    return t5_net(), T5_EXAMPLE, False, t5_counts("permutation")
+
+
+@network("T5, untied")
+def t5():
+    # encoder and decoder have one stream, as they share the embedding
+    return t5_net(), T5_EXAMPLE, True, t5_counts("orthogonal")
+
+
+def t5_net():
+    return trained(known.t5()[0])
+
+
+def T5_EXAMPLE(n, seed=0):
+    return {"input_ids": known.tokens(5)(n, seed), "decoder_input_ids": known.tokens(4)(n, seed + 1)}
+
+
+def t5_counts(stream):
+    return sum((flat(stream, 24), Counter({("permutation", 3, 0): 4, ("orthogonal", 8, 3): 36}), hidden(40, 40, 40, 40)),
+               Counter())
+
+
+@network("max pooling, and two convolutions in a row")
+def pooled():
+    # a maximum is taken of each channel by itself; nothing but products stands between the last two layers
+    net = nn.Sequential(nn.Conv2d(3, 6, 3), nn.MaxPool2d(2), nn.Conv2d(6, 8, 1), nn.Conv2d(8, 5, 1), nn.AdaptiveAvgPool2d(1),
+                        nn.Flatten())
+    return trained(net), known.images(8), False, flat("permutation", 6) + flat("orthogonal", 8)
+
+
+@network("tanh and ReLU")
+def odd():
+    # tanh(-x) = -tanh(x); nothing stands between the last two layers
+    net = nn.Sequential(nn.Linear(7, 6), nn.Tanh(), nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4), nn.Linear(4, 5))
+    return trained(net), lambda n, seed=0: torch.randn(n, 7, generator=torch.Generator().manual_seed(seed)), False, \
+        flat("signed", 6) + flat("permutation", 8) + flat("orthogonal", 4)
+
+
+class Scaled(nn.Module):
+    """A layer with RMSNorm and LayerScale on a stream that linear layers write and read."""
+
+    def __init__(self, width=12):
+        super().__init__()
+        self.embed, self.norm, self.last = nn.Linear(7, width), nn.RMSNorm(width), nn.RMSNorm(width)
+        self.up, self.down, self.head = nn.Linear(width, 9), nn.Linear(9, width), nn.Linear(width, 5)
+        self.gamma = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        x = self.embed(x)
+        x = x + self.gamma * self.down(nn.functional.gelu(self.up(self.norm(x))))
+        return self.head(self.last(x))
+
+
+@network("RMSNorm and LayerScale")
+def scaled():
+    return trained(Scaled()), lambda n, seed=0: torch.randn(n, 7, generator=torch.Generator().manual_seed(seed)), False, \
+        flat("orthogonal", 12) + hidden(9)
