@@ -33,6 +33,7 @@ except ImportError:
 
 from mcz.export.trace import export
 from mcz.modules.align import align, align_many, save
+from mcz.modules.canonical import canonical
 from mcz.modules.curve import Curve
 from mcz.modules.derive import groups
 from mcz.modules.merge import merge, merge_many
@@ -44,6 +45,7 @@ __all__ = [
     "Curve",
     "align",
     "align_many",
+    "canonical",
     "export",
     "groups",
     "load",

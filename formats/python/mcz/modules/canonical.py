@@ -1,0 +1,361 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The canonical form of a network. mcz.torch has the public name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import torch
+from torch import nn
+
+from ..errors import Error, need
+from ..groups import Row
+from ..nn.copies import duplicate
+from ..nn.permuted import rounded
+from ..nn.state import Tensors, tensors_of
+from ..nn.unchanged import LOCK
+from ..symmetry import capture
+from ..symmetry.allows import Allowances, gains_of, grouped, places_of, unfolded
+from ..symmetry.calls import MOVES, Call, Node, Program, key
+from ..symmetry.check import _apart
+from ..symmetry.derive import Derivation
+from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
+from ..symmetry.probe import Probe
+
+EXACT = 1e-9  # relative difference of outputs in float64
+
+
+class Canonical:
+    """Rewrites the parameters of a network, in float64.
+
+    state  {parameter: tensor}, also what the operations' constants are computed from"""
+
+    def __init__(self, derivation: Derivation) -> None:
+        self.derivation, self.run = derivation, derivation.run
+        self.state: Tensors = {k: capture.doubled(v).clone() for k, v in self.run.state.items()}
+        self.run.state = self.state = {k: self.state[o] for k, o in self.run.owners.items()}
+        self.rows = grouped(derivation.rows, self.run.owners)
+        self.atoms = {g: a for (a, _), g in derivation.names.items() if g in self.rows}
+
+    def rewrite(self) -> None:
+        """Folds gains and biases, centres streams and balances products."""
+        found = Allowances(self.derivation)
+        for program in found.programs:
+            for call in program.calls:
+                for node in gains_of(call):
+                    self._fold(found.programs, program, call, node)
+        found = Allowances(self.derivation)
+        linear = {
+            g: [r for r in self.rows[g] if r.parts == 1 and r.tensor not in found.gains]
+            for g, a in self.atoms.items()
+            if {"invertible", "scaled"} & found.of(a)
+        }
+        probe = Probe(self.run, self.derivation.example, linear, found.gains)
+        for g in linear:
+            if "invertible" in found.of(self.atoms[g]):
+                self._drop_biases(found.programs, probe, linear[g])
+        for g, a in self.atoms.items():
+            if "centred" in found.of(a) and "orthogonal" not in found.of(a):
+                for own in found.writers(a, self.rows[g]):
+                    for r in own:
+                        self._write(r, centred(unfolded(self.state[r.tensor], r)))
+        for g, rows in linear.items():
+            self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
+
+    # ---- gains and biases of norms ---------------------------------------------------------------
+
+    def _fold(self, programs: Sequence[Program], program: Program, call: Call, node: Node) -> None:
+        """Moves a gain into the layers that read its product or, like LayerScale, into the layer
+        that writes it: W (g * x) = (W diag g) x, g * (W x + b) = (diag g W) x + g * b. A gain stays
+        if anything else reads its product."""
+        own = program.parameter(node)
+        value = program.values_of(node)[0]
+        axes = [k for k, e in enumerate(value.axes) if e.size > 1]
+        if own is None or len(axes) != 1 or len(uses(programs, own[0])) != len(programs):
+            return
+        g = self.state[own[0]].flatten()
+        if bool((g == 1).all()):
+            return
+        e = key(value.axes[axes[0]])
+        found = self._readers(programs, program, call.node, e)
+        bias = call.args.get("bias")
+        if found and (bias is None or self._fold_bias(programs, program, call, g, found)):
+            for tensor, axis in {r_: None for r in found for r_ in [program.parameter(*r.weight)]}:  # type: ignore[misc]
+                self._scale(tensor, axis, g)
+        elif found or bias is not None or not self._fold_back(programs, program, call, node, e, g):
+            return
+        self.state[own[0]].fill_(1)
+
+    def _readers(
+        self, programs: Sequence[Program], program: Program, start: Node, e: Any
+    ) -> list[Reader]:
+        """The layers that read an axis, if nothing else does and nothing else reads their
+        weights."""
+        found = followed(program, start, e, passes_linear)
+        if isinstance(found, str) or len(programs) > 1:
+            return []
+        calls = {r.call.node for r in found}
+        for r in found:
+            own = program.parameter(*r.weight)
+            if own is None or any(u not in calls for u in uses(programs, own[0])):
+                return []
+            if key(program.run.axes[own[0]][own[1]]) != e:
+                return []
+        return found
+
+    def _fold_bias(
+        self,
+        programs: Sequence[Program],
+        program: Program,
+        call: Call,
+        g: torch.Tensor,
+        found: Sequence[Reader],
+    ) -> bool:
+        """Moves the bias of a norm into those of the layers that read it: W (x + b) + c = W x +
+        (W b + c). If one has none, the bias stays, as b / g. False if that is not finite."""
+        own = program.parameter(call.args["bias"])
+        if own is None or len(uses(programs, own[0])) != 1:
+            return False
+        b, e = self.state[own[0]], key(program.run.axes[own[0]][0])
+        direct = followed(program, call.node, e, passes_mean)
+        targets = [self._bias_of(programs, program, r) for r in found]
+        if isinstance(direct, str) or not all(targets):
+            if bool(((g == 0) & (b != 0)).any()):
+                return False
+            b.copy_(torch.where(g == 0, 0.0, b / g))
+            return True
+        for r, target in zip(found, targets):
+            tensor, axis = program.parameter(*r.weight) or ("", 0)
+            w = self.state[tensor].movedim(axis, -1) @ b
+            self.state[target or ""] += w.flatten(1).sum(1) if w.dim() > 1 else w
+        b.zero_()
+        return True
+
+    def _bias_of(self, programs: Sequence[Program], program: Program, r: Reader) -> str | None:
+        """The bias of a layer, if only the layer reads it and each output sums all inputs once."""
+        own = None if r.bias is None else program.parameter(r.bias)
+        padded = r.call.name.startswith("conv") and any(
+            v not in (0, "valid") for v in _listed(r.call.args.get("padding", 0))
+        )
+        return own[0] if own and not padded and len(uses(programs, own[0])) == 1 else None
+
+    def _fold_back(
+        self,
+        programs: Sequence[Program],
+        program: Program,
+        call: Call,
+        node: Node,
+        e: Any,
+        g: torch.Tensor,
+    ) -> bool:
+        """Moves a gain into the layer whose outputs it multiplies, which nothing else reads."""
+        source = next((n for n in call.nodes if n is not node), None)
+        while source is not None and len(source.users) == 1:
+            own = program.of.get(source)
+            if own is None or source in program.constants:
+                return False
+            for r in readers(own):
+                tensors = [(program.parameter(r.weight[0]), 0)] if r.weight[1] != -2 else []
+                tensors += [(program.parameter(r.weight[0]), 1)] if r.weight[1] == -2 else []
+                tensors += [(program.parameter(r.bias), 0)] if r.bias is not None else []
+                places = [(own[0], k) for own, k in tensors if own]
+                if len(places) != len(tensors) or any(
+                    len(uses(programs, t)) != 1 or key(self.run.axes[t][k]) != e for t, k in places
+                ):
+                    return False
+                for t, k in places:
+                    self._scale(t, k, g)
+                return True
+            if own.name not in MOVES or not any(key(f) == e for f in own.outputs[0].axes):
+                return False
+            source = own.nodes[0]
+        return False
+
+    def _scale(self, tensor: str, axis: int, g: torch.Tensor) -> None:
+        """Multiplies the entries of an axis."""
+        self.state[tensor].mul_(g.reshape(-1, *[1] * (self.state[tensor].dim() - axis - 1)))
+
+    # ---- biases within heads ---------------------------------------------------------------------
+
+    def _drop_biases(self, programs: Sequence[Program], probe: Probe, rows: Sequence[Row]) -> None:
+        """Drops a bias without effect, such as that of keys, which softmax ignores. Moves a bias
+        that reaches a later one unchanged, such as that of values, whose attentions sum to 1: its
+        derivative is W^T times that of the later bias c, so that f(b, c) = f(0, c + W b)."""
+        for r in [r for r in rows if self.state[r.tensor].dim() == 1]:
+            g = unfolded(probe.gradients[r.tensor], r).flatten()
+            b = unfolded(self.state[r.tensor], r).flatten()
+            if g.norm() > EXACT * max(v.norm() for v in probe.gradients.values()):
+                found = self._later(programs, rows)
+                if not found:
+                    continue
+                back = sum(w.T @ probe.gradients[c] for w, c in self._matrices(found, probe.state))
+                if (g - back).norm() > 1e-8 * g.norm():
+                    continue
+                for w, c in self._matrices(found, self.state):
+                    self.state[c] += w @ b
+            self._write(r, torch.zeros(r.count, r.block))
+
+    def _later(self, programs: Sequence[Program], rows: Sequence[Row]) -> list[tuple[Row, str]]:
+        """[(row, bias)] of the layers with a bias that read a group."""
+        found = []
+        for program in programs[:1]:
+            for call in program.calls:
+                for reader in readers(call):
+                    own, c = (
+                        program.parameter(*reader.weight),
+                        self._bias_of(programs, program, reader),
+                    )
+                    found += [(r, c) for r in rows if c and own == (r.tensor, r.axis)]
+        return found
+
+    def _matrices(
+        self, found: Iterable[tuple[Row, str]], state: Tensors
+    ) -> Iterable[tuple[torch.Tensor, str]]:
+        """(outputs x units, bias) of layers."""
+        for r, c in found:
+            yield unfolded(state[r.tensor], r).reshape(r.count * r.block, -1).T, c
+
+    # ---- products --------------------------------------------------------------------------------
+
+    def _balance(self, rows: Sequence[Row], sides: list[int] | None, invertible: bool) -> None:
+        """Gives both halves of a product the same singular values, or of units that may only be
+        scaled, the same norms."""
+        if sides is None:
+            return
+        halves = [[r for r, s in zip(rows, sides) if s == side] for side in (1, -1)]
+        left, right = (
+            torch.cat([unfolded(self.state[r.tensor], r) for r in own], 1) for own in halves
+        )
+        if invertible:
+            left, right = balanced(left, right)
+        else:
+            a, b = left.norm(dim=1), right.norm(dim=1)
+            t = torch.where((a > 0) & (b > 0), (b / a).sqrt(), 1.0)[:, None]
+            left, right = t * left, right / t
+        for own, x in zip(halves, (left, right)):
+            widths = [
+                self.state[r.tensor].numel() // self.state[r.tensor].shape[r.axis] * r.block
+                for r in own
+            ]
+            for r, part in zip(own, torch.split(x, widths, 1)):
+                self._write(r, part)
+
+    def _write(self, r: Row, x: torch.Tensor) -> None:
+        """Replaces the entries of a row's units."""
+        target = self.state[r.tensor].movedim(r.axis, 0)
+        places = places_of(r).flatten().to(target.device)
+        target[places] = x.reshape(len(places), *target.shape[1:]).to(target)
+
+
+def _listed(v: Any) -> Sequence[Any]:
+    return v if isinstance(v, (list, tuple)) else [v]
+
+
+def centred(x: torch.Tensor) -> torch.Tensor:
+    """(I - 1 1^T / n) x."""
+    return x - x.mean(0)
+
+
+def balanced(left: torch.Tensor, right: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """(M left, M^-T right) with the same singular values: with left^T right = U S V^T they are
+    S^1/2 U^T and S^1/2 V^T. Singular values of 0 leave rows of zeros."""
+    (p, x), (q, y) = (torch.linalg.qr(v.T) for v in (left, right))
+    u, s, v = torch.linalg.svd(x @ y.T, full_matrices=False)
+    root = s.sqrt()[:, None]
+    halves = root * (p @ u).T, root * (q @ v.T).T
+    missing = left.shape[0] - len(s)
+    out = [torch.cat([h, h.new_zeros(missing, h.shape[1])]) for h in halves]
+    return out[0], out[1]
+
+
+def uses(programs: Iterable[Program], name: str) -> list[Node]:
+    """The operations that read a parameter, itself or with its axes in another order."""
+    found: list[Node] = []
+    for program in programs:
+        todo = [n for n in program.nodes if program.parameters.get(n.name) == name]
+        while todo:
+            for user in todo.pop().users:
+                if program.parameter(user) and user.op == "call_function":
+                    todo.append(user)
+                elif "_assert_" not in str(user.target):
+                    found.append(user)
+    return found
+
+
+def heads_untied(net: nn.Module, derivation: Derivation) -> bool:
+    """Gives tensors of their own to layers that read a parameter which is used otherwise too, such
+    as a head that is tied to the embedding. Returns whether there are such."""
+    program, changed = Program(derivation.run, 0), False
+    for call in program.calls:
+        for r in readers(call):
+            own = program.parameter(*r.weight)
+            others = [u for u in uses([program], own[0]) if u is not call.node] if own else []
+            names = (
+                [
+                    k
+                    for k in derivation.aliases[own[0]]
+                    if k.rpartition(".")[0] == capture.place(call.node)
+                ]
+                if own
+                else []
+            )
+            if own and others and names:
+                module = net.get_submodule(names[0].rpartition(".")[0])
+                parameter = getattr(module, names[0].rpartition(".")[2])
+                new = nn.Parameter(parameter.detach().clone(), parameter.requires_grad)
+                setattr(module, names[0].rpartition(".")[2], new)
+                changed = True
+    return changed
+
+
+def _outputs(derivation: Derivation, state: Tensors) -> list[Any]:
+    """The outputs for the first example, in float64."""
+    program, n = derivation.run.programs[0][0], capture.SIZES[0]
+    values = capture.inputs(program, state, derivation.example, n)
+    found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
+    return [v for v in found if isinstance(v, torch.Tensor) and v.is_floating_point()]
+
+
+@torch.no_grad()
+def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
+    """Rewrites a network such that more maps than permutations leave it unchanged. Returns a new
+    module with the same parameter names, which computes the same function.
+
+        a, b = (mcz.torch.canonical(net, x) for net in (a, b))
+        p = mcz.torch.align(a, b, loader, maps="all")
+
+    examples  inputs, as for mcz.torch.groups.
+    untie     give a head that is tied to an embedding a tensor of its own. Otherwise the last norm
+              keeps its gain, and the stream allows permutations only.
+
+    From the operations that torch.export records:
+
+    - Gains of norms go into the layers that read them, and so do their biases if these layers have
+      one. LayerScale goes into the layer that it scales. The gains become 1.
+    - The bias of keys becomes 0 if softmax ignores it; that of values goes into the output's bias.
+    - What writes a stream that only LayerNorms read is centred, and what reads the norms too.
+    - Queries and keys, values and output get the same singular values: what was any invertible map
+      of a head's channels is then an orthogonal one. So do other products without anything between.
+    - The hidden units of ReLU get the same norm on both sides.
+
+    Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would
+    differ in float64."""
+    need(examples, "an example of the network's input expected")
+    with LOCK:
+        result = duplicate(net)
+        first = derivation = Derivation(result, examples, "keep")
+        before = _outputs(first, tensors_of(net))
+        if untie and heads_untied(result, first):
+            derivation = Derivation(result, examples, "keep")
+        new = Canonical(derivation)
+        new.rewrite()
+        worst = max(map(_apart, before, _outputs(derivation, new.state)))
+        if worst > EXACT:
+            raise Error(
+                f"the canonical form changes the network by {worst:.2g} (please report this)"
+            )
+        for k, v in tensors_of(result).items():
+            if v.is_floating_point():
+                v.copy_(rounded(new.state[k], v.dtype))
+    return result
