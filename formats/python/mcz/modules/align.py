@@ -12,11 +12,12 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from torch import nn
+from torch.nn import functional as F
 
-from ..errors import need
+from ..errors import need, whole
 from ..files import Path, replacing
 from ..header import Stream
-from ..nn.batches import Batches, input_of, loader_of, read
+from ..nn.batches import Batches, Loss, input_of, loader_of, read
 from ..nn.state import listed
 from ..nn.unchanged import LOCK, random_numbers_kept
 from ..programs import find, pipe
@@ -25,9 +26,15 @@ from ..writing import write
 from .derive import groups as derive
 from .moments import joint_moments
 from .network import Network
+from .permute import expect_canonical
+from .refine import refine as learn
 
 # that align by them
-PROGRAMS = {"activations": ("mc-corr", "mc-hungarian"), "weights": ("mc-match",)}
+PROGRAMS = {
+    ("activations", "permutations"): ("mc-corr", "mc-hungarian"),
+    ("activations", "all"): ("mc-corr", "mc-procrustes"),
+    ("weights", "permutations"): ("mc-match",),
+}
 
 
 def save(net: nn.Module, path: Path, groups: Any) -> str:
@@ -58,9 +65,13 @@ def _keep(found: bytes, path: Path | None, groups: Any) -> Stream:
     return p
 
 
-def _check_arguments(loader: Batches | None, groups: Any, by: str, options: Sequence[str]) -> None:
+def _check_arguments(
+    loader: Batches | None, groups: Any, by: str, maps: str, options: Sequence[str]
+) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
-    need(by in PROGRAMS, f'by must be "activations" or "weights" (got {by!r})')
+    need(by in ("activations", "weights"), f'by must be "activations" or "weights" (got {by!r})')
+    need(maps in ("permutations", "all"), f'maps must be "permutations" or "all" (got {maps!r})')
+    need((by, maps) in PROGRAMS, 'maps="all" requires by="activations"')
     need(
         not isinstance(options, str) and all(isinstance(v, str) for v in options),
         f'options must be a list of texts, such as ["--seed", "2"] (got {options!r})',
@@ -71,7 +82,7 @@ def _check_arguments(loader: Batches | None, groups: Any, by: str, options: Sequ
     )
     if loader is not None:
         loader_of(loader)
-    for name in PROGRAMS[by]:
+    for name in PROGRAMS[by, maps]:
         find(name)
 
 
@@ -84,9 +95,13 @@ def align(
     path: Path | None = None,
     options: Sequence[str] = (),
     progress: bool = True,
+    maps: str = "permutations",
+    refine: int = 0,
+    loss: Loss = F.cross_entropy,
     **moments: Any,
 ) -> Stream:
-    """Aligns the units of b to those of a with mc-corr and mc-hungarian, or with mc-match.
+    """Aligns the units of b to those of a with mc-corr and mc-hungarian or mc-procrustes, or with
+    mc-match.
 
         p = mcz.torch.align(a, b, loader)
         p.tensors["conv"]                                 # int32 (K): new unit i is b's unit p[i]
@@ -97,14 +112,22 @@ def align(
     by       "activations": their correlation over the loader; "weights": inner products of the
              parameters.
     path     a permutation stream to write as well.
-    options  options of mc-hungarian, or with by="weights" of mc-match: ["--seed", "2"].
+    options  options of mc-hungarian or mc-procrustes, or with by="weights" of mc-match:
+             ["--seed", "2"].
     progress  show a progress bar if tqdm is installed.
+    maps     "permutations", or "all" that the groups allow, by second moments: rotations too, if a
+             and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i the shares
+             of b's units in the new unit i.
+    refine   with maps="all", the number of batches (x, y) of the loader with which maps are learned
+             that lower the loss near the middle, from those by moments. On a's device.
+    loss     loss(output, y) for refine, as for Curve.train.
     moments  further arguments of mcz.torch.moments: at, stage.
 
     Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings
     become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
     OSError, before it reads the loader, if a program is missing."""
-    _check_arguments(loader, groups, by, options)
+    _check_arguments(loader, groups, by, maps, options)
+    _check_refine(loader, maps, refine)
     with random_numbers_kept():
         images: Iterator[Any] = iter(())
         if loader is not None:
@@ -116,17 +139,48 @@ def align(
         network, sums = Network(a, groups), io.BytesIO()
         with LOCK:
             network.compare(b)
+            _expect_maps(network, network.twin(b), maps)
             if by == "activations":
                 joint_moments(network, b, images, sums, **moments)
     if by == "activations":
-        programs = ["mc-corr", "--no-progress"], ["mc-hungarian", *options]
-        return _keep(pipe(sums.getvalue(), *programs), path, groups)
+        found = _matched(sums.getvalue(), maps, options)
+        if refine:
+            found = learn(network, network.twin(b), *found, loader or (), refine, loss), b""
+        return _keep(found[0], path, groups)
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
         for net, name in zip((a, b), names):
             save(net, name, groups)
-        found = pipe(b"", ["mc-match", "--no-progress", *options, *names])
-        return _keep(found, path, groups)
+        return _keep(pipe(b"", ["mc-match", "--no-progress", *options, *names]), path, groups)
+
+
+def _check_refine(loader: Batches | None, maps: str, steps: int) -> None:
+    """Raises Error if align cannot learn maps for these arguments."""
+    whole("refine", steps, 0)
+    need(not steps or maps == "all", 'refine requires maps="all"')
+    need(
+        not steps or not hasattr(loader, "__next__"),
+        "a loader that can be read again expected, got an iterator (list(loader))",
+    )
+
+
+def _expect_maps(network: Network, other: Network, maps: str) -> None:
+    """Raises Error if no group allows the maps that are asked for, or if the other network does
+    not."""
+    if maps == "all":
+        expect_canonical(other)
+    need(
+        maps != "all" or any(r.allows != "permutation" for r in network.rows),
+        "no group allows more than permutations (mcz.torch.canonical rewrites a network such that "
+        "they do)",
+    )
+
+
+def _matched(sums: bytes, maps: str, options: Sequence[str]) -> tuple[bytes, bytes]:
+    """(maps, matrices) of a moments stream."""
+    measure = ["--measure", "moment"] if maps == "all" else []
+    matrices = pipe(sums, ["mc-corr", "--no-progress", *measure])
+    return pipe(matrices, [PROGRAMS["activations", maps][1], *options]), matrices
 
 
 def align_many(
@@ -137,8 +191,11 @@ def align_many(
     path: Path | None = None,
     options: Sequence[str] = (),
     progress: bool = True,
+    maps: str = "permutations",
+    refine: int = 0,
+    loss: Loss = F.cross_entropy,
     **moments: Any,
-) -> Stream:
+) -> Any:
     """Brings the units of several networks to one order, with mc-corr and mc-hungarian --joint, or
     mc-match --joint.
 
@@ -156,14 +213,17 @@ def align_many(
     options  options of mc-hungarian --joint, or with by="weights" of mc-match --joint: ["--seed",
              "2"].
     progress  show a progress bar for each pair if tqdm is installed.
+    maps, refine, loss  as for align. With maps="all" each network is aligned to the first.
     moments  further arguments of mcz.torch.moments: at, stage.
 
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
-    permutation of one network. Raises mcz.Error if networks or groups do not fit or the loader is
+    permutation of one network. With maps="all", returns a list for merge_many: None for the first
+    network, and align's stream for each other. Raises mcz.Error if networks or groups do not fit or the loader is
     empty, and OSError if a program is not on PATH."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
-    _check_arguments(loader, groups, by, options)
+    _check_arguments(loader, groups, by, maps, options)
+    need(maps != "all" or path is None, 'path cannot hold the streams of maps="all"')
     need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
     need(
         not hasattr(loader, "__next__"),
@@ -176,6 +236,10 @@ def align_many(
         with LOCK:
             for i, net in enumerate(nets[1:], 2):
                 network.compare(net, ("network 1", f"network {i}"))
+        if maps == "all":
+            further: Any = {"maps": maps, "refine": refine, "loss": loss, **moments}
+            rest = (groups, by, None, options, progress)
+            return [None, *(align(nets[0], n, loader, *rest, **further) for n in nets[1:])]
         if by == "weights":
             names = _weights(nets, groups, folder)
             program = ["mc-match", "--no-progress"]

@@ -275,7 +275,8 @@ class Curve(Points):
             for i, p in enumerate(self.points)
             for k in sorted(self.owners, key=str.encode)
         }
-        if self.permutation is not None:
+        # curves hold permutations only; other maps are applied, and their stream is an input
+        if self.permutation is not None and "version" not in self.permutation.meta:
             groups = self.permutation.meta["groups"]
             meta["groups"] = [
                 {k: g[k] for k in ("name", "size", "within", "unit") if k in g} for g in groups

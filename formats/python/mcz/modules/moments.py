@@ -257,10 +257,13 @@ def _meta(
     nested = {
         g: {"within": names.index(outer), "unit": unit} for g, (outer, unit) in seen.parents.items()
     }
+    allows = {r.group: {"allows": r.allows} for r in a.rows if r.allows != "permutation"}
     return {
         "version": 2,
         "at": stage,
-        "groups": [{"name": g, "size": a.sizes[g], **nested.get(g, {})} for g in names],
+        "groups": [
+            {"name": g, "size": a.sizes[g], **nested.get(g, {}), **allows.get(g, {})} for g in names
+        ],
         "taps": [
             {
                 "name": _name(p),
