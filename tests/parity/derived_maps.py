@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Maps beyond permutations of the networks in expected_maps.py.
+
+    check [WORD]   canonical keeps the function, and groups allows what is expected; without canonical, permutations only
+    plant          networks that were moved by random maps of every kind are aligned exactly
+    learn          learned maps lower the loss in the middle
+    programs OUT   mc-permute and mcz.torch.permute write the same numbers"""
+import copy
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import torch
+
+import expected_groups as known
+import expected_maps
+import mcz
+import mcz.torch
+from mcz.modules.canonical import Canonical
+from mcz.nn.maps import random_map
+from mcz.symmetry.allows import Allowances, unfolded
+from mcz.symmetry.derive import Derivation
+from mcz.symmetry.probe import Probe
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "pipelines" / "modules"))
+DOUBLE = {"the ViT of pipelines/modules", "GPT-2, untied", "LLaMA with grouped queries", "RMSNorm and LayerScale"}
+
+
+def logits(net, x):
+    with torch.no_grad():
+        y = net(**x) if isinstance(x, dict) else net(x)
+    return y if isinstance(y, torch.Tensor) else y[0]
+
+
+def double(x):
+    return torch.utils._pytree.tree_map(lambda v: v.double() if v.is_floating_point() else v, x)
+
+
+def changed(net, example, untie):
+    """The largest difference of logits on an input that canonical did not see, and the new network."""
+    new, x = mcz.torch.canonical(net, example(2), untie=untie), example(4, seed=3)
+    assert list(new.state_dict()) == list(net.state_dict()), "names differ"
+    return (logits(net, x) - logits(new, x)).abs().max().item(), new
+
+
+def count(g):
+    parents = {r.group: r.within for r in g.rows if r.within}
+    return Counter((g.allows[k], n, g.sizes[parents[k]] if k in parents else 0) for k, n in g.sizes.items())
+
+
+def check(word=""):
+    for name, function in expected_maps.NETS.items():
+        if word not in name:
+            continue
+        net, example, untie, counts = function()
+        single, new = changed(net, example, untie)
+        wide = changed(copy.deepcopy(net).double(), lambda n, seed=0: double(example(n, seed)), untie)[0] if name in DOUBLE else 0
+        before = mcz.torch.groups(net, example(2), progress=False)
+        g = mcz.torch.groups(new, example(2), progress=False)
+        good = single < 1e-5 and wide < 1e-10 and count(g) == counts and g.difference < 1e-9 and \
+            set(before.allows.values()) == {"permutation"} and "allows" not in mcz.groups.text(before).split("\n")[1] and \
+            all(g.reasons[k] for k, v in g.allows.items() if v == "permutation")
+        print(f"{name}\t{single:.1e}\t{wide:.1e}\t{g.difference:.1e}\t{'ok' if good else 'WRONG'}", flush=True)
+        if not good:
+            print("  found", count(g) - counts, "expected", counts - count(g))
+
+
+def distort(net, x, rng):
+    """The network with an invertible map of condition at most 10 within each head: its inverse transposed on the other side."""
+    net = copy.deepcopy(net)
+    d = Derivation(net, [x], "keep")
+    own = Canonical(d)
+    found = Allowances(d)
+    linear = {g: own.rows[g] for g, a in own.atoms.items() if "invertible" in found.of(a)}
+    probe = Probe(own.run, d.example, linear, found.gains)
+    for g, rows in linear.items():
+        n = rows[0].count
+        m = random_map(n, "orthogonal", rng) * rng.uniform(1, 10, n) @ random_map(n, "orthogonal", rng)
+        sides = {1: torch.from_numpy(m), -1: torch.from_numpy(np.linalg.inv(m).T), 0: torch.eye(n, dtype=torch.float64)}
+        for r, s in zip(rows, probe.sides(g)):
+            own._write(r, sides[s] @ unfolded(own.state[r.tensor], r))
+    with torch.no_grad():
+        for k, v in net.state_dict().items():
+            if k in own.state and v.is_floating_point():
+                v.copy_(own.state[k])
+    assert linear
+    return net
+
+
+def planted(name, net, x, untie=False):
+    rng = np.random.default_rng(1)
+    a = mcz.torch.canonical(net, x[:2], untie=untie)
+    g = mcz.torch.groups(a, x[:2], progress=False)
+    b = copy.deepcopy(a)
+    mcz.torch.permute(b, {k: random_map(n, g.allows[k], rng) for k, n in g.sizes.items()}, g)
+    b = distort(b, x[:2], rng)
+    apart = (logits(a, x) - logits(b, x)).abs().max().item()
+    b = mcz.torch.canonical(b, x[:2])
+    p = mcz.torch.align(a, b, list(x.split(32)), g, maps="all", progress=False)
+    middle = (logits(mcz.torch.merge(a, b, p), x) - logits(a, x)).abs().max().item()
+    none = (logits(mcz.torch.merge(a, b), x) - logits(a, x)).abs().max().item()
+    mcz.torch.permute(b, p, g)
+    worst = max(((v - w).norm() / w.norm()).item() for v, w in zip(b.state_dict().values(), a.state_dict().values())
+                if w.is_floating_point() and w.norm() > 0)
+    good = apart < 1e-4 and worst < 1e-4 and middle < 1e-4 < none
+    print(f"{name}\tparameters {worst:.1e}\tmiddle {middle:.1e}, unaligned {none:.1e}\t{'ok' if good else 'WRONG'}", flush=True)
+
+
+def plant():
+    import networks
+    torch.manual_seed(0)
+    planted("ViT", expected_maps.trained(networks.ViT(16, 2, 2)), torch.randn(256, 3, 32, 32))
+    planted("GPT-2", expected_maps.trained(known.gpt2()), torch.randint(known.VOCAB, (256, 5)), True)
+    planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
+
+
+def pair():
+    """Two canonical networks and batches with labels."""
+    import networks
+    torch.manual_seed(0)
+    x, y = torch.randn(64, 3, 32, 32), torch.randint(10, (64,))
+    nets = [mcz.torch.canonical(expected_maps.trained(networks.ViT(16, 2, 2), seed), x[:2]) for seed in range(2)]
+    return *nets, [(x[:32], y[:32]), (x[32:], y[32:])]
+
+
+def learn():
+    a, b, loader = pair()
+    g = mcz.torch.groups(a, loader[0][0][:2], progress=False)
+    losses, before = [], logits(b, loader[0][0])
+    for steps in 0, 30:
+        p = mcz.torch.align(a, b, loader, g, maps="all", refine=steps, progress=False)
+        losses.append(mcz.torch.Curve(a, b, p).evaluate(loader, points=3, progress=False)[1]["data.loss"])
+    mcz.torch.permute(b, p, g)
+    good = losses[1] < losses[0] - .05 and (logits(b, loader[0][0]) - before).abs().max() < 1e-5
+    print(f"loss in the middle {losses[0]:.3f}, learned {losses[1]:.3f}\t{'ok' if good else 'WRONG'}")
+
+
+def programs(out):
+    a, b, loader = pair()
+    g = mcz.torch.groups(a, loader[0][0][:2], progress=False)
+    p = mcz.torch.align(a, b, loader, g, maps="all", path=out + "-p.mcz", progress=False)
+    mcz.torch.save(b, out + "-b.mcz", g)
+    subprocess.run(["mc-permute", out + "-p.mcz", out + "-b.mcz", "-o", out + "-m.mcz"], check=True)
+    mcz.torch.permute(b, p, g)
+    own, found = b.state_dict(), mcz.read(out + "-m.mcz").tensors
+    wrong = [k for k, v in found.items() if not np.array_equal(v, own[k].numpy())]
+    print(f"{len(found)} tensors, {len(wrong)} differ\t{'ok' if found and not wrong else 'WRONG'}")
+
+
+if __name__ == "__main__":
+    {"check": check, "plant": plant, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])

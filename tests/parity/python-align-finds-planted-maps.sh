@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+# mcz.torch.align with maps="all" brings back networks that were moved by random maps of every kind. mc-permute and
+# mcz.torch.permute apply maps to the same numbers. Learned maps lower the loss in the middle.
+need_torch 2.15
+maps() { "$python" "$MC_ROOT/tests/parity/derived_maps.py" "$@" 2>errors || die "$(tail -n 5 errors)"; }
+
+maps plant >planted
+[ "$(grep -c 'ok$' planted)" = 3 ] || die "$(cat planted)"
+maps programs out >numbers
+grep -q 'ok$' numbers || die "$(cat numbers)"
+maps learn >learned
+grep -q 'ok$' learned || die "$(cat learned)"
