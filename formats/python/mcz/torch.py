@@ -18,6 +18,11 @@ Any other nn.Module, such as a transformer, with groups that are derived from it
     curve = mcz.torch.Curve(a, b, p).train(loader, epochs=5)
     print(curve.evaluate({"test": test}, points=11))      # mc-eval's table
     mcz.torch.permute(b, p, g)                            # in place
+
+Transformers have more symmetries than permutations:
+
+    a, b = (mcz.torch.canonical(net, x) for net in (a, b))    # the same functions
+    p = mcz.torch.align(a, b, loader, maps="all")         # rotations of streams and heads too
 """
 
 from __future__ import annotations

@@ -218,8 +218,8 @@ def align_many(
 
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
     permutation of one network. With maps="all", returns a list for merge_many: None for the first
-    network, and align's stream for each other. Raises mcz.Error if networks or groups do not fit or the loader is
-    empty, and OSError if a program is not on PATH."""
+    network, and align's stream for each other. Raises mcz.Error if networks or groups do not fit or
+    the loader is empty, and OSError if a program is not on PATH."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
     _check_arguments(loader, groups, by, maps, options)

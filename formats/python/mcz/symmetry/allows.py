@@ -172,9 +172,8 @@ def allowed(derivation: Derivation) -> tuple[dict[str, str], dict[str, str], set
         if any(r.parts > 1 for r in own[name]):
             kind = "permutation"
         why = found.reasons.get(a, {})
-        reasons[name] = why.get(
-            {"permutation": "centred", "signed": "centred"}.get(kind, "orthogonal"), ""
-        )
+        less = "orthogonal" if kind in ("centred", "orthogonal") else "centred"
+        reasons[name] = why.get(less) or ("" if kind == "orthogonal" else "groups within its units")
         allows[name] = kind
     canonical = all(
         is_balanced(own[name], state)

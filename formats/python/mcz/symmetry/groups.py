@@ -19,6 +19,9 @@ class Groups(Derivation):
 
     rows        the rows, for mcz.groups.write, mcz.torch.permute and mcz.torch.moments
     sizes       {group: units}
+    allows      {group: "permutation", or the further maps that it allows (mcz.groups.Row)}: more
+                than permutations only in a result of mcz.torch.canonical
+    reasons     {group: the operation or gain because of which it allows no more}
     shapes      {tensor: shape} of the network
     fixed       [(tensor, axis, offset, length, reason)]: the entries of parameters that stay in
                 place
@@ -43,21 +46,34 @@ class Groups(Derivation):
         Returns the text. Parameters that are "not used by these examples", such as auxiliary heads,
         stay in place. So permute changes the results of calls that use them."""
         parents = {r.group: r.within for r in self.rows if r.within}
-        found: dict[tuple[int, int], list[str]] = {}
+        found: dict[tuple[int, int, str], list[str]] = {}
         for g, n in self.sizes.items():
-            found.setdefault((n, self.sizes[parents[g]] if g in parents else 0), []).append(g)
+            around, allows = self.sizes[parents[g]] if g in parents else 0, self.allows[g]
+            key = around, n, "" if allows == "permutation" else ", " + allows
+            found.setdefault(key, []).append(g)
         lines = [("groups", "units", "first group")]
-        for (n, around), names in sorted(found.items(), key=lambda e: (e[0][1], e[0][0])):
-            lines.append(
-                (str(len(names)), f"{n} in each of {around}" if around else str(n), names[0])
-            )
+        for (around, n, allows), names in sorted(found.items()):
+            units = f"{n} in each of {around}" if around else str(n)
+            lines.append((str(len(names)), units + allows, names[0]))
         reasons: dict[str, list[str]] = {}
         for tensor, axis, _, _, reason in self.fixed:
             operation = reason if reason == UNUSED else reason.split(" in ")[0]
             reasons.setdefault(operation, []).append(f"axis {axis} of {tensor}")
         fixed = [("fixed axes", "reason", "first axis")]
         fixed += [(str(len(own)), reason, own[0]) for reason, own in sorted(reasons.items())]
-        return "\n".join([*_aligned(lines), "", *_aligned(fixed)])
+        return "\n".join([*_aligned(lines), "", *self._permuted(), *_aligned(fixed)])
+
+    def _permuted(self) -> list[str]:
+        """The lines that say why groups of a canonical network allow permutations only."""
+        if set(self.allows.values()) == {"permutation"}:
+            return []
+        found: dict[str, list[str]] = {}
+        for g, allows in self.allows.items():
+            if allows == "permutation":
+                found.setdefault(self.reasons[g].split(" in ")[0], []).append(g)
+        lines = [("groups", "permuted only: read by", "first group")]
+        lines += [(str(len(own)), reason, own[0]) for reason, own in sorted(found.items())]
+        return [*_aligned(lines), ""]
 
     def __iter__(self) -> Iterator[Row]:
         return iter(self.rows)
