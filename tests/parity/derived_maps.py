@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Maps beyond permutations of the networks in expected_maps.py.
+"""Rotations and other maps of the networks in expected_maps.py.
 
     check [WORD]   canonical keeps the function, and groups allows what is expected; without canonical, permutations only
     plant          networks that were moved by random maps of every kind are aligned exactly

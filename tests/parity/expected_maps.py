@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The maps beyond permutations that each group of a canonical network allows, derived by hand from the networks' sources.
+"""The maps, such as rotations, that each group of a canonical network allows, derived by hand from the networks' sources.
 mcz.torch.groups must find them after mcz.torch.canonical.
 
 Each function of NETS returns (net, example, untie, counts):

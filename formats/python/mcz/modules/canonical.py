@@ -284,8 +284,8 @@ def uses(programs: Iterable[Program], name: str) -> list[Node]:
 
 
 def heads_untied(net: nn.Module, derivation: Derivation) -> bool:
-    """Gives tensors of their own to layers that read a parameter which is used otherwise too, such
-    as a head that is tied to the embedding. Returns whether there are such."""
+    """Copies a parameter that a layer reads and that is used otherwise too, for the layer alone: a
+    head that is tied to the embedding. Returns True if there are such."""
     program, changed = Program(derivation.run, 0), False
     for call in program.calls:
         for r in readers(call):
@@ -326,8 +326,8 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
         p = mcz.torch.align(a, b, loader, maps="all")
 
     examples  inputs, as for mcz.torch.groups.
-    untie     give a head that is tied to an embedding a tensor of its own. Otherwise the last norm
-              keeps its gain, and the stream allows permutations only.
+    untie     give a head that is tied to an embedding its own tensor. Otherwise the last norm keeps
+              its gain, and the stream allows permutations only.
 
     From the operations that torch.export records:
 

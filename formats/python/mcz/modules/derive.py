@@ -34,18 +34,19 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
               examples".
     progress  show a progress bar if tqdm is installed.
 
-    Returns mcz.symmetry.Groups. Groups of a result of mcz.torch.canonical also say which maps they
-    allow beyond permutations. The groups contain every order that the operations are known to
+    Returns mcz.symmetry.Groups. Groups of a result of mcz.torch.canonical also say which further
+    maps they allow. The groups contain every order that the operations are known to
     allow; an operation without a rule fixes the axes that it reads. All outputs of the network stay
     in place. Buffers that a call writes move with the units that they hold. Tensors outside the
     state_dict (plain attributes and buffers with persistent=False) stay in place.
 
     Checks the groups at once: networks with random tensors are permuted, or moved by random maps
-    that the groups allow, in float64, and their outputs must be equal to 1e-9, also those of a second call if the first writes buffers. Raises
-    mcz.Error with the first module that differs; if torch.export cannot record the network; if the
-    second call differs from the first, unless by buffers; if two tensors share memory in different
-    shapes; or with the tensors that no example uses. What only a later call shows, and random
-    numbers that are not PyTorch's, are not noticed."""
+    that the groups allow, in float64. Their outputs must be equal to 1e-9, also those of a second
+    call if the first writes buffers. Raises mcz.Error with the first module that differs; if
+    torch.export cannot record the network; if the second call differs from the first, unless by
+    buffers; if two tensors share memory in different shapes; or with the tensors that no example
+    uses. What only a later call shows, and random numbers that are not PyTorch's, are not
+    noticed."""
     need(
         [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
         f"mcz.torch.groups needs PyTorch 2.4 or later (got {torch.__version__}): declare the "

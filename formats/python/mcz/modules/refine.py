@@ -8,7 +8,7 @@ A map of a group is M = Q M0, where M0 is what the moments gave and Q is learned
 - permutation: the assignment of scores, which start at the moments. The gradient of the
   permutation matrix is taken for that of the scores (straight through).
 
-Orders of units that contain groups, orders within units, and signs stay as they are."""
+Orders of units that contain groups, orders within units, and signs stay unchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What each group of a network allows beyond permutations, and why not more."""
+"""Maps that each group of a network allows, and the reason why it allows no more."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Allowances:
         )
 
     def has_norm(self, a: Atom) -> bool:
-        """Whether a layer norm reads an atom."""
+        """True if a layer norm reads an atom."""
         return any(
             c.name in CENTRING and c.has(c.inputs[0], a) for p in self.programs for c in p.calls
         )

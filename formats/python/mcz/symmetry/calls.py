@@ -61,7 +61,7 @@ class Call:
         self.outputs = program.values_of(node)
 
     def value(self, argument: Any) -> Value | None:
-        """The value of an argument that is a tensor, given by its name or as it stands in args."""
+        """The value of an argument that is a tensor, given by its name or itself."""
         v = self.args.get(argument) if isinstance(argument, str) else argument
         found = self.program.values.get(v.name) if isinstance(v, Node) else None
         return found if isinstance(found, Value) else None
@@ -77,7 +77,7 @@ class Call:
         return [v for n in self.nodes for v in self.program.values_of(n)]
 
     def has(self, v: Value | None, a: Atom, axis: int | None = None) -> bool:
-        """Whether an axis of a value, by default any, has an atom."""
+        """True if an axis of a value, by default any, has an atom."""
         if v is None:
             return False
         own = self.program.atoms_of(v)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The maps M along an axis with which an operation commutes: f(M x) = M f(x), besides permutations.
+"""The maps M along an axis with which an operation commutes: f(M x) = M f(x).
 An operation that is not listed commutes with permutations only.
 
     invertible  any matrix, its inverse transposed on the other operand of a product
@@ -176,7 +176,7 @@ def linear(c: Call, a: Atom) -> Kinds:
 
 
 def _biased(c: Call, b: Value | None, a: Atom) -> Kinds:
-    """The kinds of an operation that is linear but for the bias b."""
+    """The kinds of an operation that is linear except for the bias b."""
     return LINEAR if b is None or c.has(b, a) or not c.has(c.outputs[0], a) else CENTRED
 
 
