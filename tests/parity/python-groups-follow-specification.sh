@@ -24,7 +24,7 @@ assert (at["fc1.bias"] == p).all() and (at["fc2.weight"] == [4, 5, 0, 1, 2, 3, 1
 # channels within a head move first, then the heads with their channels
 nested = [("qkv", 0, 0, 3, 8, "heads"), *(("qkv", 0, 8 * i, 8, 1, name) for i, name in enumerate(("first", "second", "third")))]
 rows, _ = groups.rows(nested, shapes)
-assert [r[7:] for r in rows] == [("", 0), ("heads", 0), ("heads", 1), ("heads", 2)]
+assert [r[7:9] for r in rows] == [("", 0), ("heads", 0), ("heads", 1), ("heads", 2)]
 groups.write("heads.tsv", rows)
 assert open("heads.tsv").read().startswith("tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\n"
                                            "qkv\t0\t0\t3\t8\theads\t-\t-\nqkv\t0\t0\t8\t1\tfirst\theads\t0\n")
@@ -131,7 +131,7 @@ for text, words in ("tensor axis\n", "first line"), ("tensor\taxis\toffset\tcoun
         "tensor\taxis\toffset\tcount\tblock\tgroup\nx\t1/\t0\t2\t1\tg\n", "line 2"), (
         "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\nx\t0\t0\t2\t1\tg\t-\n", "first line*within unit allows"), (
         "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\nx\t0\t0\t2\t1\tg\th\t-\n", "line 2"), (
-        "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\tallows\nx\t0\t0\t2\t1\tg\t-\t-\tsigned\n", "line 2"):
+        "tensor\taxis\toffset\tcount\tblock\tgroup\twithin\tunit\tallows\nx\t0\t0\t2\t1\tg\t-\t-\tmirrored\n", "line 2"):
     with open("bad.tsv", "w") as f:
         f.write(text)
     refused(["bad.tsv", words], "bad.tsv")
