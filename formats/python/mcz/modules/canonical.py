@@ -22,6 +22,8 @@ from ..symmetry.check import _apart
 from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
 from ..symmetry.probe import Probe
+from .rotary import attentions
+from .rotary import balance as rotary_balance
 
 EXACT = 1e-9  # relative difference of outputs in float64
 
@@ -51,17 +53,21 @@ class Canonical:
             for g, a in self.atoms.items()
             if {"invertible", "scaled"} & found.of(a)
         }
-        probe = Probe(self.run, self.derivation.example, linear, found.gains)
+        rotary = list(attentions(found.programs[0]))
+        channels = {p for own in rotary for p in own.queries + own.keys}
+        probe = Probe(self.run, self.derivation.example, linear, found.gains, channels)
         for g in linear:
             if "invertible" in found.of(self.atoms[g]):
                 self._drop_biases(found.programs, probe, linear[g])
         for g, a in self.atoms.items():
             if "centred" in found.of(a) and "orthogonal" not in found.of(a):
-                for own in found.writers(a, self.rows[g]):
-                    for r in own:
+                for rows_ in found.writers(a, self.rows[g]):
+                    for r in rows_:
                         self._write(r, centred(unfolded(self.state[r.tensor], r)))
         for g, rows in linear.items():
             self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
+        for own in rotary:
+            rotary_balance(own, probe, self.state)
 
     # ---- gains and biases of norms ---------------------------------------------------------------
 
@@ -337,6 +343,7 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     - What writes a stream that only LayerNorms read is centred, and what reads the norms too.
     - Queries and keys, values and output get the same singular values: what was any invertible map
       of a head's channels is then an orthogonal one. So do other products without anything between.
+      With rotary positions, only the norms of each frequency become equal.
     - The hidden units of ReLU get the same norm on both sides.
 
     Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would

@@ -4,7 +4,7 @@ a group is."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -33,9 +33,17 @@ class Probe:
     """Derivatives of a random sum of a network's outputs, in float64, at random parameters.
 
     gradients  {parameter: gradient} of the vectors, for one sum
+    channels   {parameter: [<entries, gradient> per entry of axis 0], for each sum}, of some
     state      the parameters: random numbers, but one number for each constant gain"""
 
-    def __init__(self, run: Interpretation, example: Any, groups: Rows, constant: set[str]) -> None:
+    def __init__(
+        self,
+        run: Interpretation,
+        example: Any,
+        groups: Rows,
+        constant: set[str],
+        channels: Iterable[str] = (),
+    ) -> None:
         self.state: dict[str, torch.Tensor] = {}
         for i, (k, t) in enumerate(run.state.items()):
             x = _random(t, i)
@@ -44,8 +52,9 @@ class Probe:
         self.groups, self._run, self._example = groups, run, example
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
         self.gradients: dict[str, torch.Tensor] = {}
-        if groups:
-            self._differentiate(3 + max(map(len, groups.values())))
+        self.channels: dict[str, list[torch.Tensor]] = {k: [] for k in channels}
+        if groups or self.channels:
+            self._differentiate(3 + max(map(len, groups.values()), default=0))
 
     def _differentiate(self, times: int) -> None:
         own = {
@@ -76,6 +85,8 @@ class Probe:
                         for r in rows
                     ]
                 )
+            for k, sums in self.channels.items():
+                sums.append((own[k].detach() * gradient[k]).reshape(len(own[k]), -1).sum(1))
             self.gradients = self.gradients or {k: v for k, v in gradient.items() if v.dim() == 1}
         for v in own.values():
             v.requires_grad_(False)
