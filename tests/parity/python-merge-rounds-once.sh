@@ -38,7 +38,7 @@ found = mcz.torch.merge_many(halves, weights=[1, 4, 2]).weight.detach()
 assert np.array_equal(found.numpy(), exact.numpy().astype("f2")) and not torch.equal(found, exact.half())
 for value, expected in ((1 + 2 ** -8 + 2 ** -40, 1 + 2 ** -7), (1 + 2 ** -8, 1), (1 + 3 * 2 ** -8 - 2 ** -40, 1 + 2 ** -7),
                         (-1 - 2 ** -8 - 2 ** -40, -1 - 2 ** -7), (float("inf"), float("inf")), (0, 0), (1e39, float("inf"))):
-    assert mcz.modules.merge._rounded(torch.tensor([value], dtype=torch.float64), torch.bfloat16).item() == expected, value
+    assert mcz.nn.permuted.rounded(torch.tensor([value], dtype=torch.float64), torch.bfloat16).item() == expected, value
 a, b = net(1), net(2)
 for t, end in (0., a), (1., b):
     assert all(map(torch.equal, mcz.torch.merge(a, b, t=t).parameters(), end.parameters()))

@@ -61,8 +61,8 @@ class Canonical:
                 self._drop_biases(found.programs, probe, linear[g])
         for g, a in self.atoms.items():
             if "centred" in found.of(a) and "orthogonal" not in found.of(a):
-                for rows_ in found.writers(a, self.rows[g]):
-                    for r in rows_:
+                for side in found.writers(a, self.rows[g]):
+                    for r in side:
                         self._write(r, centred(unfolded(self.state[r.tensor], r)))
         for g, rows in linear.items():
             self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
@@ -87,8 +87,9 @@ class Canonical:
         found = self._readers(programs, program, call.node, e)
         bias = call.args.get("bias")
         if found and (bias is None or self._fold_bias(programs, program, call, g, found)):
-            for tensor, axis in {r_: None for r in found for r_ in [program.parameter(*r.weight)]}:  # type: ignore[misc]
-                self._scale(tensor, axis, g)
+            for weight in dict.fromkeys(program.parameter(*r.weight) for r in found):
+                if weight:
+                    self._scale(*weight, g)
         elif found or bias is not None or not self._fold_back(programs, program, call, node, e, g):
             return
         self.state[own[0]].fill_(1)

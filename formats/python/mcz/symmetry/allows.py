@@ -13,13 +13,14 @@ from ..groups import Row
 from . import capture
 from .axes import Atom
 from .calls import Call, Node, Program
-from .flow import CENTRING, NORMS, Stream
+from .flow import NORMS, Stream
 from .maps import LINEAR, NONE, Kinds, is_uniform, kinds
 
 if TYPE_CHECKING:
     from .derive import Derivation
 
 HALVES = 14  # rows of a group of which all splits are tried
+NEAR = 8  # roundings by which a canonical network may differ from the exact one
 
 
 def gains_of(call: Call) -> list[Node]:
@@ -116,12 +117,6 @@ class Allowances:
             [r for r, p in zip(own, places) if p in fed],
         )
 
-    def has_norm(self, a: Atom) -> bool:
-        """True if a layer norm reads an atom."""
-        return any(
-            c.name in CENTRING and c.has(c.inputs[0], a) for p in self.programs for c in p.calls
-        )
-
 
 def grouped(rows: Iterable[Row], owners: dict[str, str]) -> dict[str, list[Row]]:
     """{group: rows}, of each tensor once."""
@@ -139,7 +134,7 @@ def is_balanced(rows: Sequence[Row], state: dict[str, torch.Tensor]) -> bool:
         return False
     own = torch.stack([w @ w.T for w in (unfolded(state[r.tensor], r) for r in rows)])
     eps = max(torch.finfo(state[r.tensor].dtype).eps for r in rows)
-    limit = 64 * eps * own.sum(0).norm()
+    limit = NEAR * eps * own.sum(0).norm()
     for signs in itertools.product((1.0, -1.0), repeat=len(rows) - 1):
         s = torch.tensor([1.0, *signs], dtype=own.dtype, device=own.device)
         trace = s @ own.diagonal(dim1=1, dim2=2).sum(1)
@@ -153,7 +148,7 @@ def is_centred(rows: Iterable[Row], state: dict[str, torch.Tensor]) -> bool:
     for r in rows:
         own = unfolded(state[r.tensor], r)
         eps = torch.finfo(state[r.tensor].dtype).eps
-        if own.sum(0).norm() > 16 * eps * own.norm() * own.shape[0] ** 0.5:
+        if own.sum(0).norm() > NEAR * eps * own.norm():
             return False
     return True
 
