@@ -34,6 +34,7 @@ PROGRAMS = {
     ("activations", "permutations"): ("mc-corr", "mc-hungarian"),
     ("activations", "all"): ("mc-corr", "mc-procrustes"),
     ("weights", "permutations"): ("mc-match",),
+    ("weights", "all"): ("mc-match",),
 }
 
 
@@ -71,7 +72,6 @@ def _check_arguments(
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
     need(by in ("activations", "weights"), f'by must be "activations" or "weights" (got {by!r})')
     need(maps in ("permutations", "all"), f'maps must be "permutations" or "all" (got {maps!r})')
-    need((by, maps) in PROGRAMS, 'maps="all" requires by="activations"')
     need(
         not isinstance(options, str) and all(isinstance(v, str) for v in options),
         f'options must be a list of texts, such as ["--seed", "2"] (got {options!r})',
@@ -115,9 +115,9 @@ def align(
     options  options of mc-hungarian or mc-procrustes, or with by="weights" of mc-match:
              ["--seed", "2"].
     progress  show a progress bar if tqdm is installed.
-    maps     "permutations", or "all" that the groups allow, by second moments: rotations too, if a
-             and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i the shares
-             of b's units in the new unit i.
+    maps     "permutations", or "all" that the groups allow, by second moments or weights: rotations
+             too, if a and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i
+             the shares of b's units in the new unit i.
     refine   with maps="all", the number of batches (x, y) of the loader with which maps are learned
              that lower the loss near the middle, from those by moments. On a's device.
     loss     loss(output, y) for refine, as for Curve.train.
@@ -127,7 +127,7 @@ def align(
     become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
     OSError, before it reads the loader, if a program is missing."""
     _check_arguments(loader, groups, by, maps, options)
-    _check_refine(loader, maps, refine)
+    _check_refine(loader, by, maps, refine)
     with random_numbers_kept():
         images: Iterator[Any] = iter(())
         if loader is not None:
@@ -147,17 +147,23 @@ def align(
         if refine:
             found = learn(network, network.twin(b), *found, loader or (), refine, loss), b""
         return _keep(found[0], path, groups)
+    every = ["--maps"] if maps == "all" else []
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
         for net, name in zip((a, b), names):
             save(net, name, groups)
-        return _keep(pipe(b"", ["mc-match", "--no-progress", *options, *names]), path, groups)
+        return _keep(
+            pipe(b"", ["mc-match", "--no-progress", *every, *options, *names]), path, groups
+        )
 
 
-def _check_refine(loader: Batches | None, maps: str, steps: int) -> None:
+def _check_refine(loader: Batches | None, by: str, maps: str, steps: int) -> None:
     """Raises Error if align cannot learn maps for these arguments."""
     whole("refine", steps, 0)
-    need(not steps or maps == "all", 'refine requires maps="all"')
+    need(
+        not steps or (by, maps) == ("activations", "all"),
+        'refine requires maps="all" and by="activations"',
+    )
     need(
         not steps or not hasattr(loader, "__next__"),
         "a loader that can be read again expected, got an iterator (list(loader))",

@@ -135,12 +135,11 @@ def is_balanced(rows: Sequence[Row], state: dict[str, torch.Tensor]) -> bool:
     own = torch.stack([w @ w.T for w in (unfolded(state[r.tensor], r) for r in rows)])
     eps = max(torch.finfo(state[r.tensor].dtype).eps for r in rows)
     limit = NEAR * eps * own.sum(0).norm()
-    for signs in itertools.product((1.0, -1.0), repeat=len(rows) - 1):
-        s = torch.tensor([1.0, *signs], dtype=own.dtype, device=own.device)
-        trace = s @ own.diagonal(dim1=1, dim2=2).sum(1)
-        if trace.abs() <= limit * own.shape[1] ** 0.5 and (s @ own.flatten(1)).norm() <= limit:
-            return True
-    return False
+    signs = torch.tensor(list(itertools.product((1.0, -1.0), repeat=len(rows) - 1)))
+    splits = torch.cat([torch.ones(len(signs), 1), signs], 1).to(own)
+    traces = splits @ own.diagonal(dim1=1, dim2=2).sum(1)
+    near = splits[traces.abs() <= limit * own.shape[1] ** 0.5]
+    return any(bool((s @ own.flatten(1)).norm() <= limit) for s in near)
 
 
 def is_centred(rows: Iterable[Row], state: dict[str, torch.Tensor]) -> bool:
