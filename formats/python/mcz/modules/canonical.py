@@ -326,11 +326,11 @@ def _outputs(derivation: Derivation, state: Tensors) -> list[Any]:
 
 @torch.no_grad()
 def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
-    """Rewrites a network such that more maps than permutations leave it unchanged. Returns a new
-    module with the same parameter names, which computes the same function.
+    """Rewrites a network such that more maps than permutations leave it unchanged, for align with
+    maps="all". Returns a new module with the same parameter names and the same function.
 
-        a, b = (mcz.torch.canonical(net, x) for net in (a, b))
-        p = mcz.torch.align(a, b, loader, maps="all")
+        new = mcz.torch.canonical(net, x)
+        print(mcz.torch.groups(new, x).report())
 
     examples  inputs, as for mcz.torch.groups.
     untie     give a head that is tied to an embedding its own tensor. Otherwise the last norm keeps
