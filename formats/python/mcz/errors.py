@@ -8,9 +8,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
-
-T = TypeVar("T")
 
 
 def printable(text: str) -> str:
@@ -46,13 +43,6 @@ def need(ok: object, message: str) -> None:
     """Raises Error unless ok."""
     if not ok:
         raise Error(message)
-
-
-def given(value: T | None, message: str) -> T:
-    """The value. Raises Error if it is None."""
-    if value is None:
-        raise Error(message)
-    return value
 
 
 def whole(name: str, value: object, least: int, most: int | None = None) -> None:

@@ -7,7 +7,7 @@ import os
 
 import numpy as np
 
-from .errors import given, need, whole
+from .errors import need, whole
 from .files import Path
 from .header import Stream
 from .stream import read
@@ -28,7 +28,8 @@ def member(source: Stream | Path, which: int | str) -> Stream:
     `mc-permute --member N --to M` writes the map to another member's order.
     """
     s = read(source, "permutation") if isinstance(source, (str, os.PathLike)) else source
-    ids: list[str] = given(s.meta.get("members"), "a joint set expected, got one permutation")
+    ids: list[str] = s.meta.get("members", [])
+    need(ids, "a joint set expected, got one permutation")
     if isinstance(which, str):
         need(which in ids, f"none of the {len(ids)} networks has the id {which}")
         which = ids.index(which) + 1

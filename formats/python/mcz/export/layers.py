@@ -21,9 +21,10 @@ def two(v: Any) -> list[int]:
     return [int(k) for k in (v * 2 if len(v) == 1 else v)]
 
 
-def two_or_none(v: Any) -> list[Any]:
-    """[height, width] of an output, where None stands for the input's."""
-    return list(v) if isinstance(v, (list, tuple)) else [v, v]
+def sides(x: Traced, output_size: Any) -> list[int]:
+    """[height, width] of an adaptive pool's output, where None stands for the input's."""
+    pair = output_size if isinstance(output_size, (list, tuple)) else [output_size] * 2
+    return [s if k is None else k for k, s in zip(pair, x._mc.shape[1:])]
 
 
 def no_dilation(dilation: Any) -> None:
@@ -67,22 +68,11 @@ def linear(
 ) -> None:
     """A linear node, or a conv node with a kernel of 1 for each pixel."""
     require(x._mc.axes[-1] == "c", "the last axis of its input must be the channels")
-    settings: dict[str, Any] = {"out": weight.shape[0], "bias": bias is not None}
-    if len(x._mc.axes) == 1:
-        t.node(out, "linear", [x], named=t.layer(weight, bias), axes="c", **settings)
-        return
-    t.node(
-        out,
-        "conv",
-        [x],
-        named=t.layer(weight, bias),
-        axes=x._mc.axes,
-        kernel=[1, 1],
-        stride=[1, 1],
-        pad=[0, 0],
-        groups=1,
-        **settings,
-    )
+    flat = len(x._mc.axes) == 1
+    pixel = {} if flat else {"kernel": [1, 1], "stride": [1, 1], "pad": [0, 0], "groups": 1}
+    settings: dict[str, Any] = {**pixel, "out": weight.shape[0], "bias": bias is not None}
+    name = t.layer(weight, bias)
+    t.node(out, "linear" if flat else "conv", [x], named=name, axes=x._mc.axes, **settings)
 
 
 def above_zero(t: Nodes, eps: float) -> float:
@@ -191,7 +181,7 @@ def max_pool2d(
 def avg_pool2d(
     t: Nodes,
     out: Output,
-    x: Traced,
+    x: Output,
     kernel_size: Any,
     stride: Any = None,
     padding: Any = 0,
@@ -202,12 +192,10 @@ def avg_pool2d(
     """An avgpool node; if the padding counts, after a pad node."""
     require(divisor_override is None, f"divisor_override={divisor_override} is not supported")
     if any(two(padding)) and count_include_pad:  # the padding counts: a pad node before the pool
-        sides = [s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))]
-        padded, zeros = Result(torch.empty(BATCH, x._mc.shape[0], *sides)), [0, *two(padding)]
+        around = [s + 2 * p for s, p in zip(x._mc.shape[1:], two(padding))]
+        padded, zeros = Result(torch.empty(BATCH, x._mc.shape[0], *around)), [0, *two(padding)]
         t.node(padded, "pad", [x], named=t.functional("avgpool", ".pad"), before=zeros, after=zeros)
-        stride = kernel_size if stride is None or stride == [] else stride
-        pool(t, out, "avgpool", padded, kernel_size, stride, 0, ceil_mode)
-        return
+        x, padding = padded, 0
     pool(t, out, "avgpool", x, kernel_size, stride, padding, ceil_mode)
 
 
@@ -232,7 +220,7 @@ def pool(
 
 def adaptive_avg_pool2d(t: Nodes, out: Output, x: Traced, output_size: Any) -> None:
     """A globalpool node for one pixel, an adaptpool node otherwise."""
-    size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
+    size = sides(x, output_size)
     if size == [1, 1]:
         t.node(out, "globalpool", [x])
         return
@@ -246,7 +234,7 @@ def adaptive_max_pool2d(
     t: Nodes, out: Output, x: Traced, output_size: Any, return_indices: bool = False
 ) -> None:
     """A maxpool node, for windows of equal size."""
-    size = [s if k is None else k for k, s in zip(two_or_none(output_size), x._mc.shape[1:])]
+    size = sides(x, output_size)
     require(
         all(s % k == 0 for k, s in zip(size, x._mc.shape[1:])),
         "its input's size must be a multiple of its output's",

@@ -223,28 +223,16 @@ def weights(t: Trace, nodes: Sequence[graph.Node]) -> dict[str, NDArray[Any]]:
         need(np.isfinite(a).all(), f'"{n}" holds a value that is not finite')
     if any(state[n].dtype == torch.float64 for n in tensors if n in state):
         t.note("float64 weights are rounded to float32")
-    learned = [n for n, _ in learned if n in state]
+    omitted = [n for n in parameters if n not in tensors]
+    trained = [n for n, _ in learned if n in state]
+    frozen = [n for n in trained if n not in parameters or not parameters[n].requires_grad]
     for text, names, candidates in (
-        (
-            "omitted, because evaluation does not use them",
-            [n for n in parameters if n not in tensors],
-            parameters,
-        ),
-        (
-            "frozen (requires_grad=False), but mc-train trains them",
-            [n for n in learned if n not in parameters or not parameters[n].requires_grad],
-            learned,
-        ),
+        ("omitted, because evaluation does not use them", omitted, list(parameters)),
+        ("frozen (requires_grad=False), but mc-train trains them", frozen, trained),
     ):
+        modules = ", ".join(sorted({n.rpartition(".")[0] or n for n in names}))
         if names:
-            t.note(
-                "{}: {}".format(
-                    text,
-                    "all parameters"
-                    if len(names) == len(candidates)
-                    else ", ".join(sorted({n.rpartition(".")[0] or n for n in names})),
-                )
-            )
+            t.note(f"{text}: {'all parameters' if names == candidates else modules}")
     return tensors
 
 

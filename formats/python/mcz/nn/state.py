@@ -200,7 +200,7 @@ def _cast(k: str, v: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return cast
 
 
-def _same(a: torch.Tensor, b: torch.Tensor) -> bool:
+def same(a: torch.Tensor, b: torch.Tensor) -> bool:
     """True if two tensors have the same values; NaN equals NaN."""
     if a is b:
         return True
@@ -270,14 +270,14 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
             "tied in the network": {
                 k: f"of other values than {given[first[k]]}"
                 for k, v in new.items()
-                if strict and not _same(v, new[given[first[k]]])
+                if strict and not same(v, new[given[first[k]]])
             }
         }
     )
     rounded = [
         k
         for k, v in new.items()
-        if v.is_floating_point() and not _same(tensors[k].reshape(v.shape), v)
+        if v.is_floating_point() and not same(tensors[k].reshape(v.shape), v)
     ]
     with torch.no_grad():
         for k, v in new.items():

@@ -16,7 +16,7 @@ import torch
 from torch import nn
 
 from ..errors import Error, need, warn
-from .state import listed, owners, tensors_of
+from .state import listed, owners, same, tensors_of
 from .unchanged import OWN
 
 KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type
@@ -65,10 +65,8 @@ def _equal(x: Any, y: Any) -> bool:
         return type(x) is type(y) and x == y
     if x.shape != y.shape or x.is_floating_point() != y.is_floating_point():
         return False
-    x, y = x.detach().cpu(), y.detach().cpu()
     narrow = min(x.dtype, y.dtype, key=lambda t: t.itemsize)
-    x, y = x.to(narrow), y.to(narrow)
-    return bool(((x == y) | (x != x) & (y != y)).all())
+    return same(*(v.detach().cpu().to(narrow) for v in (x, y)))
 
 
 def compare_tensors(
