@@ -15,7 +15,7 @@ esac
 # a relative path, because make cannot include files by a path with spaces
 cd "$here/.."
 out=${1:-demo-out}
-# remove the build's settings (make demo NVCC=), which are not the graph's, and its job server, which is out of reach here
+# remove the build's settings (make demo NVCC=), which are not the experiment's, and its job server, which is out of reach here
 MAKEFLAGS=${MAKEFLAGS-}
 MAKEFLAGS=$(printf '%s' "${MAKEFLAGS%%-- *}" | sed -E ':a; s/(^| )(-j[0-9]*|--jobserver-[a-z]+=[^ ]*)( |$)/ /; ta')
 export MAKEFLAGS

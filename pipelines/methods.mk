@@ -13,7 +13,7 @@
 #
 # With the same OUT it uses the settings and results of soup.mk. OUT/orders.tsv has a row per order: the
 # accuracy of its mean, averaged, re-estimated and repaired; its objective, the sum of all pairs' matched
-# correlations; processor time and peak memory (MB) of finding it, empty if another graph did a part.
+# correlations; processor time and peak memory (MB) of finding it, empty if another experiment did a part.
 # OUT/methods.tsv and its picture have the mean and deviation over the references, and the `best reference`,
 # that of the highest objective. Goals for clusters: shared, net-SEED, and pair, which makes only the matrices
 # and permutations of PAIRS.

@@ -3,7 +3,7 @@
 #
 # The program mc-align of a build or an installation: it only runs the other programs, which are in its folder.
 set -euo pipefail
-# the same environment as that of the graphs' scripts
+# the same environment as that of the experiments' scripts
 export LC_ALL=C.UTF-8
 unset CDPATH POSIXLY_CORRECT
 PATH=$(dirname "$(readlink -f "$0")"):$PATH

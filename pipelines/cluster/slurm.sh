@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 #
-# Submits a make graph to a Slurm cluster as four jobs, each after the one before: the data, an array of the networks,
+# Submits an experiment to a Slurm cluster as four jobs, each after the one before: the data, an array of the networks,
 # an array of the pairs, and the tables of all pairs. Each task runs make.
 # shellcheck disable=SC2016 # variables in single quotes are expanded in the task
 set -eu
@@ -10,8 +10,8 @@ here=$(dirname "$(readlink -f "$0")")
 
 usage() {
     cat <<'END'
-Usage: slurm.sh [OPTION...] GRAPH SETTING=VALUE...
-Submit a graph of pipelines/, such as connect.mk, to Slurm. Print the numbers of its jobs.
+Usage: slurm.sh [OPTION...] EXPERIMENT SETTING=VALUE...
+Submit an experiment of pipelines/, such as connect.mk, to Slurm. Print the numbers of its jobs.
 
   -t TIME    time limit per task (default: twice the estimate of the goal `cost`, and ten minutes)
   -m MEM     memory per task (default: 1.5 times the estimate, and 1000M)
@@ -53,7 +53,7 @@ while getopts t:m:g:a:s:nh option; do
     esac
 done
 shift $((OPTIND - 1))
-[ -f "$here/../${1:-}" ] || fail 2 "'${1:-}' is not a graph of pipelines/ (connect.mk, for example; see slurm.sh -h)"
+[ -f "$here/../${1:-}" ] || fail 2 "'${1:-}' is not an experiment of pipelines/ (connect.mk, for example; see slurm.sh -h)"
 # make cannot include files by a path with spaces; a link may stand for it
 graphs=$here/..
 [[ $graphs != *[[:space:]]* ]] || graphs=$(cd "$(dirname "$0")/.." && pwd)

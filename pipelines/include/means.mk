@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # The means of all networks in several orders: averaged, with re-estimated statistics of batch norm, and
-# repaired. A graph sets, before it includes this file,
+# repaired. An experiment sets, before it includes this file,
 #
 #   orders  = unaligned joint mine
 #   picture := soup
 #
 # `unaligned` are the networks as trained. Any other order, such as `mine`, is the joint set OUT/mine.mcz, for
-# which the graph has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks
+# which the experiment has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks
 # and means.
 ifeq ($(as-given),)
 include $(dir $(lastword $(MAKEFILE_LIST)))remembered.mk

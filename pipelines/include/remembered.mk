@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # OUT/settings has the settings that makes in OUT were given, one line NAME=VALUE each. A make uses them as
-# defaults, and after them those of FROM/settings. A graph that has settings includes this file before them.
+# defaults, and after them those of FROM/settings. An experiment that has settings includes this file before them.
 OUT ?= out#                   folder of the results
 here  := $(patsubst %include/remembered.mk,%,$(lastword $(MAKEFILE_LIST)))
 space := $() $()
@@ -25,7 +25,7 @@ late     = $(error $(firstword $(MAKEFILE_LIST)): include $(here)include/remembe
 load-all = $(foreach l,$(call lines-in,$(1)),$(call load,$(call name-of,$(l)),$(call value-of,$(l))))
 loaded  :=
 $(call load-all,$(OUT))$(if $(FROM),$(call load-all,$(FROM)))
-# a graph may add to these before machinery.mk stores them
+# an experiment may add to these before machinery.mk stores them
 as-given := TRAIN_FLAGS CURVE_FLAGS EVAL_FLAGS
 $(foreach n,$(as-given),$(eval given-$(n) := $$($(n))))
 # the settings of the alignment that FROM does not have: then its permutations are not copied

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The settings that every graph shares: NAME ?= default# meaning. A graph defines its own settings, and other
+# The settings that every experiment shares: NAME ?= default# meaning. An experiment defines its own settings, and other
 # defaults of these, before it includes stages.mk.
 
 DATA         ?= synth#        data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth

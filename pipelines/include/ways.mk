@@ -6,7 +6,7 @@
 variants := unaligned aligned l2-post l2-pre constrained $(more)
 include $(dir $(lastword $(MAKEFILE_LIST)))stages.mk
 $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FLAGS)),$(error CORR_FLAGS and \
-    ACTS_FLAGS must not have --measure or --at, which this graph compares))
+    ACTS_FLAGS must not have --measure or --at, which this experiment compares))
 
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The cells of the paper's tables: the paper's numbers, ours from a folder of experiments, verdicts and effects."""
+"""The cells of the paper's tables: the paper's numbers, ours from a folder of cases, verdicts and effects."""
 import collections
 import fnmatch
 import math

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compare what the graphs measured with the paper's numbers and claims, or with the same tables measured before.
+"""Compare what the experiments measured with the paper's numbers and claims, or with the same tables measured before.
 
   compare.py cells [-f FORM] PAPER      print each number of the paper (paper.tsv) with ours and a verdict
   compare.py claims [-f FORM] PAPER     print each claim of the paper (claims.tsv); exit with 1 and name the claims
@@ -32,7 +32,7 @@ Exact repetitions differ in 3 to 4% of the cells.
 
 A claim's verdict in claims.tsv is written by hand and checked against the comparisons in its column `cells`, which are
 evaluated for runs at the paper's length, for shorter runs, and for the paper's own numbers. claims.py explains them. The
-verdict is `in part` if some cells have not run, and `built` if a program or graph shows the claim and no cell decides it.
+verdict is `in part` if some cells have not run, and `built` if a program or experiment shows the claim and no cell decides it.
 """
 import collections
 import math

@@ -6,7 +6,7 @@
   pages.py tables [-f FORM] accuracy|loss [NAME=]OUT...
 
 results: writes each page NAME.md of FOLDER (results/ here) to OUT. Pages may name tables of FOLDER, NAME.tsv, and of the
-published experiments in PAPER (published/ here), NETWORK-DATA/NAME.tsv. Four more are derived from PAPER: cells.tsv and
+published cases in PAPER (published/ here), NETWORK-DATA/NAME.tsv. Four more are derived from PAPER: cells.tsv and
 numbers.tsv (each cell or number of the paper, and ours), claims.tsv, and effects.tsv (aligned minus unaligned). OUT has
 numbers.tsv and claims.tsv too if a page names them. In a page,
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The paper's experiments. Each runs other graphs, in its own folder.
+# The paper's cases: a network and a data set each. Each runs other experiments in its own folder.
 #
 #   make -f pipelines/paper/paper.mk CIFAR10_DIR=DIR CIFAR100_DIR=DIR TINY_IMAGENET_DIR=DIR -j8
 #   make -f pipelines/paper/paper.mk PART="tinyten-cifar10 bound-mlp-cifar10" CIFAR10_DIR=DIR
@@ -9,28 +9,28 @@
 #   make -f pipelines/paper/paper.mk publish PART=tinyten-cifar10     # keep its networks, curves and tables
 #   make -f pipelines/paper/paper.mk reevaluate CIFAR10_DIR=DIR       # measure published tables again
 #
-# The experiments, with a NET of NETS and a DATA of DATA_SETS:
+# The cases, with a NET of NETS and a DATA of DATA_SETS:
 #   NET-DATA          networks, alignments and curves: tables 1 and 2, figures 1 to 3
 #   figures-NET-DATA  the same ends, with one seed for all curves, as in the paper's figures
 #   grid-NET-DATA     the same ends, with curves of several rates and batch sizes: table 3
 #   robust-NET-DATA   networks and curves trained on adversarial examples: figure 4
 #   bound-mlp-DATA    the bound of theorem 3.1 for BOUND_NET
-# PART="" selects the paper's experiments; the goal `parts` lists them. figures- and grid- run connect.mk of
+# PART="" selects the paper's cases; the goal `parts` lists them. figures- and grid- run connect.mk of
 # NET-DATA first.
 #
 # SCALE shortens all trainings: it multiplies EPOCHS, and the learning rate falls faster accordingly.
-# OUT/NAME/length has the settings of an experiment's tables; for other settings choose another OUT or SUFFIX.
-# Settings of the other graphs (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) are passed to them. At the end,
+# OUT/NAME/length has the settings of a case's tables; for other settings choose another OUT or SUFFIX.
+# Settings of the other experiments (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) are passed to them. At the end,
 # or with the goal `verdicts`, the results are compared with the paper: OUT/verdicts.md and verdicts.tsv.
-OUT           ?= paper#        folder of the experiments
-PART          ?=#              names of experiments; empty: the paper's
-GRAPHS        ?=#              limit each experiment to these graphs; empty: all
+OUT           ?= paper#        folder of the cases
+PART          ?=#              names of cases; empty: the paper's
+EXPERIMENTS   ?=#              limit each case to these experiments; empty: all
 NETS          ?= tinyten resnet32 googlenet# networks of mc-train
 DATA_SETS     ?= cifar10 cifar100 tiny-imagenet# data sets; synth too
 CIFAR10_DIR   ?=#              folder of the publisher's files
 CIFAR100_DIR  ?=#              likewise
 TINY_IMAGENET_DIR ?=#          likewise
-MISSING       ?= stop#         if data are missing: stop, or skip the experiment
+MISSING       ?= stop#         if data are missing: stop, or skip the case
 PAIRS         ?= 1:2 3:4 5:6#  seeds of the ends of each pair
 SCALE         ?= 1#            fraction of the length of all trainings, at most 1
 EPOCHS        ?= 250#          epochs of the networks
@@ -41,8 +41,8 @@ ROBUST_EPOCHS ?= $(if $(filter 250,$(EPOCHS)),200,$(EPOCHS))# epochs of robust n
 STOP_AFTER    ?= 20#           epochs after which googlenet's robust curves end
 BOUND_NET     ?= mlp:256,256#  an mlp without batch norm
 BOUND_EPOCHS  ?= $(if $(filter 250,$(EPOCHS)),20,$(EPOCHS))# epochs of its networks: 20, or EPOCHS if given
-SUFFIX        ?=#              after the name of each experiment's folder
-PUBLISHED     ?= $(paper)published# folder of published experiments
+SUFFIX        ?=#              after the name of each case's folder
+PUBLISHED     ?= $(paper)published# folder of published cases
 
 paper  := $(dir $(lastword $(MAKEFILE_LIST)))
 here   := $(paper)../
@@ -51,13 +51,13 @@ files-read := $(paper)paper.mk $(graphs:%=$(here)%.mk) $(here)include/settings.m
 programs := $(wildcard $(here)../build/bin/mc-data $(here)../../bin/mc-data)
 BIN    ?= $(patsubst %/mc-data,%,$(firstword $(programs)))
 export PATH := $(if $(BIN),$(abspath $(BIN)):)$(PATH)
-# the other graphs read the user's settings from the environment, and an experiment's from the command line
+# the other experiments read the user's settings from the environment, and a case's from the command line
 export OUT PAIRS SCALE PAM_FLAGS BIN
 unexport EPOCHS CURVE_EPOCHS
 from-command-line := $(foreach v,$(.VARIABLES),$(if $(filter command,$(firstword $(origin $(v)))),$(v)))
 $(if $(findstring i,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),$(error make -i ignores failures: use -k))
 fixed := $(filter DATA DATA_DIR NET SEEDS FROM CURVE_SEED,$(from-command-line))
-$(if $(fixed),$(error each experiment sets $(fixed): select experiments with PART))
+$(if $(fixed),$(error each case sets $(fixed): select cases with PART))
 MAKEOVERRIDES :=
 override SHELL := /bin/bash
 .SECONDEXPANSION:
@@ -65,7 +65,7 @@ override SHELL := /bin/bash
 quote  = '$(subst ','\'',$(1))'
 known  = $(foreach x,$($(1)),$(if $(filter $(2),$(x)),,$(error $(1): '$(x)' is not one of: $(2))))
 
-# ---- the experiments -------------------------------------------------------------------------------
+# ---- the cases -------------------------------------------------------------------------------
 plain   := $(foreach d,$(DATA_SETS),$(NETS:%=%-$(d)))
 others  := $(plain:%=figures-%) $(plain:%=grid-%) $(plain:%=robust-%) $(DATA_SETS:%=bound-mlp-%)
 papers  := $(plain) $(if $(word 2,$(PAIRS)),$(plain:%=figures-%)) \
@@ -77,17 +77,17 @@ $(shell $(values) $(here)include/check-settings $(files-read) -- $(from-command-
 $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of paper.mk))
 endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
-$(call known,GRAPHS,$(graphs))$(call known,MISSING,stop skip)
+$(call known,EXPERIMENTS,$(graphs))$(call known,MISSING,stop skip)
 chosen  := $(or $(filter $(plain) $(others),$(MAKECMDGOALS)),$(PART),$(papers))
 kind     = $(firstword $(filter figures grid robust bound,$(subst -, ,$(1))) plain)
-ends     = $(patsubst figures-%,%,$(patsubst grid-%,%,$(1)))# experiment with the same ends
+ends     = $(patsubst figures-%,%,$(patsubst grid-%,%,$(1)))# case with the same ends
 data     = $(firstword $(foreach d,$(DATA_SETS),$(if $(filter %-$(d),$(1)),$(d))))
 stem     = $(patsubst robust-%,%,$(patsubst %-$(call data,$(1)),%,$(call ends,$(1))))
 net      = $(if $(filter bound-%,$(1)),$(BOUND_NET),$(stem))
 graphs-plain   = connect $(if $(filter googlenet-%,$(1)),,pam) middle \
                  $(if $(filter tinyten-%,$(1)),measures) planes subsets averaged intervals
 graphs-figures = connect
-graphs-of      = $(filter $(or $(GRAPHS),%),$(or $(call graphs-$(call kind,$(1)),$(1)),$(call kind,$(1))))
+graphs-of      = $(filter $(or $(EXPERIMENTS),%),$(or $(call graphs-$(call kind,$(1)),$(1)),$(call kind,$(1))))
 folder         = $(OUT)/$(1)$(SUFFIX)
 dir-cifar10       := $(CIFAR10_DIR)
 dir-cifar100      := $(CIFAR100_DIR)
@@ -130,10 +130,10 @@ start:
 	@$(if $(lacking),$(if $(filter skip,$(MISSING)),echo 'paper.mk: skipped: no data for $(lacking)',\
 	    echo '$(no-data)' >&2; exit 2))
 no-data = paper.mk: no data for $(lacking): set CIFAR10_DIR, CIFAR100_DIR or \
-    TINY_IMAGENET_DIR, select experiments with PART, or set MISSING=skip
+    TINY_IMAGENET_DIR, select cases with PART, or set MISSING=skip
 graph = PERMUTATION_EPOCHS=$(permutation-epochs) \
     $(MAKE) --no-print-directory $(call settings,$(1)) -f $(here)
-# keep-length: refuses tables of other settings in an experiment's folder. run: makes its graphs one by one;
+# keep-length: refuses tables of other settings in a case's folder. run: makes its experiments one by one;
 # if it has results, the first compares them with the settings.
 keep-length = f=$(call folder,$(1))/length new='$(call length,$(1))'; mkdir -p $${f%/*}; \
     [ ! -e $$f ] || [ "$$new" = "$$(<$$f)" ] || ! compgen -G "$${f%/*}/*.tsv" >/dev/null || \
@@ -147,10 +147,10 @@ unchecked = $(if $(wildcard $(foreach e,$(1) $(call ends,$(1)),$(call folder,$(e
 $(plain:%=%/connect): %/connect: | start
 	@$(call keep-length,$*)
 	+@$(call run,$*,connect)
-$(plain): %: $(if $(filter connect,$(or $(GRAPHS),connect)),%/connect) | start
+$(plain): %: $(if $(filter connect,$(or $(EXPERIMENTS),connect)),%/connect) | start
 	@$(call keep-length,$*)
 	+@$(call run,$*,$(filter-out connect,$(call graphs-of,$*)))
-# if another experiment copies a folder's networks, connect.mk runs there before the folder's other graphs
+# if another case copies a folder's networks, connect.mk runs there before the folder's other experiments
 dependent := $(filter figures-% grid-%,$(foreach e,$(chosen),$(if $(call graphs-of,$(e)),$(e))))
 $(dependent): $$(call ends,$$@)/connect
 $(call ends,$(dependent)): %: %/connect
@@ -159,7 +159,7 @@ $(others): | start
 	+@$(call run,$@,$(call graphs-of,$@))
 .PHONY: $(plain) $(others) $(plain:%=%/connect)
 
-# the commands of an experiment, also without its data
+# the commands of a case, also without its data
 dry-run  = -n all $(if $(call has-data,$(1)),,DATA_DIR=.)
 commands = $(call run,$(1),$(call graphs-of,$(1)),$(call dry-run,$(1)))
 of-ends  = $(if $(filter figures-% grid-%,$(1)),$(call run,$(call ends,$(1)),connect,$(call dry-run,$(1))) &&)

@@ -27,7 +27,7 @@ MADE = {"activations": ("moments", "matrices", "permutation"), "weights": ("perm
 
 def cost(folder, seeds, name, matching, order):
     """(seconds, MB) of an order of the networks `seeds`: the sum of its jobs' processor time, and the largest job's peak memory. None if RESULT.cost is
-    missing, because the result was copied or another graph made it."""
+    missing, because the result was copied or another experiment made it."""
     pairs = [p for p in os.listdir(folder) if re.fullmatch("[0-9]+-[0-9]+", p) and seeds.issuperset(p.split("-"))]
     kinds = MADE.get(matching, ())
     if order.isdigit():

@@ -238,7 +238,7 @@ epochs() { sed -n 's/.*"event":"epoch","epoch":\([0-9]*\),.*}$/\1/p' "$1" | tr '
 # a network of 0.5 MB
 large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; }
 
-# outputs of graphs: three pairs of small networks, and small experiments of connect.mk, robust.mk and pam.mk
+# outputs of experiments: three pairs of small networks, and small experiments of connect.mk, robust.mk and pam.mk
 pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
 make_connected() { graph connect; }
 make_robust() {

@@ -203,7 +203,7 @@ kill_when() {
     die 'ended before it could be killed'
 } 2>/dev/null
 
-# graph NAME SETTING...: runs this make graph on a small experiment; stdout is in log, stderr in errors
+# graph NAME SETTING...: runs the experiment NAME.mk in a short form; stdout is in log, stderr in errors
 graph() {
     local defaults=(DATA=synth NET=mlp:bn,16) graph=$1.mk
     [ "$1" != paper ] || defaults=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
@@ -211,13 +211,13 @@ graph() {
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>errors || die "$(cat log errors)"
 }
 
-# expect_programs PROGRAMS NAME SETTING...: runs this graph, and expects it to start PROGRAMS (as count_programs prints them)
+# expect_programs PROGRAMS NAME SETTING...: runs this experiment, and expects it to start PROGRAMS (as count_programs prints them)
 expect_programs() {
     graph "${@:2}"
     expect_equal "$(count_programs)" "$1"
 }
 
-# kill_graph PATTERN NAME SETTING... OUT=FOLDER: runs this graph, and kills it and its jobs when it has written a
+# kill_graph PATTERN NAME SETTING... OUT=FOLDER: runs this experiment, and kills it and its jobs when it has written a
 # checkpoint of this name. If the training ends between two checks, removes the trained file and retries.
 kill_graph() {
     local i out=${*: -1}
@@ -238,7 +238,7 @@ kill_graph() {
     ) 2>/dev/null
 }
 
-# count_programs: prints the programs that the last graph started, each followed by the number of its runs
+# count_programs: prints the programs that the last experiment started, each followed by the number of its runs
 count_programs() {
     { grep -o '^mc-[a-z]*' log || true; } | sort | uniq -c | awk '{ printf "%s ", $2 $1 }'
 }

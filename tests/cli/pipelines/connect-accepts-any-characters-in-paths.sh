@@ -20,7 +20,7 @@ mkdir -- -x
 cp "$path" ./-x/d.npz
 graph connect DATA=npz DATA_DIR=-x/d.npz OUT=dash TRAIN_IMAGES=40 TEST_IMAGES=20 dash/train.mcz
 same_content by-hand.mcz dash/train.mcz
-# if the shell leaves ~/ in a setting, as dash does, the graphs expand it
+# if the shell leaves ~/ in a setting, as dash does, the experiments expand it
 mkdir '~'
 (
     export HOME=$PWD

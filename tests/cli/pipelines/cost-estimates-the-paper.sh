@@ -4,7 +4,7 @@ paper() {
     make -f "$MC_ROOT/pipelines/paper/paper.mk" BIN="$MC_BUILD/bin" DATA_SETS="synth cifar10" NETS=tinyten PAIRS=1:2 POINTS=3 \
         THREADS=1 OUT=out TRAIN_IMAGES=3600 TEST_IMAGES=100 "$@" >log 2>errors || die "$(cat log errors)"
 }
-costs() { paper cost PART='tinyten-synth robust-tinyten-synth' GRAPHS='connect robust' "$@"; }
+costs() { paper cost PART='tinyten-synth robust-tinyten-synth' EXPERIMENTS='connect robust' "$@"; }
 cell() { awk -v row="$1" -v column="$2" '$1 == row { print $column }' log; }
 
 costs RATES=tinyten=1:10 EPOCHS=10 CURVE_EPOCHS=5 ROBUST_EPOCHS=2
@@ -15,7 +15,7 @@ expect_equal "$(cell tinyten-synth 3)" "$(awk 'BEGIN { printf "%.2f", 2 * 10 + 2
 expect_equal "$(cell robust-tinyten-synth 3)" "$(awk 'BEGIN { printf "%.2f", 4 * 2 * 6 + (4 * 3 * (3600 + 17 * 3700) + 2 * 3 * (7 * 3600 + 17 * 3700) + 2 * 720) / 10 / 3600 }')"
 expect_equal "$(awk '/^in all/ { print $3 }' log)" $(($(cell tinyten-synth 2) + $(cell robust-tinyten-synth 2)))
 all=$(cell tinyten-synth 2)
-paper -n PART=tinyten-synth GRAPHS=connect
+paper -n PART=tinyten-synth EXPERIMENTS=connect
 expect_equal "$all" "$(grep -c '^mc-' log)"
 # finished jobs do not count
 make -s -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=tinyten THREADS=1 OUT=out/tinyten-synth \
@@ -31,6 +31,6 @@ expect_equal "$(cell figures-tinyten-cifar10 3)" "$(awk 'BEGIN { printf "%.2f", 
 # measured if no rate is given
 costs EPOCHS=1
 grep -Eq '^cost: measured RATES=tinyten=[0-9.e+]+:[0-9.e+]+$' errors || die "$(cat errors)"
-# a graph that fails has no cost
-! (costs RATES=tinyten=1:10 GRAPHS=connect POINTS=1) >refused || die 'the cost of a graph that is refused'
+# an experiment that fails has no cost
+! (costs RATES=tinyten=1:10 EXPERIMENTS=connect POINTS=1) >refused || die 'the cost of a graph that is refused'
 ! grep '^in all' log || die "$(cat log)"

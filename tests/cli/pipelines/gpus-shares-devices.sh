@@ -146,7 +146,7 @@ wait $job || true
 timeout 60 "$gpus" 0 touch right
 [ -e right ] && [ ! -e wrong ] || die 'the GPU of a killed job is not free'
 
-# with a make graph
+# with an experiment
 make -s -j4 -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" RUN="$gpus 0 1" DEVICE=cpu DATA=synth TRAIN_IMAGES=64 \
     TEST_IMAGES=64 NET=mlp:8 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out
 [ -s out/table.tsv ]

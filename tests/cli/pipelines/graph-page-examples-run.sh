@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# The graph in docs/guides/graphs.md runs as printed; the ablations rebuild only their stages, and a pair is made alone.
+# The experiment in docs/guides/own-experiments.md runs as printed; the ablations rebuild only their stages, and a pair is made alone.
 ln -s "$MC_ROOT/pipelines" "$MC_ROOT/formats" .
 ln -s "$MC_BUILD" build
-sed -n '/^```make$/,/^```$/p' "$MC_ROOT/docs/guides/graphs.md" | sed '1d;$d' >sizes.mk
+sed -n '/^```make$/,/^```$/p' "$MC_ROOT/docs/guides/own-experiments.md" | sed '1d;$d' >sizes.mk
 [ "$(grep -c . sizes.mk)" -le 15 ] || die 'more than 15 lines'
 settings=(V=1 THREADS=1 NET=mlp:bn,8 TEST_IMAGES=50 POINTS=3)
 # the page's commands, with a smaller network and fewer images
-mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$MC_ROOT/docs/guides/graphs.md" | grep '^make ')
+mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$MC_ROOT/docs/guides/own-experiments.md" | grep '^make ')
 [ ${#commands[@]} = 8 ] || die "${#commands[@]} commands"
 for c in "${commands[@]}"; do
     eval "$c \"\${settings[@]}\"" >log 2>errors || die "$c: $(cat errors)"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# A graph prints one line per result while it runs. At its end, also if nothing was left to do, it prints the main table, the
+# An experiment prints one line per result while it runs. At its end, also if nothing was left to do, it prints the main table, the
 # pictures, the report and the time. With V=1 it prints commands that work when pasted into another folder.
 set -- DATA=synth NET='./my net.json' TRAIN_IMAGES=64 TEST_IMAGES=40 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1
 cp "$MC_ROOT/formats/samples/example_net.json" 'my net.json'

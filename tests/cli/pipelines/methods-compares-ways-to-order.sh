@@ -69,7 +69,7 @@ END
 svg_texts out/methods.svg >texts
 for text in identity 'weights running mean' averaged repaired 'test accuracy (%)'; do grep -qx "$text" texts || die "no $text: $(<texts)"; done
 
-# the cost of a result that another graph made is unknown
+# the cost of a result that another experiment made is unknown
 rm out/1-2/moments.cost
 tables orders out/accuracy-methods.tsv out/objective-activations-to-[13].tsv out/objective-joint.tsv >costs
 expect_equal "$(column costs order | paste -sd ' '): $(grep -c $'\t\t$' costs)" '1 3 joint: 2'

@@ -16,7 +16,7 @@ END
 cp out/training.tsv before.tsv
 graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
 same out/training.tsv before.tsv
-# rows that another graph removed come back
+# rows that another experiment removed come back
 grep -v pam- before.tsv >out/training.tsv
 expect_programs '' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 \
     PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'

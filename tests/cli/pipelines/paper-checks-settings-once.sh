@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk checks the settings of new experiments once, and builds each network once for that. If an experiment's folder
-# exists, connect.mk and the first of the other graphs compare its networks with the settings.
+# paper.mk checks the settings of new cases once, and builds each network once for that. If a case's folder
+# exists, connect.mk and the first of the other experiments compare its networks with the settings.
 mkdir bin
 for program in "$MC_BUILD"/bin/*; do
     printf '#!/bin/bash\necho "%s" >>"%s/calls"\nexec "%s" "$@"\n' "${program##*/}" "$TMP" "$program" >"bin/${program##*/}"

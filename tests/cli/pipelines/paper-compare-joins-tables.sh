@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# compare.py cells joins the graphs' tables to the paper's numbers, each cell with a verdict, and refuses damaged input.
+# compare.py cells joins the experiments' tables to the paper's numbers, each cell with a verdict, and refuses damaged input.
 PATH=$MC_ROOT/pipelines/paper:$PATH
 # rows: a table from lines with spaces for tabs
 rows() { tr ' ' '\t'; }
@@ -83,7 +83,7 @@ expect_equal "$(cells 'table1\ttinyten\ttiny-imagenet\t(network|curve-aligned)' 
     $'the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable,the authors\' curves are of another network\tnot comparable'
 expect_equal "$(cells 'table1\tgooglenet\tcifar100\tcurve-aligned' 5,16-17 | paste -sd ,)" $'arc_mean\tcannot agree\tnot run,minimum\t\tnot run'
 rm -r paper/tinyten-tiny-imagenet
-# a shortened experiment with one pair
+# a shortened case with one pair
 rows >paper/resnet32-cifar10/table.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd
 resnet32 cifar10 curve-aligned 3 90 .1 91 .1 92 .1
@@ -98,7 +98,7 @@ echo "$full" >dropout/tinyten-dropout-cifar100/length
 sed 's/^tinyten/tinyten-dropout/' paper/tinyten-cifar100/table.tsv >dropout/tinyten-dropout-cifar100/table.tsv
 row() { compare.py cells -f tsv "$1" | grep -P 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' | cut -f 6-12,17; }
 expect_equal "$(row dropout)" "$(row paper)"
-# the other graphs' tables
+# the other experiments' tables
 rows >paper/grid-tinyten-cifar100/grid.tsv <<'END'
 network data path lr batch pairs arc_mean arc_mean_sd
 tinyten cifar100 curve-aligned 0.01 64 3 57.1 .1

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: make -n lists each experiment with its graphs and reads no data; the programs get the paper's settings.
+# paper.mk: make -n lists each case with its experiments and reads no data; the programs get the paper's settings.
 paper=$MC_ROOT/pipelines/paper/paper.mk
 make -n -f "$paper" BIN="$MC_BUILD/bin" OUT=out >log
 [ ! -e out ] || die 'make -n does something'
-# parts LOG: each experiment with its graphs
+# parts LOG: each case with its experiments
 parts() { grep -o '/[a-z]*\.mk *OUT=[^ ]*' "$1" | sed -E 's,/([a-z]*)\.mk *OUT=out/(.*),\2 \1,' | sort; }
 {
     for data in cifar10 cifar100 tiny-imagenet; do
@@ -20,7 +20,7 @@ parts() { grep -o '/[a-z]*\.mk *OUT=[^ ]*' "$1" | sed -E 's,/([a-z]*)\.mk *OUT=o
 } | sort >want
 parts log | same - want
 sed -e :a -e '/\\$/N; s/\\\n//; ta' <log >whole
-# count PATTERN...: lines that match all patterns; make -n repeats the needs that two graphs share
+# count PATTERN...: lines that match all patterns; make -n repeats the needs that two experiments share
 count() {
     local p lines
     lines=$(sort -u whole)
@@ -42,7 +42,7 @@ parts log | same - <(printf '%s\n' 'grid-tinyten-synth grid' 'robust-tinyten-syn
 
 # as the paper has them
 make_recorder
-make -k -f "$paper" BIN="$MC_BUILD/bin" OUT=out RUN=./record CIFAR10_DIR=x CIFAR100_DIR=x GRAPHS='connect pam robust bound' \
+make -k -f "$paper" BIN="$MC_BUILD/bin" OUT=out RUN=./record CIFAR10_DIR=x CIFAR100_DIR=x EXPERIMENTS='connect pam robust bound' \
     tinyten-cifar100 robust-googlenet-cifar10 bound-mlp-cifar10 >log 2>&1 || die "$(tail log)"
 cp recorded whole
 of=out/tinyten-cifar100

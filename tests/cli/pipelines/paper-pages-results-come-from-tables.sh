@@ -10,7 +10,7 @@ done
 # each picture is shown, and each picture shown exists
 (cd "$MC_ROOT/docs/results" && ls -- *.svg) | diff - <(grep -oh '\]([^)]*\.svg)' made/*.md | tr -d '[]()' | sort -u)
 
-# the means of the middles are those of the published experiment
+# the means of the middles are those of the published case
 py <<'PY'
 import collections
 rows = lambda f: [l.split("\t") for l in open(os.environ["MC_ROOT"] + "/pipelines/paper/" + f).read().splitlines()]

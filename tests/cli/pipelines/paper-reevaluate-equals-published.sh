@@ -4,7 +4,7 @@
 set -- paper DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' SUBSETS='128 all' \
     PAM_FLAGS='--select-images 64 --draws 4' ATTACK=pgd:steps=1
 parts='mlp-synth robust-mlp-synth'
-graph "$@" PART="$parts" GRAPHS='connect pam middle subsets averaged intervals robust'
+graph "$@" PART="$parts" EXPERIMENTS='connect pam middle subsets averaged intervals robust'
 mkdir published
 graph "$@" PART="$parts" publish PUBLISHED=published
 ! find published -name 'curve-*.mcz' | grep . || die 'the ends are published twice'
@@ -23,7 +23,7 @@ sed -i '/^mlp.*curve-aligned/s/	[0-9.]*$/	12.34/' published/mlp-synth/pam.tsv
 ! (graph "$@" OUT=again reevaluate PUBLISHED=published PART=mlp-synth) >out.refused || die 'a changed table passes'
 grep -q '^curve-aligned	[0-9]*	ends_sd	12.34	[0-9.]*	0.1$' log || die "$(cat log)"
 
-# FROM accepts the networks of a rebuilt experiment, but not with other settings
+# FROM accepts the networks of a rebuilt case, but not with other settings
 publish=$MC_ROOT/pipelines/paper/publish
 PATH=$MC_BUILD/bin:$PATH "$publish" make published/mlp-synth back
 set -- connect NET=mlp DATA_FLAGS='--size 8' TRAIN_IMAGES=256 POINTS=5 PAIRS='1:2 3:4' OUT=figures FROM=back

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk refuses mistakes and missing data before any work; MISSING=skip skips experiments without data.
+# paper.mk refuses mistakes and missing data before any work; MISSING=skip skips cases without data.
 
 # refused TEXT SETTING...: refused with TEXT before any work
 refuses() {
@@ -10,7 +10,7 @@ refuses() {
 refuses "'SCALES'*not a setting" SCALES=.1
 for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "each experiment sets ${own%%=*}" "$own"; done
 refuses "PART: 'mlp-cifar10'*not one*mlp-synth " PART=mlp-cifar10
-refuses "GRAPHS: 'connekt'*not one" GRAPHS=connekt
+refuses "EXPERIMENTS: 'connekt'*not one" EXPERIMENTS=connekt
 refuses "DATA_SETS: 'mnist'*not one" DATA_SETS=mnist
 for name in OUT SUFFIX PUBLISHED; do
     for value in 'a b' 'a`touch run`'; do refuses "$name*not contain spaces*shell metacharacters" "$name=$value"; done
@@ -35,7 +35,7 @@ refuses 'no data*mlp-cifar100 robust-mlp-cifar100: set CIFAR10_DIR' DATA_SETS='s
 refuses 'no data for ' DATA_SETS='cifar10 tiny-imagenet'
 HOME=/nowhere refuses "CIFAR10_DIR*existing folder (got '~/data')" DATA_SETS=cifar10 CIFAR10_DIR='~/data'
 graph paper -n DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100'
-graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip GRAPHS=connect TRAIN_IMAGES=64
+graph paper DATA_SETS='synth cifar100' PART='mlp-synth mlp-cifar100' MISSING=skip EXPERIMENTS=connect TRAIN_IMAGES=64
 grep -q '^paper.mk: skipped: no data for mlp-cifar100$' log || die "$(cat log)"
 [ -e out/mlp-synth/table.tsv ] && [ ! -e out/mlp-cifar100 ] || die "$(ls out)"
 # help

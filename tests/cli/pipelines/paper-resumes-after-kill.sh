@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# paper.mk: experiments with PAM and under attack, killed twice, resume to the bytes of an uninterrupted run.
-set -- paper NETS=tinyten PART='tinyten-synth robust-tinyten-synth' GRAPHS='connect pam robust' DATA_FLAGS='--size 16' \
+# paper.mk: cases with PAM and under attack, killed twice, resume to the bytes of an uninterrupted run.
+set -- paper NETS=tinyten PART='tinyten-synth robust-tinyten-synth' EXPERIMENTS='connect pam robust' DATA_FLAGS='--size 16' \
     TRAIN_IMAGES=128 TEST_IMAGES=40 POINTS=5 PERMUTATION_EPOCHS=2 EVAL_FLAGS='--samples 64 --bn-samples 64' \
     PAM_FLAGS='--select-images 64 --draws 4' ATTACK=pgd:steps=1
 graph "$@" OUT=whole

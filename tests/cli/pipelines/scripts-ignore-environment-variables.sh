@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# Scripts and graphs write and print the same with any variables that the user's shell exports.
+# Scripts and experiments write and print the same with any variables that the user's shell exports.
 mkdir 'with space' home
 echo 'echo noise >&2' >start
 echo 'mine:' >mine.mk
 
-# all VARIABLE=VALUE FOLDER: runs every script and a graph, with all files and output in FOLDER
+# all VARIABLE=VALUE FOLDER: runs every script and an experiment, with all files and output in FOLDER
 all() {
     local set=$1 bin=$MC_BUILD/bin
     mkdir made

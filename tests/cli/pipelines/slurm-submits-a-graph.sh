@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # slurm.sh submits jobs for the data, the networks, the pairs and all tables, each after the previous one, with limits
-# from the estimate. Run in order, the jobs make the graph. (make check-slurm uses a real Slurm.)
+# from the estimate. Run in order, the jobs make the experiment. (make check-slurm uses a real Slurm.)
 script=$MC_ROOT/pipelines/cluster/slurm.sh
 [ "$("$script" -h | wc -L)" -le 125 ]
 "$script" --help | grep -q '^Usage: slurm.sh'
-fails 2 "''*not a graph*pipelines/" "$script"
-fails 2 "'none.mk'*not a graph*pipelines/" "$script" none.mk
-fails 2 "'paper.mk'*not a graph*pipelines/" "$script" paper.mk
+fails 2 "''*not an experiment*pipelines/" "$script"
+fails 2 "'none.mk'*not an experiment*pipelines/" "$script" none.mk
+fails 2 "'paper.mk'*not an experiment*pipelines/" "$script" paper.mk
 fails 2 'illegal option -- z' "$script" -z
 fails 2 'option requires*argument -- t' "$script" -t
 settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)

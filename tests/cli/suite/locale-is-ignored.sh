@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# Every graph and script writes the same bytes with a user's decimal comma.
+# Every experiment and script writes the same bytes with a user's decimal comma.
 
 mkdir locales
 for l in de_DE tr_TR; do localedef -i $l -f UTF-8 locales/$l.UTF-8; done
@@ -10,7 +10,7 @@ comma() { within de_DE.UTF-8 "$@"; }
 turkish() { within tr_TR.UTF-8 "$@"; }
 [ "$(echo aic | turkish sed 's/[a-z]*/x/')" = xic ] || die '[a-z] matches i in this locale'
 
-# graphs FOLDER [comma]: makes all graphs
+# graphs FOLDER [comma]: makes all experiments
 graphs() {
     local g
     for g in connect pam measures middle planes grid robust; do
