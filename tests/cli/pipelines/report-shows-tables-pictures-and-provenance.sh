@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The goal report writes one self-contained page with every number of every table, the pictures, permutations, content ids,
+# The goal report writes one self-contained page with every number of every table, to five digits, the pictures, permutations, content ids,
 # and the command that repeats the run.
 # holds_all FOLDER: the page has all of the folder's tables
 holds_all() {
@@ -11,8 +11,12 @@ page = Page(out + "/report.html")
 cells = {word for cell in page.cells for word in [cell, *cell.split(" ± ")]}
 for path in glob.glob(out + "/**/*.tsv", recursive=True):
     for line in open(path).read().splitlines()[1:]:
-        assert set(line.split("\t")) <= cells | {""}, (path, line)
+        long = [c for c in line.split("\t") if re.fullmatch(r"-?[0-9]*\.[0-9e-]+", c) and len(re.sub("[^0-9]", "", c)) > 6]
+        assert set(line.split("\t")) - {*long} | {"%.5g" % float(c) for c in long} <= cells | {""}, (path, line)
 pictures = {os.path.relpath(p, out) for p in glob.glob(out + "/**/*.svg", recursive=True)}
+assert not any(re.fullmatch(r"[0-9]*\.[0-9]{7,}", c) for c in cells)
+text = open(out + "/report.html").read()
+assert "above: percentage of the inner points" in text and "lead: mean over the epochs" in text
 assert {os.path.basename(p) for p in page.images} == {os.path.basename(p) for p in pictures}, page.images
 for name in "net-1", "net-2", "1-2/permutation", "1-2/curve-aligned":
     assert mcz.read(f"{out}/{name}.mcz").id in cells, name
