@@ -11,7 +11,7 @@ page = Page(out + "/report.html")
 cells = {word for cell in page.cells for word in [cell, *cell.split(" ± ")]}
 for path in glob.glob(out + "/**/*.tsv", recursive=True):
     for line in open(path).read().splitlines()[1:]:
-        long = [c for c in line.split("\t") if re.fullmatch(r"-?[0-9]*\.[0-9e-]+", c) and len(re.sub("[^0-9]", "", c)) > 6]
+        long = [c for c in line.split("\t") if re.fullmatch(r"-?[0-9]*\.[0-9e-]+", c) and len(re.sub("[^0-9]", "", c)) > 5]
         assert set(line.split("\t")) - {*long} | {"%.5g" % float(c) for c in long} <= cells | {""}, (path, line)
 pictures = {os.path.relpath(p, out) for p in glob.glob(out + "/**/*.svg", recursive=True)}
 assert not any(re.fullmatch(r"[0-9]*\.[0-9]{7,}", c) for c in cells)
