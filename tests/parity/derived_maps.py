@@ -74,7 +74,7 @@ def distort(net, x, rng):
     own = Canonical(d)
     found = Allowances(d)
     linear = {g: own.rows[g] for g, a in own.atoms.items() if "invertible" in found.of(a)}
-    probe = Probe(own.run, d.example, linear, found.gains)
+    probe = Probe(d, linear, found.gains)
     for g, rows in linear.items():
         n = rows[0].count
         m = random_map(n, "orthogonal", rng) * rng.uniform(1, 10, n) @ random_map(n, "orthogonal", rng)

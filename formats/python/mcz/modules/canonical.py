@@ -55,7 +55,7 @@ class Canonical:
         }
         rotary = list(attentions(found.programs[0]))
         channels = {p for own in rotary for p in own.queries + own.keys}
-        probe = Probe(self.run, self.derivation.example, linear, found.gains, channels)
+        probe = Probe(self.derivation, linear, found.gains, channels)
         for g in linear:
             if "invertible" in found.of(self.atoms[g]):
                 self._drop_biases(found.programs, probe, linear[g])

@@ -136,12 +136,14 @@ class Stream:
 
     def _norm(self, call: Call) -> None:
         bias = call.args.get("bias")
-        centred = True
+        # a norm over several segments subtracts one mean from all, and so does not centre each
+        centred = key(call.inputs[0].axes[-1]) == (id(self.atom),)
+        self.only_norms &= centred
         if bias is not None:
             found = self.program.parameter(bias)
             self.vectors |= {found[0]} if found else set()
             b = self.program.evaluate(bias, self.program.run.state).double()
-            centred = bool(b.sum().abs() <= 1e-6 * b.abs().sum())
+            centred &= bool(b.sum().abs() <= 1e-6 * b.abs().sum())
         self.normal[call.node] = centred
 
     def _product(self, r: Reader) -> None:

@@ -13,7 +13,7 @@ from ..groups import Row
 from . import capture
 from .allows import unfolded
 from .check import _random, _wide
-from .interpret import Interpretation
+from .derive import Derivation
 
 Rows = Mapping[str, Sequence[Row]]
 SMALL = 1e-9  # relative to the largest derivative
@@ -37,19 +37,16 @@ class Probe:
     state      the parameters: random numbers, but one number for each constant gain"""
 
     def __init__(
-        self,
-        run: Interpretation,
-        example: Any,
-        groups: Rows,
-        constant: set[str],
-        channels: Iterable[str] = (),
+        self, derivation: Derivation, groups: Rows, constant: set[str], channels: Iterable[str] = ()
     ) -> None:
+        run = derivation.run
         self.state: dict[str, torch.Tensor] = {}
         for i, (k, t) in enumerate(run.state.items()):
             x = _random(t, i)
             self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
         self.state = {k: self.state[run.owners[k]] for k in self.state}
-        self.groups, self._run, self._example = groups, run, example
+        self.groups, self._run, self._example = groups, run, derivation.example
+        self._parameters = dict(derivation.net.named_parameters())
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
         self.gradients: dict[str, torch.Tensor] = {}
         self.channels: dict[str, list[torch.Tensor]] = {k: [] for k in channels}
@@ -60,7 +57,7 @@ class Probe:
         own = {
             k: v
             for k, v in self.state.items()
-            if v.is_floating_point() and self._run.owners[k] == k
+            if k in self._parameters and v.is_floating_point() and self._run.owners[k] == k
         }
         for v in own.values():
             v.requires_grad_()
