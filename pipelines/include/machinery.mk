@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How the graphs work. $(call settings,STAGE,NAMES) is a file that changes when one of these settings does.
+# How the experiments work. $(call settings,STAGE,NAMES) is a file that changes when one of these settings does. Each
+# network and each pair has its own, so pairs with different settings can be made in one OUT.
 # $(call arg,$(NAME)) is a setting as one word of a command, whatever its characters. A pair A:B has the
 # folder OUT/A-B. In a recipe for a file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
 # V=1 prints the commands.
@@ -71,6 +72,11 @@ remembered = $(filter-out OUT RUN RUN_LIGHT BIN MESSAGES RATES CHANGE PAIRS SEED
 overridden = $(foreach n,$(as-given),$(if $(filter override,$(origin $(n))), \
                  $(1)$(n)=$(call quote,$(given-$(n)))))
 $(OUT)/train.mcz $(OUT)/test.mcz $(copied): | confirm
+own-settings = $(OUT)/.settings$(if $(filter $(nets),$@),/$(basename $(@F)),$(@D:$(OUT)%=%))
+ignored  = $(LOSSES:yes=DATA_DIR=% DATA_FILES=%)
+words-of = $(filter-out $(ignored),$(subst $(newline), ,$(1)))
+given-words = $(call words-of,$(foreach n,$(1),$(subst $(space),␣,$(n)=$($(n)))))
+if-same  = $(if $(subst <$(call words-of,$(subst $(space),␣,$(file <$(1))))>,,<$(call given-words,$(2))>),always,$(1))
 ifeq ($(dry-run),)
 taken := $(if $(QUIET)$(filter cost help,$(MAKECMDGOALS)),,$(filter $(names),$(loaded)))
 $(if $(taken),$(info Settings of $(OUT)/settings: $(call values,$(taken))))
@@ -79,18 +85,14 @@ confirm:
 	    LOSSES=yes OWN_ALIGNMENT='$(OWN_ALIGNMENT)' \
 	    $(if $(unit),$(MAKECMDGOALS),all $(filter-out all report,$(MAKECMDGOALS))) | \
 	    $(call overridden,given_) $(here)include/confirm $(OUT) $(remembered)
-settings = $(eval $(OUT)/.settings/$(1): export stage_names := $(2))$(OUT)/.settings/$(1)
-$(OUT)/.settings/%: always | confirm
-	@$(here)include/settings $@ $$stage_names
+settings = $(eval names-$(1) := $(2))$$(own-settings)/$(1)
+$(OUT)/.settings/%: $$(filter always,$$(call if-same,$$@,$$(names-$$(@F)))) | confirm
+	@$(here)include/settings $@ $(names-$(@F))
 else
 confirm: ;
-# in a dry run, files of FROM that another graph has yet to make
+# in a dry run, files of FROM that another experiment has yet to make
 $(copied:$(OUT)/%=$(FROM)/%): ;
-settings = $(call if-same,$(OUT)/.settings/$(1),$(call lines,$(2)))
-lines    = $(subst $(newline)$(space),$(newline),$(foreach n,$(1),$(n)=$($(n))$(newline)))
-ignored  = $(LOSSES:yes=DATA_DIR=% DATA_FILES=%)
-words-of = $(filter-out $(ignored),$(subst $(newline), ,$(subst $(space),␣,$(1))))
-if-same  = $(if $(subst <$(call words-of,$(file <$(1)))>,,<$(call words-of,$(2))>),always,$(1))
+settings = $$(call if-same,$$(own-settings)/$(1),$(2))
 # print the settings, so that the printed commands can be run
 $(foreach n,$(names),$(info export $(n)=$(call quote,$($(n)))))
 endif

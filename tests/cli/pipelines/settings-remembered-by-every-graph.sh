@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# In every graph, OUT/settings remembers the settings: a make that leaves them out does nothing new, also after a kill. Another
+# In every experiment, OUT/settings remembers the settings: a make that leaves them out does nothing new, also after a kill. Another
 # value that would discard a network, a curve or a checkpoint stops before any work, until CHANGE=yes.
 set -- DATA=synth NET=mlp:8 TRAIN_IMAGES=128 TEST_IMAGES=40 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1
 settings=("$@")
@@ -7,12 +7,12 @@ launcher=
 run() { $launcher make V=1 -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" "${@:2}" >log 2>errors; }
 bare() { run "$@" || die "$*: $(cat log errors)"; }
 state() { find "$1" ! -name '.lock*' -printf '%p %s %T@\n' | sort; }
-# nothing_made GRAPH SETTING...: the make succeeds and runs no program
+# nothing_made EXPERIMENT SETTING...: the make succeeds and runs no program
 nothing_made() {
     bare "$@"
     ! grep '^mc-\|include/measured' log || die "$*: runs a program"
 }
-# refused OUT WORDS GRAPH SETTING...: the make stops, names WORDS and CHANGE=yes, and changes nothing
+# refused OUT WORDS EXPERIMENT SETTING...: the make stops, names WORDS and CHANGE=yes, and changes nothing
 refused() {
     local before
     before=$(state "$1")
@@ -51,7 +51,7 @@ grep -q '^in all  *0 ' log || die "the estimate ignores the settings: $(cat log)
 bare connect OUT=out report
 grep -q 'mlp:8' out/report.html || die 'the report ignores the settings'
 
-# a result of another graph's OUT, through FROM
+# a result of another experiment's OUT, through FROM
 nothing_of() { ! grep "^mc-$1" log || die "ran mc-$1"; }
 bare connect OUT=copy FROM=out CURVE_SEED=7
 nothing_of train
@@ -63,11 +63,21 @@ bare connect OUT=out CURVE_LR=0.5 CHANGE=yes
 nothing_of train
 nothing_made connect OUT=out
 refused out "CURVE_LR=0.01 (was '0.5')*curve-aligned.mcz" connect CURVE_LR=0.01
-# a permutation that another graph makes again outdates curves too
+# a permutation that another experiment makes again outdates curves too
 refused out 'curve-aligned.mcz' soup CURVE_LR=0.5 HUNGARIAN_FLAGS=-v out/1-3/curve-aligned.mcz
 # cheap results need no confirmation
 bare connect OUT=out POINTS=5
 expect_equal "$(wc -l <out/1-3/line-aligned.tsv)" 6
+
+# pairs with different settings in one OUT: each is compared with its own
+for pair in 1:2=1 3:4=2; do bare connect OUT=both "${settings[@]}" PAIRS=${pair%=*} EPOCHS=${pair#*=} HUNGARIAN_FLAGS=; done
+for pair in 1:2=1 3:4=2; do
+    bare connect OUT=both PAIRS=${pair%=*} EPOCHS=${pair#*=}
+    ! grep '^mc-[a-o]' log || die "$pair runs a program"
+done
+refused both "CURVE_EPOCHS=2 (was '1'), EPOCHS=1 (was '2') would remove both/net-3.mcz, both/net-4.mcz, both/3-4" connect PAIRS=3:4 EPOCHS=1 CURVE_EPOCHS=2
+mkdir both/1-3
+refused both "settings: OUT=both: EPOCHS=2 (was '1') would remove both/net-1.mcz" connect PAIRS='1:3'
 
 # the story: killed, once without NET, then the right command again
 rm -rf out
@@ -87,7 +97,7 @@ bare connect OUT=out CURVE_EPOCHS=2 CHANGE=yes
 expect_equal "$(find out -name '*.checkpoint')" ''
 nothing_made connect OUT=out
 
-# any text is remembered, and a graph whose settings come before the memory is refused
+# any text is remembered, and an experiment whose settings come before the memory is refused
 bare connect -n OUT=out
 bare connect OUT=out/x TRAIN_IMAGES=64 NET=mlp:4 EPOCHS=0 CURVE_EPOCHS=0 TRAIN_FLAGS='--momentum "0.9" # $$x' out/x/train.mcz
 expect_words out/x/settings 'TRAIN_FLAGS=--momentum "0.9" # $x'
