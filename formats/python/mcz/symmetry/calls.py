@@ -154,7 +154,7 @@ class Program:
                 return None
             axis, node = dims[axis] % len(dims), call.nodes[0]
         name = self.parameters.get(node.name) if isinstance(node, Node) else None
-        return (name, axis % len(self.values_of(node)[0].axes)) if name else None
+        return (name, axis % max(1, len(self.values_of(node)[0].axes))) if name else None
 
     def evaluate(self, node: Node, state: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The number of a constant node."""
