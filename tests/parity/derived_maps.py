@@ -129,12 +129,12 @@ def learn():
     a, b, loader = pair()
     g = mcz.torch.groups(a, loader[0][0][:2], progress=False)
     losses, before = [], logits(b, loader[0][0])
-    for steps in 0, 30:
-        p = mcz.torch.align(a, b, loader, g, maps="all", refine=steps, progress=False)
+    for maps, steps in ("permutations", 0), ("permutations", 30), ("all", 0), ("all", 30):
+        p = mcz.torch.align(a, b, loader, g, maps=maps, refine=steps, progress=False)
         losses.append(mcz.torch.Curve(a, b, p).evaluate(loader, points=3, progress=False)[1]["data.loss"])
     mcz.torch.permute(b, p, g)
-    good = losses[1] < losses[0] - .05 and (logits(b, loader[0][0]) - before).abs().max() < 1e-5
-    print(f"loss in the middle {losses[0]:.3f}, learned {losses[1]:.3f}\t{'ok' if good else 'WRONG'}")
+    good = losses[1] < losses[0] and losses[3] < losses[2] - .05 and (logits(b, loader[0][0]) - before).abs().max() < 1e-5
+    print(f"loss in the middle {losses[2]:.3f}, learned {losses[3]:.3f}; permutations {losses[0]:.3f}, {losses[1]:.3f}\t{'ok' if good else 'WRONG'}")
 
 
 def programs(out):

@@ -118,8 +118,8 @@ def align(
     maps     "permutations", or "all" that the groups allow, by second moments or weights: rotations
              too, if a and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i
              the shares of b's units in the new unit i.
-    refine   with maps="all", the number of batches (x, y) of the loader with which maps are learned
-             that lower the loss near the middle, from those by moments. On a's device.
+    refine   the number of batches (x, y) of the loader with which maps are learned that lower the
+             loss near the middle, from those by activations. On a's device.
     loss     loss(output, y) for refine, as for Curve.train.
     moments  further arguments of mcz.torch.moments: at, stage.
 
@@ -127,7 +127,7 @@ def align(
     become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
     OSError, before it reads the loader, if a program is missing."""
     _check_arguments(loader, groups, by, maps, options)
-    _check_refine(loader, by, maps, refine)
+    _check_refine(loader, by, refine)
     with random_numbers_kept():
         images: Iterator[Any] = iter(())
         if loader is not None:
@@ -157,13 +157,10 @@ def align(
         )
 
 
-def _check_refine(loader: Batches | None, by: str, maps: str, steps: int) -> None:
+def _check_refine(loader: Batches | None, by: str, steps: int) -> None:
     """Raises Error if align cannot learn maps for these arguments."""
     whole("refine", steps, 0)
-    need(
-        not steps or (by, maps) == ("activations", "all"),
-        'refine requires maps="all" and by="activations"',
-    )
+    need(not steps or by == "activations", 'refine requires by="activations"')
     need(
         not steps or not hasattr(loader, "__next__"),
         "a loader that can be read again expected, got an iterator (list(loader))",
@@ -219,7 +216,8 @@ def align_many(
     options  options of mc-hungarian --joint, or with by="weights" of mc-match --joint: ["--seed",
              "2"].
     progress  show a progress bar for each pair if tqdm is installed.
-    maps, refine, loss  as for align. With maps="all" each network is aligned to the first.
+    maps, refine, loss  as for align. With maps="all" each network is aligned to the first, and refine
+             requires it.
     moments  further arguments of mcz.torch.moments: at, stage.
 
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
@@ -230,6 +228,7 @@ def align_many(
     nets = list(nets)
     _check_arguments(loader, groups, by, maps, options)
     need(maps != "all" or path is None, 'path cannot hold the streams of maps="all"')
+    need(not refine or maps == "all", 'refine of several networks requires maps="all"')
     need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
     need(
         not hasattr(loader, "__next__"),
