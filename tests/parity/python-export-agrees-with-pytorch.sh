@@ -245,6 +245,8 @@ fails 3 'import torn: SyntaxError: ' $export torn:Net
 fails 3 "import raises: KeyError: 'at once' (raises.py:1)" $export raises:Net
 for state in state other; do fails 3 "broken:linear:*load $state.pt: " $export --state $state.pt broken:linear; done
 [ ! -e x.json ] || die 'an output was written'
+fails 3 'net.py:Mine: a module*not a file: write net:Mine' $python -m mcz.torch export net.py:Mine --input 3,16,16 --classes 10 -o x.json
+fails 3 './d/net.py:Mine(n=2): a module*write d.net:Mine(n=2)' $python -m mcz.torch export './d/net.py:Mine(n=2)' --input 3,16,16 --classes 10 -o x.json
 fails 3 'cannot import nowhere' $python -m mcz.torch export nowhere:Net --input 3,16,16 --classes 10 -o x.json
 
 # moments agree with mc-acts up to rounding; the matrices, the permutation and the permuted network are the same

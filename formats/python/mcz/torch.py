@@ -23,6 +23,11 @@ Transformers have more symmetries than permutations:
 
     a, b = (mcz.torch.canonical(net, x) for net in (a, b))    # the same functions
     p = mcz.torch.align(a, b, loader, maps="all")         # rotations of streams and heads too
+
+Networks in folders of Hugging Face (docs/guides/huggingface.md):
+
+    python -m mcz.torch align A B -o ALIGNED
+    python -m mcz.torch merge A ALIGNED -o MEAN
 """
 
 from __future__ import annotations
@@ -62,6 +67,6 @@ __all__ = [
 ]
 
 if __name__ == "__main__":
-    from mcz.export.program import main
+    from mcz.modules.program import main
 
     sys.exit(main())

@@ -7,7 +7,7 @@ import ast, os, sys
 
 package = sys.argv[1]
 FOLDERS = "mcz", "mcz.nn", "mcz.export", "mcz.symmetry", "mcz.modules", "mcz.torch"  # the lowest first
-OPTIONAL = {"mcz.plot": "mcz.plot.pictures", "mcz.torch": "mcz.export.program"}  # imported late, inside a function
+OPTIONAL = {"mcz.plot": "mcz.plot.pictures", "mcz.torch": "mcz.modules.program"}  # imported late, inside a function
 
 
 def check(ok, text):

@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 @contextmanager
-def _user_code(problem: str) -> Iterator[None]:
+def user_code(problem: str) -> Iterator[None]:
     """Turns an exception of the user's code into a one-line Error with the place: "PROBLEM: TYPE:
     TEXT (FILE:LINE)"."""
     try:
@@ -40,7 +40,7 @@ def _user_code(problem: str) -> Iterator[None]:
 
 def _saved(path: str) -> dict[str, torch.Tensor]:
     """The state_dict in a file of torch.save: alone, in a checkpoint or of a whole module."""
-    with open(path, "rb") as f, _user_code(f"cannot load {path}"):
+    with open(path, "rb") as f, user_code(f"cannot load {path}"):
         saved = torch.load(f, map_location="cpu")
     for key in ("state_dict", "model_state_dict", "model", "net"):
         saved = (
@@ -68,15 +68,18 @@ def network(text: str) -> nn.Module:
     module, _, call = text.partition(":")
     name, paren, arguments = call.partition("(")
     need(module and name, "MODULE:NET expected")
+    if module.endswith(".py"):
+        inner = os.path.normpath(module[:-3]).replace(os.sep, ".")
+        raise Error(f"a module expected, not a file: write {inner}:{call}")
     sys.path.insert(0, "")
-    with _user_code(f"cannot import {module}"):
+    with user_code(f"cannot import {module}"):
         net: Any = importlib.import_module(module)
     for part in name.split("."):
         need(hasattr(net, part), f"module {module} has no {part}")
         net = getattr(net, part)
     if not isinstance(net, nn.Module):
         args, kwargs = _literals("f(" + (arguments if paren else ")"))
-        with _user_code("cannot create the network"):
+        with user_code("cannot create the network"):
             net = net(*args, **kwargs)
     if not isinstance(net, nn.Module):
         raise Error(f"torch.nn.Module expected, got {type(net).__name__}")
@@ -100,14 +103,8 @@ def _numbers(text: str, kind: Callable[[str], T]) -> list[T]:
     return [kind(v) for v in text.split(",")]
 
 
-def _parser() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
-    """The parser of the command line, and that of its command `export`."""
-    p = argparse.ArgumentParser(prog="python -m mcz.torch", description="Export PyTorch networks.")
-    e = p.add_subparsers(dest="command", required=True).add_parser(
-        "export",
-        help="write a network's graph and weights",
-        description="Write the graph of an nn.Module, for --net, and its weights, for mc-convert.",
-    )
+def arguments(e: argparse.ArgumentParser) -> None:
+    """Adds the arguments of `export` to its parser."""
     e.add_argument(
         "net",
         metavar="MODULE:NET",
@@ -137,7 +134,6 @@ def _parser() -> tuple[argparse.ArgumentParser, argparse.ArgumentParser]:
     )
     e.add_argument("-o", dest="graph", metavar="NET.json", help="write the graph")
     e.add_argument("--weights", metavar="FILE", help="write the weights, as safetensors")
-    return p, e
 
 
 class Arguments:
@@ -170,29 +166,22 @@ def _write_graph(path: str, graph: dict[str, Any]) -> None:
         f.write(f'{head[:-1]}, "nodes": [\n{nodes}]}}\n')
 
 
-def main() -> int:
-    """Runs the program. Returns its exit status."""
-    p, e = _parser()
-    o = p.parse_args()
+def run(o: argparse.Namespace, error: Callable[[str], Any]) -> None:
+    """Runs the command with its parsed arguments. error: reports wrong usage."""
     if not (o.graph or o.weights):
-        e.error("-o NET.json or --weights FILE is required")
+        error("-o NET.json or --weights FILE is required")
     if o.weights and o.weights.endswith((".pt", ".pth", ".ckpt", ".pkl", ".mcz")):
-        e.error(f"--weights {o.weights}: writes a .safetensors file (use --state to read weights)")
-    try:
-        own = Arguments(o, e.error)
-        with inside(o.net):
-            net = network(o.net)
-            loaded = _load_file(net, o.state) if o.state else []
-            shape = ",".join(map(str, own.image))
-            with _user_code(f"cannot run on an image of shape {shape}"):
-                graph, tensors, notes = export(net, own.image, own.classes, own.mean, own.std)
-        for note in loaded + notes:
-            print(f"mcz.torch: {o.net}: {note}", file=sys.stderr)
-        if o.weights:
-            safetensors.write(o.weights, tensors)
-        if o.graph:
-            _write_graph(o.graph, graph)
-    except (Error, OSError, RuntimeError) as why:
-        print(f"mcz.torch: {why}", file=sys.stderr)
-        return 3 if isinstance(why, Error) else 1
-    return 0
+        error(f"--weights {o.weights}: writes a .safetensors file (use --state to read weights)")
+    own = Arguments(o, error)
+    with inside(o.net):
+        net = network(o.net)
+        loaded = _load_file(net, o.state) if o.state else []
+        shape = ",".join(map(str, own.image))
+        with user_code(f"cannot run on an image of shape {shape}"):
+            graph, tensors, notes = export(net, own.image, own.classes, own.mean, own.std)
+    for note in loaded + notes:
+        print(f"mcz.torch: {o.net}: {note}", file=sys.stderr)
+    if o.weights:
+        safetensors.write(o.weights, tensors)
+    if o.graph:
+        _write_graph(o.graph, graph)

@@ -216,7 +216,7 @@ def align_many(
     options  options of mc-hungarian --joint, or with by="weights" of mc-match --joint: ["--seed",
              "2"].
     progress  show a progress bar for each pair if tqdm is installed.
-    maps, refine, loss  as for align. With maps="all" each network is aligned to the first, and refine
+    maps, refine, loss  as for align. With maps="all" each network is aligned to the first. refine
              requires it.
     moments  further arguments of mcz.torch.moments: at, stage.
 

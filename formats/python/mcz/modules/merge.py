@@ -87,14 +87,16 @@ def combine(
     weights: Sequence[float],
     divisor: float,
     names: Sequence[str],
+    into: nn.Module | None = None,
 ) -> nn.Module:
     """Σ weight_i · permuted network_i / divisor, a copy of the first network, as mc-merge computes
     it: sums in float64, in the order of the networks, without those of weight 0, rounded once.
     Warns of numbers that are not finite.
 
     permutations  of each network, or None.
-    names         the networks', in messages."""
-    result, wrong = duplicate(networks[0].module), []
+    names         the networks', in messages.
+    into          one of the networks, without a permutation, that becomes the result instead."""
+    result, wrong = into or duplicate(networks[0].module), []
     sources = [reader(n, p) for n, p in zip(networks, permutations)]
     buffers, out = {k for k, _ in networks[0].module.named_buffers()}, tensors_of(result)
     for k, own in first_names(out).items():
