@@ -7,6 +7,7 @@ import argparse
 import ast
 import importlib
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
