@@ -177,16 +177,17 @@ class Scaled(nn.Module):
     def __init__(self, width=12):
         super().__init__()
         self.embed, self.norm, self.last = nn.Linear(7, width), nn.RMSNorm(width), nn.RMSNorm(width)
-        self.up, self.down, self.head = nn.Linear(width, 9), nn.Linear(9, width), nn.Linear(width, 5)
+        self.up, self.down, self.head = nn.Linear(width, 9), nn.Linear(9, width), nn.Linear(width, 6)
+        self.out = nn.Linear(6, 5)
         self.gamma = nn.Parameter(torch.ones(width))
 
     def forward(self, x):
         x = self.embed(x)
         x = x + self.gamma * self.down(nn.functional.gelu(self.up(self.norm(x))))
-        return self.head(self.last(x))
+        return self.out(self.head(self.last(x)))
 
 
 @network("RMSNorm and LayerScale")
 def scaled():
     return trained(Scaled()), lambda n, seed=0: torch.randn(n, 7, generator=torch.Generator().manual_seed(seed)), False, \
-        flat("orthogonal", 12) + hidden(9)
+        flat("orthogonal", 12, 6) + hidden(9)

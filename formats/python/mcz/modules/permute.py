@@ -118,13 +118,12 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
                 f'group "{g}": each unit must occur once',
             )
             need(allows[g] != "rotation", f'group "{g}": only rotations are allowed')
-    if any(map(is_matrix, maps.values())):
-        expect_canonical(network)
+    expect_canonical(network)
     return maps
 
 
 def expect_canonical(network: Network) -> None:
-    """Raises Error if a gain that derived groups take for constant is not."""
+    """Raises Error if a gain that derived groups take for constant is not, and so do not move."""
     own, names = network.tensors, network.derived.constant if network.derived else ()
     wrong = [k for k in names if not bool((own[k] == own[k].flatten()[0]).all())]
     need(not wrong, f"the network is not canonical: gains differ ({listed(wrong)})")

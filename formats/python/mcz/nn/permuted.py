@@ -51,7 +51,8 @@ def moved(
         if any(is_matrix(maps[r.group]) for r in own):
             flat = x.transpose(1, 2).reshape(parts * x.shape[2], -1)
             new = _mapped(flat, own, maps)
-            tensor = new.reshape(parts, x.shape[2], x.shape[1], -1).transpose(1, 2).reshape(shape)
+            new = new.reshape(parts, x.shape[2], x.shape[1], -1).transpose(1, 2)
+            tensor = new.reshape(shape).contiguous()
             continue
         order = gather(parts * x.shape[2], own, maps).reshape(parts, -1) % x.shape[2]
         pieces = [

@@ -169,16 +169,20 @@ def allowed(derivation: Derivation) -> tuple[dict[str, str], dict[str, str], set
         less = "orthogonal" if kind in ("centred", "orthogonal") else "centred"
         reasons[name] = why.get(less) or ("" if kind == "orthogonal" else "groups within its units")
         allows[name] = kind
-    canonical = all(
+    products = [
         is_balanced(own[name], state)
         for name, a in atoms.items()
         if "invertible" in found.of(a) and allows[name] == "orthogonal"
-    ) and all(
-        is_centred(found.writers(a, own[name])[0], state)
+    ]
+    streams = [
+        is_centred(writers, state)
         for name, a in atoms.items()
         if allows[name] == "centred"
-    )
-    if not canonical or not {"orthogonal", "centred"} & set(allows.values()):
+        for writers in [found.writers(a, own[name])[0]]
+        if any(bool(state[r.tensor].any()) for r in writers)
+    ]
+    # without either, a new network with gains of one looks as a canonical one
+    if not products + streams or not all(products + streams):
         for name, kind in allows.items():
             if kind != "permutation":
                 allows[name], reasons[name] = "permutation", "the network is not canonical"

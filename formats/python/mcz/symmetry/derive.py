@@ -146,7 +146,12 @@ class Derivation:
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
         self.rows = nested(self.rows, self.shapes)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
-        self.allows, self.reasons, self.constant = allowed(self)
+        self.allows, self.reasons, gains = allowed(self)
+        self.constant = {
+            self.run.owners[r.tensor]
+            for r in self.rows
+            if self.allows[r.group] != "permutation" and self.run.owners[r.tensor] in gains
+        }
         self.rows = [
             r._replace(allows=self.allows[r.group])
             for r in self.rows
