@@ -8,7 +8,7 @@ refuses() {
     [ ! -s log ] && [ ! -e out ] || die "${*:2}: $(cat log)"
 }
 refuses "'SCALES'*not a setting" SCALES=.1
-for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "each experiment sets ${own%%=*}" "$own"; done
+for own in DATA=cifar10 NET=mlp SEEDS='1 2' FROM=x CURVE_SEED=1; do refuses "each case sets ${own%%=*}" "$own"; done
 refuses "PART: 'mlp-cifar10'*not one*mlp-synth " PART=mlp-cifar10
 refuses "EXPERIMENTS: 'connekt'*not one" EXPERIMENTS=connekt
 refuses "DATA_SETS: 'mnist'*not one" DATA_SETS=mnist
