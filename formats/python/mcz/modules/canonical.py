@@ -18,7 +18,7 @@ from ..nn.unchanged import LOCK
 from ..symmetry import capture
 from ..symmetry.allows import Allowances, gains_of, grouped, places_of, unfolded
 from ..symmetry.calls import MOVES, Call, Node, Program, key
-from ..symmetry.check import _apart
+from ..symmetry.check import apart
 from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
 from ..symmetry.probe import Probe
@@ -358,7 +358,7 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
             derivation = Derivation(result, examples, "keep")
         new = Canonical(derivation)
         new.rewrite()
-        worst = max(map(_apart, before, _outputs(derivation, new.state)))
+        worst = max(map(apart, before, _outputs(derivation, new.state)))
         if worst > EXACT:
             raise Error(
                 f"the canonical form changes the network by {worst:.2g} (please report this)"

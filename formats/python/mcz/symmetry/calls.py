@@ -12,7 +12,7 @@ from torch.export import ExportedProgram
 
 from . import capture
 from .axes import Atom, Axis, atoms, elements
-from .interpret import Interpretation, _operation, flat
+from .interpret import Interpretation, flat, operation_name
 from .rules import Value
 
 Node = torch.fx.Node
@@ -56,7 +56,7 @@ class Call:
     outputs      its values"""
 
     def __init__(self, program: Program, node: Node) -> None:
-        self.program, self.node, self.name = program, node, _operation(node)
+        self.program, self.node, self.name = program, node, operation_name(node)
         self.args = capture.arguments_of(node)
         self.outputs = program.values_of(node)
 
@@ -124,7 +124,7 @@ class Program:
         self.calls = [
             Call(self, n)
             for n in self.nodes
-            if n.op == "call_function" and n.name in self.values and _operation(n) != "getitem"
+            if n.op == "call_function" and n.name in self.values and operation_name(n) != "getitem"
         ]
         self.of = {c.node: c for c in self.calls}
 

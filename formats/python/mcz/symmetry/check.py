@@ -34,7 +34,7 @@ SMALLEST = 1e-6
 CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
 
 
-def _random(t: torch.Tensor, seed: int) -> torch.Tensor:
+def random_like(t: torch.Tensor, seed: int) -> torch.Tensor:
     """Random numbers instead of those of a floating-point tensor, in float64. Vectors, such as
     variances, are positive."""
     if not t.is_floating_point():
@@ -56,7 +56,7 @@ def _random_map(size: int, allows: str, rng: np.random.Generator, seed: int) -> 
     return p if seed or (p != np.arange(size)).any() else np.roll(p, 1)
 
 
-def _wide(example: Any, seed: int) -> Any:
+def wide_example(example: Any, seed: int) -> Any:
     """The example in float64; random numbers for tensors that hold one number only."""
     generator = torch.Generator().manual_seed(seed)
 
@@ -87,7 +87,7 @@ class _Trial:
         number = {name: i for i, name in enumerate(self.run.state)}
 
         def make(name: str, t: torch.Tensor, permuted: bool) -> torch.Tensor:
-            x = _random(t, seed * len(number) + number[self.run.owners[name]])
+            x = random_like(t, seed * len(number) + number[self.run.owners[name]])
             if self.run.owners[name] in groups.constant:
                 x.fill_(x.flatten()[0])
             return self.moved(name, x) if permuted else x
@@ -147,11 +147,11 @@ class _Trial:
                     "cannot check the groups: outputs are not numbers for random parameters",
                 )
                 x = self.moved(target, x) if kind == "BUFFER_MUTATION" else x
-                worst = max(worst, _apart(x, after[kind, target]))
+                worst = max(worst, apart(x, after[kind, target]))
         return worst
 
 
-def _apart(x: torch.Tensor, y: torch.Tensor) -> float:
+def apart(x: torch.Tensor, y: torch.Tensor) -> float:
     """The largest difference relative to the largest finite number. Equal infinities differ by 0.
     Numbers below SMALLEST may be rounding errors, such as a mean of centred values."""
     x, y = (
@@ -170,7 +170,7 @@ def difference(groups: Derivation, progress: str = "") -> float:
     for example, programs in zip(groups.examples, groups.run.programs):
         few = _numbers(groups.run.state, programs[0]) <= FEW
         for seed in shown(range(SEEDS if few else 1), progress):
-            trial, wide = _Trial(groups, seed), _wide(example, seed)
+            trial, wide = _Trial(groups, seed), wide_example(example, seed)
             for program, n in list(zip(programs, capture.SIZES))[: None if few else 1]:
                 worst = max(worst, trial.difference(program, wide, n))
                 if worst > TOLERANCE:
@@ -218,7 +218,7 @@ def _first_different(
         if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor) or not x.numel():
             continue
         expected = _expected(groups, trial, v, x)
-        if expected is not None and not _apart(expected, y) <= TOLERANCE:
+        if expected is not None and not apart(expected, y) <= TOLERANCE:
             choice: Any = node.args[0] if node.target is operator.getitem else node
             name = getattr(choice.target, "_opname", node.name)
             places = name in CHOICES and not x.is_floating_point()

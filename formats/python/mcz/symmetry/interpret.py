@@ -24,7 +24,7 @@ Node = torch.fx.Node
 Programs = tuple[ExportedProgram, ExportedProgram]
 
 
-def _operation(node: Node) -> str:
+def operation_name(node: Node) -> str:
     """The name of an ATen operation without its overload."""
     target: Any = node.target
     return str(getattr(target, "_opname", None) or getattr(target, "__name__", target))
@@ -33,21 +33,21 @@ def _operation(node: Node) -> str:
 def _has_blocks(node: Node) -> bool:
     """True for an operation in which the order on further axes of a weight may vary with axis 0, as
     with an expert. Others would only fix axis 0, such as a cut into queries and keys."""
-    if _operation(node) in MOVES:
+    if operation_name(node) in MOVES:
         return all(map(_has_blocks, node.users))
-    return _operation(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
+    return operation_name(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
 
 
 def _draws(node: Node) -> bool:
     """True if an operation draws random numbers."""
     own = capture.arguments_of(node)
     p = own.get("dropout", own.get("dropout_p"))
-    if "dropout" in _operation(node):  # in others, such as cdist, p is the degree of a norm
+    if "dropout" in operation_name(node):  # in others, such as cdist, p is the degree of a norm
         p = own.get("p", p)
     if isinstance(p, (int, float)):
         return p > 0 and own.get("train", own.get("training", True))
     return torch.Tag.nondeterministic_seeded in getattr(node.target, "tags", ()) and (
-        _operation(node) != "scaled_dot_product_attention"
+        operation_name(node) != "scaled_dot_product_attention"
     )
 
 
@@ -204,7 +204,7 @@ class Interpretation:
                     raise
                 except Exception as e:  # a rule that does not fit the operation
                     raise Error(
-                        f"{capture.named(n)}: {_operation(n)}: {brief(e)} (please report this)"
+                        f"{capture.named(n)}: {operation_name(n)}: {brief(e)} (please report this)"
                     ) from e
             elif n.op == "output":
                 return [
@@ -223,15 +223,15 @@ class Interpretation:
         if any(isinstance(a, Node) and a.op == "get_attr" for a in n.args):
             return self._nested(n, other, args)
         if _draws(n):
-            raise Error(f"{capture.named(n)}: {_operation(n)} draws random numbers")
+            raise Error(f"{capture.named(n)}: {operation_name(n)} draws random numbers")
         target: Any = n.target
         names = [a.name for a in target._schema.arguments] if hasattr(target, "_schema") else []
         arguments = {k: _renewed(v) for k, v in dict(zip(names, args), **kwargs).items()}
         sizes = self._sizes(n.meta.get("val"), other.meta.get("val"))
         several, where = bool(sizes) and isinstance(sizes[0], list), capture.place(n)
         op = Operation(
-            name=_operation(n),
-            reason=_operation(n) + (" in " + where if where else ""),
+            name=operation_name(n),
+            reason=operation_name(n) + (" in " + where if where else ""),
             outputs=sizes if several else [sizes],
             several=several,
             tensors=[v for a in arguments.values() for v in _tensors(a)],

@@ -12,7 +12,7 @@ import torch
 from ..groups import Row
 from . import capture
 from .allows import unfolded
-from .check import _random, _wide
+from .check import random_like, wide_example
 from .derive import Derivation
 
 Rows = Mapping[str, Sequence[Row]]
@@ -42,7 +42,7 @@ class Probe:
         run = derivation.run
         self.state: dict[str, torch.Tensor] = {}
         for i, (k, t) in enumerate(run.state.items()):
-            x = _random(t, i)
+            x = random_like(t, i)
             self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
         self.state = {k: self.state[run.owners[k]] for k in self.state}
         self.groups, self._run, self._example = groups, run, derivation.example
@@ -62,7 +62,9 @@ class Probe:
         for v in own.values():
             v.requires_grad_()
         program = self._run.programs[0][0]
-        values = capture.inputs(program, self.state, _wide(self._example, 0), capture.SIZES[0])
+        values = capture.inputs(
+            program, self.state, wide_example(self._example, 0), capture.SIZES[0]
+        )
         with torch.enable_grad():
             outputs = _Runner(program, double=True).run(*map(capture.doubled, values))
         out = [v for v in outputs if isinstance(v, torch.Tensor) and v.requires_grad]
