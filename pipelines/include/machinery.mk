@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# How the experiments work. $(call settings,STAGE,NAMES) is a file that changes when one of these settings does. Each
-# network and each pair has its own, so pairs with different settings can be made in one OUT.
+# How the experiments work. $(call settings,STAGE,NAMES) is a file that changes when one of these settings
+# does. Each network and each pair has its own, so pairs with different settings can be made in one OUT.
 # $(call arg,$(NAME)) is a setting as one word of a command, whatever its characters. A pair A:B has the
 # folder OUT/A-B. In a recipe for a file in it, $(a) and $(b) are its two networks and $(@D) is the folder.
 # V=1 prints the commands.
@@ -75,8 +75,9 @@ $(OUT)/train.mcz $(OUT)/test.mcz $(copied): | confirm
 own-settings = $(OUT)/.settings$(if $(filter $(nets),$@),/$(basename $(@F)),$(@D:$(OUT)%=%))
 ignored  = $(LOSSES:yes=DATA_DIR=% DATA_FILES=%)
 words-of = $(filter-out $(ignored),$(subst $(newline), ,$(1)))
-given-words = $(call words-of,$(foreach n,$(1),$(subst $(space),␣,$(n)=$($(n)))))
-if-same  = $(if $(subst <$(call words-of,$(subst $(space),␣,$(file <$(1))))>,,<$(call given-words,$(2))>),always,$(1))
+own-words  = $(call words-of,$(foreach n,$(1),$(subst $(space),␣,$(n)=$($(n)))))
+file-words = $(call words-of,$(subst $(space),␣,$(file <$(1))))
+if-same  = $(if $(subst <$(file-words)>,,<$(call own-words,$(2))>),always,$(1))
 ifeq ($(dry-run),)
 taken := $(if $(QUIET)$(filter cost help,$(MAKECMDGOALS)),,$(filter $(names),$(loaded)))
 $(if $(taken),$(info Settings of $(OUT)/settings: $(call values,$(taken))))

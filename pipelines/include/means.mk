@@ -7,8 +7,8 @@
 #   picture := soup
 #
 # `unaligned` are the networks as trained. Any other order, such as `mine`, is the joint set OUT/mine.mcz, for
-# which the experiment has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of networks
-# and means.
+# which the experiment has a rule; that of `joint` is here. OUT/accuracy-soup.tsv has the accuracies of
+# networks and means.
 ifeq ($(as-given),)
 include $(dir $(lastword $(MAKEFILE_LIST)))remembered.mk
 endif

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # OUT/settings has the settings that makes in OUT were given, one line NAME=VALUE each. A make uses them as
-# defaults, and after them those of FROM/settings. An experiment that has settings includes this file before them.
+# defaults, and after them those of FROM/settings. An experiment that has settings includes this file before
+# them.
 OUT ?= out#                   folder of the results
 here  := $(patsubst %include/remembered.mk,%,$(lastword $(MAKEFILE_LIST)))
 space := $() $()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The settings that every experiment shares: NAME ?= default# meaning. An experiment defines its own settings, and other
-# defaults of these, before it includes stages.mk.
+# The settings that every experiment shares: NAME ?= default# meaning. An experiment defines its own
+# settings, and other defaults of these, before it includes stages.mk.
 
 DATA         ?= synth#        data set of mc-data: cifar10, cifar100, tiny-imagenet, folder, npz, idx, synth
 DATA_DIR     ?=#              folder of the publisher's files; for npz the file

@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 #
-# The stages that every experiment shares: data, networks, alignments, paths and their measurements. An experiment sets
+# The stages that every experiment shares: data, networks, alignments, paths and their measurements. An
+# experiment sets
 #
 #   variants := unaligned aligned mine
 #
 # before it includes this file. Each variant is a form of a pair's second end. `unaligned` is the network as
 # trained, `aligned` is permuted by permutation.mcz, and any other, such as `mine`, by permutation-mine.mcz.
-# The experiment has a rule that makes permutation-mine.mcz. If it sets `alignments := mine` too, this file makes
-# it from moments-mine.mcz, for which the experiment has a rule. Tables and pictures follow in the experiment.
+# The experiment has a rule that makes permutation-mine.mcz. If it sets `alignments := mine` too, this file
+# makes it from moments-mine.mcz, for which the experiment has a rule. Tables and pictures follow in the
+# experiment.
 #
 # Variables NAME-deps are prerequisites: settings files (see machinery.mk), and for eval-deps also the data.
 include $(dir $(lastword $(MAKEFILE_LIST)))machinery.mk

@@ -20,8 +20,9 @@
 #
 # SCALE shortens all trainings: it multiplies EPOCHS, and the learning rate falls faster accordingly.
 # OUT/NAME/length has the settings of a case's tables; for other settings choose another OUT or SUFFIX.
-# Settings of the other experiments (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) are passed to them. At the end,
-# or with the goal `verdicts`, the results are compared with the paper: OUT/verdicts.md and verdicts.tsv.
+# Settings of the other experiments (POINTS, THREADS, DEVICE, RUN, EVAL_FLAGS, ...) are passed to them. At
+# the end, or with the goal `verdicts`, the results are compared with the paper: OUT/verdicts.md and
+# verdicts.tsv.
 OUT           ?= paper#        folder of the cases
 PART          ?=#              names of cases; empty: the paper's
 EXPERIMENTS   ?=#              limit each case to these experiments; empty: all
@@ -87,7 +88,8 @@ net      = $(if $(filter bound-%,$(1)),$(BOUND_NET),$(stem))
 graphs-plain   = connect $(if $(filter googlenet-%,$(1)),,pam) middle \
                  $(if $(filter tinyten-%,$(1)),measures) planes subsets averaged intervals
 graphs-figures = connect
-graphs-of      = $(filter $(or $(EXPERIMENTS),%),$(or $(call graphs-$(call kind,$(1)),$(1)),$(call kind,$(1))))
+graphs-of      = $(filter $(or $(EXPERIMENTS),%), \
+                     $(or $(call graphs-$(call kind,$(1)),$(1)),$(call kind,$(1))))
 folder         = $(OUT)/$(1)$(SUFFIX)
 dir-cifar10       := $(CIFAR10_DIR)
 dir-cifar100      := $(CIFAR100_DIR)
