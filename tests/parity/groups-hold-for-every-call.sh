@@ -2,7 +2,7 @@
 # mcz.torch.groups derives what holds for every call, not for one example: buffers that forward writes move with their units,
 # tensors outside the state_dict stay in place whatever their numbers are, and several examples are derived together. It
 # refuses state in other places, tensors that no example uses, and attributes that share a parameter's memory.
-need_torch 2.4
+need_torch 2.15
 OMP_NUM_THREADS=1 $python -W ignore - <<'END'
 import copy, threading
 import mcz, mcz.torch, numpy as np, torch

@@ -3,7 +3,7 @@
 # einsum over stacked weights, biases, chosen weights, a loop over experts, and Mixtral. Random orders keep the outputs to 1e-10
 # in float64, mc-permute moves the same, and align finds them again. If each input runs in few experts, no activation shows their
 # hidden units: then by the weights. Activations still show the order of the experts, by their router.
-need_torch 2.4
+need_torch 2.15
 OMP_NUM_THREADS=1 PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity "$python" -W ignore - <<'END'
 import copy, importlib.util, subprocess, warnings
 from collections import Counter

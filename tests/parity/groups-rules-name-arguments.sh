@@ -2,7 +2,7 @@
 # Each parameter of a rule is an argument of one of its operations, as PyTorch's schema names it, and a parameter without a
 # default one of each of them. So a misspelled parameter, which would always have its default, fails here. Each rule is
 # documented.
-need_torch 2.4
+need_torch 2.15
 cat >arguments.py <<'END'
 import inspect, sys
 import torch
