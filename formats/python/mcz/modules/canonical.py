@@ -42,12 +42,12 @@ class Canonical:
 
     def rewrite(self) -> None:
         """Folds gains and biases, centres streams and balances products."""
-        found = Allowances(self.derivation)
+        found = Allowances(self.run, self.derivation.names)
         for program in found.programs:
             for call in program.calls:
                 for node in gains_of(call):
                     self._fold(found.programs, program, call, node)
-        found = Allowances(self.derivation)
+        found = Allowances(self.run, self.derivation.names)
         linear = {
             g: [r for r in self.rows[g] if r.parts == 1 and r.tensor not in found.gains]
             for g, a in self.atoms.items()

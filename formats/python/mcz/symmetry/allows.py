@@ -4,8 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
 
 import torch
 
@@ -14,11 +13,11 @@ from . import capture
 from .axes import Atom
 from .calls import Call, Node, Program
 from .flow import NORMS, Stream
+from .interpret import Interpretation
 from .maps import LINEAR, NONE, Kinds, is_uniform, kinds
 
-if TYPE_CHECKING:
-    from .derive import Derivation
-
+# the names of groups, by their atom and its unit
+Names = Mapping[tuple[Atom, frozenset[tuple[Atom, int | None]]], str]
 HALVES = 14  # rows of a group of which all splits are tried
 NEAR = 8  # roundings by which a canonical network may differ from the exact one
 
@@ -52,8 +51,8 @@ class Allowances:
     reasons    {atom: {kind: the first operation that does not commute with it}}
     gains      {parameter} whose numbers along an axis are all equal, so that they are one factor"""
 
-    def __init__(self, derivation: Derivation) -> None:
-        self.derivation, self.run = derivation, derivation.run
+    def __init__(self, run: Interpretation, names: Names) -> None:
+        self.names, self.run = names, run
         self.programs = [Program(self.run, i) for i in range(len(self.run.values))]
         self.kinds: dict[Atom, Kinds] = {}
         self.reasons: dict[Atom, dict[str, str]] = {}
@@ -98,7 +97,7 @@ class Allowances:
     def of(self, a: Atom) -> Kinds:
         """The maps that an atom allows: none but permutations for one whose order depends on data,
         or with which others vary."""
-        around = any(q is a for _, unit in self.derivation.names for q, _ in unit)
+        around = any(q is a for _, unit in self.names for q, _ in unit)
         return NONE if a.data or around or a.fixed else self.kinds.get(a, NONE)
 
     def writers(self, a: Atom, rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
@@ -152,12 +151,14 @@ def is_centred(rows: Iterable[Row], state: dict[str, torch.Tensor]) -> bool:
     return True
 
 
-def allowed(derivation: Derivation) -> tuple[dict[str, str], dict[str, str], set[str]]:
+def allowed(
+    run: Interpretation, names: Names, rows: Sequence[Row]
+) -> tuple[dict[str, str], dict[str, str], set[str]]:
     """({group: allows}, {group: the reason why it allows no more}, parameters that are constant
     under these maps). A network that canonical() would change allows permutations only."""
-    found = Allowances(derivation)
-    own = grouped(derivation.rows, found.run.owners)
-    atoms = {name: atom for (atom, _), name in derivation.names.items() if name in own}
+    found = Allowances(run, names)
+    own = grouped(rows, found.run.owners)
+    atoms = {name: atom for (atom, _), name in names.items() if name in own}
     allows, reasons = {}, {}
     state = found.run.state
     for name, a in atoms.items():

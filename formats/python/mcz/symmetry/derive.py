@@ -146,7 +146,7 @@ class Derivation:
         self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
         self.rows = nested(self.rows, self.shapes)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
-        self.allows, self.reasons, gains = allowed(self)
+        self.allows, self.reasons, gains = allowed(self.run, self.names, self.rows)
         self.constant = {
             self.run.owners[r.tensor]
             for r in self.rows
