@@ -22,6 +22,9 @@ for _ in 1 2; do
 done
 run connect OUT=out -s
 expect_equal "$(cat log)" ''
+# a stage of your own is named by its program, also if it fails
+make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" "$@" OUT=own ALIGN=/bin/false >log 2>errors && die 'false passes'
+grep -q '^\[.*\] false own/1-2/permutation.mcz$' log || die "$(cat log errors)"
 # several pairs: deviations in the same cell
 run connect OUT=out PAIRS='1:2 1:3' -j2
 grep -q '^network *data *path *pairs *end_a *end_b ' log && grep -q '^my net .* curve-aligned .* ± ' log || die "$(cat log)"
