@@ -4,6 +4,7 @@
 #include "formats/codecs/curve.h"
 #include "formats/codecs/losses.h"
 #include "formats/codecs/weights.h"
+#include "formats/network/values.h"
 #include "libcommon/base/alloc.h"
 #include "tools/cli/cli.h"
 #include "tools/cli/text.h"
@@ -13,7 +14,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 struct options {
     struct mc_cli cli;
@@ -289,8 +289,7 @@ static int check_networks(const struct options *o, struct mc_error *err)
     for (size_t i = 1; !rc && i < o->cli.n_operands; i++) {
         const char *path = o->cli.operands[i];
         struct mc_weights w = {0};
-        struct stat st;
-        if (!strcmp(path, "-") || (!stat(path, &st) && !S_ISREG(st.st_mode)))
+        if (!mc_values_rereadable(path))
             continue;
         if (!(rc = mc_weights_read(&w, (struct mc_stream){.path = path}, NULL, err)) &&
             (rc = mc_eval_cli_expect(&o->eval, w.graph, err)))

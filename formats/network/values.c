@@ -210,7 +210,8 @@ int mc_values_rereadable(const char *path)
 {
     struct stat st;
 
-    return strcmp(path, "-") != 0 && !stat(path, &st) && S_ISREG(st.st_mode);
+    /* if stat fails, so does opening, with the reason */
+    return strcmp(path, "-") != 0 && (stat(path, &st) || S_ISREG(st.st_mode));
 }
 
 int mc_values_id(char id[MC_ID_LEN], struct mc_stream from, struct mc_error *err)

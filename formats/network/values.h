@@ -57,7 +57,7 @@ MC_USE_RESULT int mc_values_end(struct mc_values *v, struct mc_error *err);
 MC_USE_RESULT int mc_values_hold(struct mc_values *v, struct mc_error *err);
 void mc_values_close(struct mc_values *v);
 
-/* 1 if the path is a regular file, which can be read twice. */
+/* 0 for - and for what is not a regular file, which can be read only once. */
 int mc_values_rereadable(const char *path);
 /* The content id of a weights stream, read to its verified end. */
 MC_USE_RESULT int mc_values_id(char id[MC_ID_LEN], struct mc_stream from, struct mc_error *err);

@@ -22,7 +22,7 @@ for _ in 1 2; do
 done
 run connect OUT=out -s
 expect_equal "$(cat log)" ''
-# a stage of your own is named by its program, also if it fails
+# your own stage is named by its program, also if it fails
 make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" "$@" OUT=own ALIGN=/bin/false >log 2>errors && die 'false passes'
 grep -q '^\[.*\] false own/1-2/permutation.mcz$' log || die "$(cat log errors)"
 # several pairs: deviations in the same cell
