@@ -191,7 +191,8 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        "\"%.40s\")",
                        field[ALLOWS]);
     *row = (struct mc_row){.line = row->line,
-                           .use = {.dim = (int)value[AXIS],
+                           .use = {.no_signs = allows == MC_ALLOWS_PERMUTATION,
+                                   .dim = (int)value[AXIS],
                                    .parts = parts,
                                    .offset = value[OFFSET],
                                    .count = value[COUNT],
@@ -231,7 +232,14 @@ static int by_group_name(const void *name, const void *row)
     return strcmp(name, (*(const struct mc_row *const *)row)->name);
 }
 
-/* Check that a row of a group has the same count, outer unit and `allows` as the first one. */
+/* Return 1 if two rows of a group may allow this: the same, or one of them signs, the other none. */
+static int fits_allows(const struct mc_row *x, const struct mc_row *y)
+{
+    return x->allows == y->allows || (x->unit == MC_NO_GROUP && x->allows <= MC_ALLOWS_SIGNED &&
+                                      y->allows <= MC_ALLOWS_SIGNED);
+}
+
+/* Check that a row of a group fits the first one: count, outer unit and `allows`. */
 static int check_alike(const struct mc_row *row, const struct mc_row *first, struct mc_error *err)
 {
     if (row->use.count != first->use.count)
@@ -241,7 +249,7 @@ static int check_alike(const struct mc_row *row, const struct mc_row *first, str
     if (strcmp(row->outer, first->outer) || row->unit != first->unit)
         return mc_fail(err, MC_EINPUT, "line %zu: group \"%s\" is in another unit than in line %zu",
                        row->line, row->name, first->line);
-    if (row->allows != first->allows)
+    if (!fits_allows(row, first))
         return mc_fail(err, MC_EINPUT, "line %zu: group \"%s\" allows %s here and %s in line %zu",
                        row->line, row->name, mc_allows_names[row->allows],
                        mc_allows_names[first->allows], first->line);
@@ -307,7 +315,9 @@ static int read_rows(struct text *r, const struct mc_graph *g, struct mc_error *
 static int set_group(struct mc_group *g, const struct text *r, const struct mc_row *row,
                      struct mc_error *err)
 {
-    *g = (struct mc_group){.size = row->use.count, .outer = MC_NO_GROUP, .allows = row->allows};
+    const enum mc_allows allows = row->allows > g->allows ? row->allows : g->allows;
+
+    *g = (struct mc_group){.size = row->use.count, .outer = MC_NO_GROUP, .allows = allows};
     memcpy(g->name, row->name, strlen(row->name) + 1);
     if (row->unit == MC_NO_GROUP)
         return 0;

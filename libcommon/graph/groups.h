@@ -28,9 +28,11 @@ struct mc_axis {
  * convolution in G groups is counted over all its inputs (parts: G): entry e is column e modulo
  * inputs / G in the rows of part e / (inputs / G), one of G equal parts of axis 0. A use stays
  * within one part. Declared groups may use any axis, may count any axis after the first over parts,
- * and may be nested; libcommon/graph/uses.h defines the order in which uses apply. */
+ * and may be nested; libcommon/graph/uses.h defines the order in which uses apply. In a declared
+ * group that allows signs, some uses may move without them, such as that of SwiGLU's gate. */
 struct mc_use {
     int is_stat;  /* the tensor is in graph->stats, not graph->params */
+    int no_signs; /* units move by |M|, where M is the group's map of signs */
     size_t index; /* its index there */
     int dim;      /* 0: outputs (and vectors), 1: inputs */
     size_t parts; /* 1, or the number of parts of axis 0 over which axis dim is counted */

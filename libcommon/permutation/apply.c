@@ -7,6 +7,7 @@
 #include "libcommon/graph/uses.h"
 #include "libcommon/permutation/maps.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,8 +32,11 @@ int mc_perm_apply_use(const struct mc_perm *p, const struct mc_placed_use *u, si
     if (rc)
         return rc;
     if (matrix) {
-        mc_perm_matrix(p, u->group, m->matrix);
-        mc_units_map(&layout, m->matrix, tensor, m->copy);
+        double *map = m->matrix;
+        mc_perm_matrix(p, u->group, map);
+        for (size_t i = 0; u->use->no_signs && i < layout.k * layout.k; i++)
+            map[i] = fabs(map[i]);
+        mc_units_map(&layout, map, tensor, m->copy);
     } else {
         mc_units_permute(&layout, p->perm[u->group], 0, size, tensor, m->copy);
     }

@@ -14,9 +14,10 @@
 struct problem {
     enum mc_allows kind;
     size_t K;
-    const double *c; /* (K,K) */
-    double *m;       /* (K,K) zero, or NULL: only the value is required */
-    int32_t *perm;   /* (K), of an assignment */
+    const double *c;     /* (K,K) */
+    const double *plain; /* (K,K), or NULL */
+    double *m;           /* (K,K) zero, or NULL: only the value is required */
+    int32_t *perm;       /* (K), of an assignment */
     struct mc_assignment info;
     struct mc_procrustes found;
 };
@@ -30,7 +31,7 @@ static int best_signed(struct problem *p, struct mc_error *err)
     int rc = mc_new(&size, K * K, err);
 
     for (size_t i = 0; i < K * K && !rc; i++)
-        size[i] = fabs(p->c[i]);
+        size[i] = fabs(p->c[i]) + (p->plain ? p->plain[i] : 0);
     if (!rc)
         rc = mc_assign_max(K, size, p->perm, &p->info, err);
     for (size_t i = 0; i < K && !rc; i++) {
@@ -106,7 +107,7 @@ static int solve(struct problem *p, struct mc_error *err)
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 struct search {
-    const double *const *value;
+    const double *const *value, *plain;
     const struct mc_nesting *nesting;
     struct mc_perm *out;
     struct mc_assignment *info;
@@ -119,7 +120,7 @@ static int solve_group(const struct search *s, size_t g, const double *c, int se
 {
     const struct mc_group *group = &s->nesting->groups[g];
     const size_t K = group->size;
-    struct problem p = {.kind = group->allows, .K = K, .c = c};
+    struct problem p = {.kind = group->allows, .K = K, .c = c, .plain = s->plain};
     int rc = mc_new(&p.perm, K, err);
 
     if (!rc && set && p.kind)
@@ -184,9 +185,10 @@ static int solve_units(const struct search *s, size_t g, struct mc_error *err)
 
 int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                         struct mc_procrustes *found, const struct mc_nesting *nesting,
-                        const double *const *value, size_t g, struct mc_error *err)
+                        const double *const *value, const double *plain, size_t g,
+                        struct mc_error *err)
 {
-    const struct search s = {value, nesting, out, info, found};
+    const struct search s = {value, plain, nesting, out, info, found};
     double sum;
     int rc =
         nesting->slots[g] ? solve_units(&s, g, err) : solve_group(&s, g, value[g], 1, &sum, err);
@@ -210,7 +212,7 @@ int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_pro
     for (size_t g = 0; g < n; g++) {
         struct mc_error local_err = {0};
         if (!mc_group_is_nested(&nesting->groups[g]) &&
-            mc_procrustes_group(out, info, found, nesting, value, g, &local_err)) {
+            mc_procrustes_group(out, info, found, nesting, value, NULL, g, &local_err)) {
 #pragma omp critical
             if (g < failed) {
                 failed = g;

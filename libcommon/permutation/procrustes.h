@@ -22,12 +22,13 @@ struct mc_procrustes {
  * together are optimal.
  *
  * value: (n_groups) matrices over the taps of each group that has any, finite. A group that contains
- * groups may have one: the values of pairs whose inner maps are the identity. out: maps of these
+ * groups may have one: the values of pairs whose inner maps are the identity. plain: NULL; for a
+ * group with signs perhaps (K,K) values, which pairs add whatever their sign. out: maps of these
  * groups, which are replaced. info: (n_groups) of assignments; `kept` for matrices. found:
  * (n_groups). MC_EINPUT: a sum is not finite. */
 MC_USE_RESULT int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                                       struct mc_procrustes *found, const struct mc_nesting *nesting,
-                                      const double *const *value, size_t group,
+                                      const double *const *value, const double *plain, size_t group,
                                       struct mc_error *err);
 /* The same for all groups; out: the identity. threads: number of groups in parallel, 0 for all
  * cores. An error is that of the first failing group. */

@@ -286,9 +286,12 @@ def declared(meta, announced, prefix):
                  int(w[7]) < 1 << 63, "\"unit\" must be a number")
             need(set(w[8:]) <= {"permutation", *MAPS}, "\"allows\" must be permutation or %s" % ", ".join(MAPS))
         need(len(set(map(tuple, lines))) == len(lines), "a row comes twice")
-        allows = {w[5]: w[8] for w in lines[1:] if w[8:]}
-        need(all(w[8:] in ([], [allows.get(w[5])]) and (w[8:] != ["rotation"] or w[3] == "2") for w in lines[1:]) and
-             all(allows.get(w[6], "permutation") == "permutation" for w in lines[1:] if w[6:]), "\"allows\" does not fit its group")
+        allows = {}
+        for w in lines[1:]:
+            allows.setdefault(w[5], set()).update(w[8:])
+        need(all(len(s) < 2 or s == {"permutation", "signed"} for s in allows.values()) and all(
+            (len(allows[w[5]]) < 2 or w[6] == "-") and allows.get(w[6], set()) <= {"permutation"} and
+            (w[8] != "rotation" or w[3] == "2") for w in lines[1:] if w[8:]), "\"allows\" does not fit its group")
         rows = [groups.parse(w) for w in lines[1:]]
         found, sizes = groups.rows(rows, dict(of))
         need(found == rows, "\"within\" and \"unit\" differ from the rows")

@@ -56,6 +56,14 @@ refused(["indices 0 to 27"], [("qkv", 0, 0, 7, 4, "a")])
 refused(["\"none:0\"", "\"fc1.weight\"", "unknown key inn"], {"a": {"out": ["none:0", "fc1.weight"], "inn": []}})
 refused(["hold 5 units"], {"a": {"out": ["fc1.bias:0"], "size": 5}})
 refused(["no groups"], [])
+# a row of a group with signs may leave them out
+gate = [groups.Row("fc1.weight", 0, 0, 6, 1, "h"), groups.Row("fc2.weight", 1, 0, 6, 2, "h", allows="signed")]
+assert groups.rows(gate, shapes)[0] == gate and nesting.allows_of(gate) == nesting.allows_of(gate[::-1]) == {"h": "signed"}
+refused(["\"h\": allows centred and permutation"], [gate[0], gate[1]._replace(allows="centred")])
+refused(["\"h\": allows centred and signed"], [gate[1], gate[0]._replace(allows="centred")])
+refused(["\"first\": allows signed and permutation"], [rows[0], *(
+    groups.Row("qkv", 0, 8 * i + 4 * k, 4, 1, name, allows=allows) for i, name in enumerate(("first", "second", "third"))
+    for k, allows in enumerate(("signed", "permutation")))])
 # what the programs refuse in files is refused in rows too, so that no stream is written that they cannot read
 for name in "", "a b", "a\nb", "a\tb", "é", "x" * 120:
     refused(["name*1 to 119 printable ASCII characters"], [("fc1.bias", 0, 0, 6, 1, name)])

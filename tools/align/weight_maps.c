@@ -26,6 +26,7 @@ struct search {
     double *wide, *part; /* the largest tensor; (K,K) of the largest group */
     float *y;            /* the largest tensor */
     double **value;      /* (n_groups) matrices of the current group, and of those in its units */
+    double *plain;       /* (K,K) of the current group's uses without signs, or NULL */
     unsigned char *matched; /* (n_groups) in the forward sweep; NULL in other sweeps */
     size_t widest, largest;
 };
@@ -130,7 +131,8 @@ static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_e
         struct mc_unit_layout layout = m->uses[i].layout;
         layout.base -= offset;
         if (m->uses[i].group == group)
-            rc = mc_products_of(&m->products, &layout, m->a + offset, m->y, 1, m->value[group],
+            rc = mc_products_of(&m->products, &layout, m->a + offset, m->y, 1,
+                                m->plain && m->uses[i].use->no_signs ? m->plain : m->value[group],
                                 NULL, err);
         else if (mc_in_group(m->s, group, m->uses[i].group))
             rc = add_inside(m, group, i, err);
@@ -144,9 +146,12 @@ static int step(struct search *m, size_t group, struct mc_assignment *info,
                 struct mc_procrustes *found, struct mc_error *err)
 {
     const size_t n = m->s->n_groups;
+    const size_t K = m->s->groups[group].size;
     const int must_be_ready = has_ready(m, group);
     int rc = 0;
 
+    if (m->s->groups[group].allows == MC_ALLOWS_SIGNED)
+        rc = mc_new(&m->plain, K * K, err);
     for (size_t g = 0; g < n && !rc; g++) {
         const size_t units = mc_group_tap_units(m->s->groups, g);
         if (mc_in_group(m->s, group, g) && units)
@@ -157,7 +162,9 @@ static int step(struct search *m, size_t group, struct mc_assignment *info,
             rc = add_tensor(m, group, t, err);
     if (!rc)
         rc = mc_procrustes_group(m->p, info, found, &m->nesting, (const double *const *)m->value,
-                                 group, err);
+                                 m->plain, group, err);
+    free(m->plain);
+    m->plain = NULL;
     for (size_t g = 0; g < n; g++) {
         free(m->value[g]);
         m->value[g] = NULL;

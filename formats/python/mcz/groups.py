@@ -47,7 +47,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
 from .files import Path, replacing
-from .nesting import ALLOWS, Row, Shapes, check_units, direct_places, end_of, nesting
+from .nesting import ALLOWS, Row, Shapes, allows_of, check_units, direct_places, end_of, nesting
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
@@ -269,20 +269,23 @@ def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:
 
 
 def _check_allows(found: Sequence[Row]) -> None:
-    """Raises Error unless each group allows one kind of maps that it can have."""
-    first = {r.group: r.allows for r in found}
+    """Raises Error unless each group allows one kind of maps that it can have, or signs in some
+    rows."""
+    kinds = allows_of(found)
     for r in found:
         need(r.allows in ALLOWS, f'group "{r.group}": allows is one of {", ".join(ALLOWS)}')
+        plain = kinds[r.group] == "signed" and r.allows == "permutation" and not r.within
         need(
-            r.allows == first[r.group], f'group "{r.group}": allows {first[r.group]} and {r.allows}'
+            plain or r.allows == kinds[r.group],
+            f'group "{r.group}": allows {kinds[r.group]} and {r.allows}',
         )
         need(
             r.allows != "rotation" or r.count == 2,
             f'group "{r.group}": a rotation has 2 units (got {r.count})',
         )
         need(
-            not r.within or first.get(r.within, "permutation") == "permutation",
-            f'group "{r.within}" allows {first.get(r.within)}, but contains group "{r.group}"',
+            not r.within or kinds.get(r.within, "permutation") == "permutation",
+            f'group "{r.within}" allows {kinds.get(r.within)}, but contains group "{r.group}"',
         )
 
 

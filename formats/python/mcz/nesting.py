@@ -25,7 +25,8 @@ class Row(NamedTuple):
             of experts)
     within  the group in whose unit `unit` this group is, or "" (rows() finds both)
     allows  the maps of its units: "permutation", "signed" (also with signs), "rotation" (of two
-            units), "orthogonal", or "centred" (orthogonal, and fixes the vector of ones)"""
+            units), "orthogonal", or "centred" (orthogonal, and fixes the vector of ones). In a
+            group that allows signs, "permutation" marks a row that moves without them"""
 
     tensor: str
     axis: int
@@ -42,6 +43,11 @@ class Row(NamedTuple):
 ALLOWS = "permutation", "signed", "rotation", "orthogonal", "centred"
 Shapes = Mapping[str, Sequence[int]]
 Place = tuple[Row, Row | None, int, int]  # row, row around it, its unit, offset in the unit
+
+
+def allows_of(found: Iterable[Row]) -> dict[str, str]:
+    """{group: the maps that it allows}: those of a row that allows more than permutations."""
+    return {r.group: r.allows for r in sorted(found, key=lambda r: r.allows != "permutation")}
 
 
 def end_of(row: Row) -> int:

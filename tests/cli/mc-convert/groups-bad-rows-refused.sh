@@ -55,6 +55,12 @@ refuse "line 2: allows must be permutation, signed, rotation, orthogonal or cent
     "$nested allows" 'w 0 0 12 1 g - - invertible'
 refuse 'line 3: group "g" allows centred here and orthogonal in line 2' "$nested allows" \
     'w 0 0 12 1 g - - orthogonal' 'v 0 0 12 1 g - - centred'
+refuse 'line 4: group "g" allows permutation here and centred in line 2' "$nested allows" \
+    'w 0 0 12 1 g - - centred' 'v 0 0 12 1 g - - centred' 'w 0 0 12 1 g - - permutation'
+refuse 'line 4: group "g" allows orthogonal here and permutation in line 2' "$nested allows" \
+    'w 1 0 6 1 g - - permutation' 'v 0 0 6 1 g - - signed' 'w 0 0 6 1 g - - orthogonal'
+refuse 'line 5: group "h0" allows permutation here and signed in line 4' "$nested allows" 'w 0 0 2 6 g - - permutation' \
+    'v 0 0 2 6 g - - permutation' 'w 0 0 6 1 h0 g 0 signed' 'v 0 0 6 1 h0 g 0 permutation'
 refuse 'group "g": rotation requires 2 units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
 refuse 'group "g" allows signed, but contains groups' "$nested allows" 'w 0 0 2 6 g - - signed' \
     'w 0 0 6 1 h0 g 0 orthogonal' 'w 0 6 6 1 h1 g 1 orthogonal'

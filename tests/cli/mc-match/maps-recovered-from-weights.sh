@@ -33,7 +33,7 @@ a, b = ({k: v.astype("f8") for k, v in mcz.read(f).tensors.items()} for f in ("a
 assert abs(sum((a[k] * b[k]).sum() for k in a) / log[-1]["objective"] - 1) < 1e-6
 def product(*uses):
     return sum(np.moveaxis(a[k], d, 0).reshape(a[k].shape[d], -1) @ np.moveaxis(b[k], d, 0).reshape(a[k].shape[d], -1).T for k, d in uses)
-stream = product(("emb", 1), ("q", 1), ("o", 0), ("up", 1), ("down", 0), ("c", 0), ("d", 1), ("r", 1), ("bias", 0))
+stream = product(("emb", 1), ("q", 1), ("o", 0), ("up", 1), ("down", 0), ("gate", 1), ("c", 0), ("d", 1), ("r", 1), ("bias", 0))
 basis = np.linalg.qr(np.c_[np.ones(6), np.eye(6)[:, 1:]])[0][:, 1:]
 heads = product(("q", 0), ("o", 1))
 def close(gain, value):
@@ -42,8 +42,9 @@ for c in basis.T @ stream @ basis, heads[:4, :4], heads[4:, 4:]:
     close(np.linalg.norm(c, "nuc") - np.trace(c), np.trace(c))
 crossed = np.linalg.norm(heads[:4, 4:], "nuc") + np.linalg.norm(heads[4:, :4], "nuc")
 close(max(0, crossed - np.trace(heads)), np.trace(heads))
-mlp = product(("up", 0), ("down", 1))
-close(np.abs(mlp)[linear_sum_assignment(-np.abs(mlp))].sum() - np.trace(mlp), np.trace(mlp))
+mlp = product(("up", 0), ("down", 1))  # with signs; the gate has none
+score = np.abs(mlp) + product(("gate", 0))
+close(score[linear_sum_assignment(-score)].sum() - np.trace(mlp + product(("gate", 0))), np.trace(score))
 r = np.einsum("ike,jke->ij", a["r"][1:].reshape(2, 2, -1), b["r"][1:].reshape(2, 2, -1))
 close(np.hypot(np.trace(r), r[1, 0] - r[0, 1]) - np.trace(r), np.trace(r))
 END

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-permute applies maps of every kind as NumPy does: products in float64, rounded once to float32, float16 or bfloat16. It inverts
-# and composes them, and --random draws them from the seed. Heads move with the maps inside them.
+# and composes them, and --random draws them from the seed. Heads move with the maps inside them. A gate moves
+# without signs.
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/mapped_net.py"
 for f in a a16 ab; do
     mc-convert -q $f.safetensors --groups g.tsv -o $f.mcz
@@ -28,7 +29,8 @@ for name, kind in ("a", "f4"), ("a16", "f2"), ("ab", "bf16"):
     wide = lambda v: ((v.astype("u4") << 16).view("f4") if kind == "bf16" else v).astype("f8")
     t = {k: wide(v) for k, v in x.tensors.items()}
     want = {"emb": t["emb"] @ S.T, "q": inner @ t["q"] @ S.T, "o": S @ t["o"] @ inner.T, "up": m["mlp"] @ t["up"] @ S.T,
-            "down": S @ t["down"] @ m["mlp"].T, "c": np.einsum("ij,jkl", S, t["c"]), "d": np.einsum("ij,ajl->ail", S, t["d"]),
+            "down": S @ t["down"] @ m["mlp"].T, "gate": abs(m["mlp"]) @ t["gate"] @ S.T,
+            "c": np.einsum("ij,jkl", S, t["c"]), "d": np.einsum("ij,ajl->ail", S, t["d"]),
             "r": rotary @ t["r"] @ S.T, "bias": S @ t["bias"]}
     step = {"f4": 2.0 ** -24, "f2": 2.0 ** -11, "bf16": 2.0 ** -8}[kind]
     for k, v in y.tensors.items():

@@ -14,6 +14,7 @@ from torch import nn
 
 from ..errors import need, warn
 from ..header import Stream
+from ..nesting import allows_of
 from ..nn.maps import is_matrix, problem
 from ..nn.permuted import Axes, axes_of, moved
 from ..nn.state import listed, owners
@@ -107,7 +108,7 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
         if p.dtype.kind not in ("f" if is_matrix(p) else "iu")
     ]
     need(not wrong, "the permutation does not match the groups: {}".format("; ".join(wrong)))
-    allows = {r.group: r.allows for r in network.rows}
+    allows = allows_of(network.rows)
     for g, p in maps.items():
         if is_matrix(p):
             wrong_map = problem(p, allows[g])

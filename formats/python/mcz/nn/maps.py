@@ -18,6 +18,11 @@ def is_matrix(m: Any) -> bool:
     return bool(m.ndim == 2)
 
 
+def unsigned(m: Any) -> Any:
+    """|M|. A learned order has gradients at its zeros too, of which -0 has the sign of -1."""
+    return m * (m.detach().signbit() * -2 + 1) if isinstance(m, torch.Tensor) else abs(m)
+
+
 def problem(m: NDArray[Any], allows: str) -> str:
     """The reason why a group that allows these maps does not allow a matrix, or ""."""
     wide = m.astype("f8")

@@ -13,7 +13,7 @@ import torch
 from ..errors import need
 from ..groups import Row, gather
 from ..nesting import end_of
-from .maps import is_matrix
+from .maps import is_matrix, unsigned
 from .state import owners
 
 Axes = list[tuple[int, set[Row]]]  # the permuted axes of a tensor, with the rows on each
@@ -69,6 +69,8 @@ def _mapped(x: torch.Tensor, rows: Iterable[Row], maps: Mapping[str, Any]) -> to
         pieces, at = [], 0
         for r in sorted(level, key=lambda r: r.offset):
             end, m = end_of(r), maps[r.group]
+            if is_matrix(m) and r.allows == "permutation":
+                m = unsigned(m)
             units = x[r.offset : end].reshape(r.count, -1)
             if not is_matrix(m):
                 units = units[torch.as_tensor(m, dtype=torch.long, device=x.device)]
