@@ -42,6 +42,10 @@ def trained(net, seed=0):
     return net.eval()
 
 
+def vectors(width):
+    return lambda n, seed=0: torch.randn(n, width, generator=torch.Generator().manual_seed(seed))
+
+
 def flat(allows, *units):
     return Counter((allows, n, 0) for n in units)
 
@@ -88,16 +92,18 @@ def gpt2_eager():
 @network("LLaMA with grouped queries")
 def llama():
     # RMSNorms: any rotation. Rotary positions hold queries and keys; 2 key heads with 3 query heads each; the values of a
-    # key head have one map, which all its query heads' columns of o_proj read. SwiGLU multiplies two hidden units.
+    # key head have one map, which all its query heads' columns of o_proj read. SwiGLU multiplies two hidden units: that
+    # of up_proj and the columns of down_proj may change sign, the gate's may not.
     return trained(known.llama(2)), known.tokens(5), False, sum(
         (flat("orthogonal", 48), Counter({("permutation", 2, 0): 2, ("permutation", 3, 2): 4, ("orthogonal", 8, 2): 4}),
-         hidden(40, 40)), Counter())
+         flat("signed", 40, 40)), Counter())
 
 
 @network("LLaMA, tied")
 def llama_tied():
     return trained(known.llama(6, tie_word_embeddings=True)), known.tokens(5), False, sum(
-        (flat("permutation", 48), Counter({("permutation", 6, 0): 2, ("orthogonal", 8, 6): 12}), hidden(40, 40)), Counter())
+        (flat("permutation", 48), Counter({("permutation", 6, 0): 2, ("orthogonal", 8, 6): 12}), flat("signed", 40, 40)),
+        Counter())
 
 
 @network("BERT")
@@ -167,8 +173,7 @@ def pooled():
 def odd():
     # tanh(-x) = -tanh(x); nothing stands between the last two layers
     net = nn.Sequential(nn.Linear(7, 6), nn.Tanh(), nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 4), nn.Linear(4, 5))
-    return trained(net), lambda n, seed=0: torch.randn(n, 7, generator=torch.Generator().manual_seed(seed)), False, \
-        flat("signed", 6) + flat("permutation", 8) + flat("orthogonal", 4)
+    return trained(net), vectors(7), False, flat("signed", 6) + flat("permutation", 8) + flat("orthogonal", 4)
 
 
 class Scaled(nn.Module):
@@ -189,5 +194,76 @@ class Scaled(nn.Module):
 
 @network("RMSNorm and LayerScale")
 def scaled():
-    return trained(Scaled()), lambda n, seed=0: torch.randn(n, 7, generator=torch.Generator().manual_seed(seed)), False, \
-        flat("orthogonal", 12, 6) + hidden(9)
+    return trained(Scaled()), vectors(7), False, flat("orthogonal", 12, 6) + hidden(9)
+
+
+class Gated(nn.Module):
+    """A gated layer, hidden(m, x), and two layers with nothing between them, whose 4 units make the network canonical."""
+
+    def __init__(self, hidden, **layers):
+        super().__init__()
+        self.hidden, self.last = hidden, nn.Linear(4, 5)
+        for name, layer in layers.items():
+            setattr(self, name, layer)
+
+    def forward(self, x):
+        return self.last(self.hidden(self, x))
+
+
+F, L = nn.functional, nn.Linear
+
+
+def fused(m, x):
+    gate, up = m.gate_up(x).chunk(2, -1)
+    return m.down(up * F.silu(gate))
+
+
+def swiglu():
+    return Gated(fused, gate_up=L(7, 18, False), down=L(9, 4, False))
+
+
+def geglu(m, x):
+    up, gate = m.up(x).reshape(-1, 2, 9).unbind(1)
+    return m.down(m.drop(F.gelu(gate) * torch.tanh(up)))
+
+
+def channels(m, x):
+    # a convolution, without a bias in the gate; the product is read by an einsum
+    h = F.sigmoid(m.gate(x[:, None])) * -m.up(x[:, None])
+    return torch.einsum("ncl,oc->no", h, m.down)
+
+
+def twice(m, x):
+    return m.down(F.silu(m.gate(x)) * F.silu(m.up(x)))
+
+
+def again(m, x):
+    h = F.silu(m.gate(x)) * m.up(x)
+    return m.down(h) + m.skip(F.silu(h))
+
+
+def shifted(m, x):
+    return m.down(F.silu(m.gate(x)) * m.up(x) + 1)
+
+
+def mixed(m, x):
+    # the products change sign, what skip reads does not: moments of both would cancel
+    gate = F.silu(m.gate(x))
+    return m.down(gate * m.up(x)) + m.skip(gate)
+
+
+GATES = {
+    "a fused SwiGLU, as in Phi-3": ("signed", fused, dict(gate_up=L(7, 18, False), down=L(9, 4, False))),
+    "a fused GEGLU with tanh": ("signed", geglu, dict(up=L(7, 18), down=L(9, 4), drop=nn.Dropout(.1))),
+    "GLU": ("signed", lambda m, x: m.down(F.glu(m.up(x))), dict(up=L(7, 18), down=L(9, 4))),
+    "gated convolutions": ("signed", channels, dict(gate=nn.Conv1d(1, 9, 3, bias=False), up=nn.Conv1d(1, 9, 3),
+                                                    down=nn.Parameter(torch.ones(4, 9)))),
+    "SiLU on both sides": ("permutation", twice, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4))),
+    "a product that an activation reads too": ("permutation", again, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4),
+                                                                         skip=L(9, 4))),
+    "a product plus one": ("permutation", shifted, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4))),
+    "a gate that a layer reads too": ("permutation", mixed, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4), skip=L(9, 4))),
+}
+for label, (allows, hidden_of, layers) in GATES.items():
+    NETS[label] = lambda allows=allows, f=hidden_of, layers=layers: (
+        trained(Gated(f, **layers)), vectors(7), False, flat(allows, 9) + flat("orthogonal", 4))

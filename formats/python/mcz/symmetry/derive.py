@@ -24,6 +24,7 @@ from .axes import ONE, Atom, Axis, Product, at, atoms, elements, outer, terms
 from .interpret import Interpretation
 from .orders import fix, tie
 from .rules import Value
+from .signs import signed
 
 MAX_NAME = 90  # bytes; formats/exchange/groups.md allows 107 in a name
 Unit = dict[Atom, int | None]  # the unit of each outer atom
@@ -147,13 +148,19 @@ class Derivation:
         self.rows = nested(self.rows, self.shapes)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
         self.allows, self.reasons, gains = allowed(self.run, self.names, self.rows)
+        still = signed(self.run, self.names, self.rows, self.allows, gains)
+        self.allows.update(dict.fromkeys(still, "signed"))
         self.constant = {
             self.run.owners[r.tensor]
             for r in self.rows
             if self.allows[r.group] != "permutation" and self.run.owners[r.tensor] in gains
         }
         self.rows = [
-            r._replace(allows=self.allows[r.group])
+            r._replace(
+                allows="permutation"
+                if (self.run.owners[r.tensor], r.axis, r.offset) in still.get(r.group, ())
+                else self.allows[r.group]
+            )
             for r in self.rows
             if self.allows[r.group] == "permutation"
             or self.run.owners[r.tensor] not in self.constant
