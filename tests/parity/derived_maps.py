@@ -72,7 +72,7 @@ def distort(net, x, rng):
     net = copy.deepcopy(net)
     d = Derivation(net, [x], "keep")
     own = Canonical(d)
-    found = Allowances(d)
+    found = Allowances(d.run, d.names)
     linear = {g: own.rows[g] for g, a in own.atoms.items() if "invertible" in found.of(a)}
     probe = Probe(d, linear, found.gains)
     for g, rows in linear.items():
@@ -116,12 +116,13 @@ def plant():
     planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
 
 
-def pair():
+def pair(name="ViT"):
     """Two canonical networks and batches with labels."""
     import networks
     torch.manual_seed(0)
-    x, y = torch.randn(64, 3, 32, 32), torch.randint(10, (64,))
-    nets = [mcz.torch.canonical(expected_maps.trained(networks.ViT(16, 2, 2), seed), x[:2]) for seed in range(2)]
+    make, shape = {"ViT": (lambda: networks.ViT(16, 2, 2), (3, 32, 32)), "SwiGLU": (expected_maps.swiglu, (7,))}[name]
+    x, y = torch.randn(64, *shape), torch.randint(5, (64,))
+    nets = [mcz.torch.canonical(expected_maps.trained(make(), seed), x[:2]) for seed in range(2)]
     return *nets, [(x[:32], y[:32]), (x[32:], y[32:])]
 
 
@@ -138,15 +139,20 @@ def learn():
 
 
 def programs(out):
-    a, b, loader = pair()
+    for name in "ViT", "SwiGLU":
+        same_numbers(name, out)
+
+
+def same_numbers(name, out):
+    a, b, loader = pair(name)
     g = mcz.torch.groups(a, loader[0][0][:2], progress=False)
-    p = mcz.torch.align(a, b, loader, g, maps="all", path=out + "-p.mcz", progress=False)
+    p = mcz.torch.align(a, b, loader, g, maps="all", refine=3, path=out + "-p.mcz", progress=False)
     mcz.torch.save(b, out + "-b.mcz", g)
     subprocess.run(["mc-permute", out + "-p.mcz", out + "-b.mcz", "-o", out + "-m.mcz"], check=True)
     mcz.torch.permute(b, p, g)
     own, found = b.state_dict(), mcz.read(out + "-m.mcz").tensors
     wrong = [k for k, v in found.items() if not np.array_equal(v, own[k].numpy())]
-    print(f"{len(found)} tensors, {len(wrong)} differ\t{'ok' if found and not wrong else 'WRONG'}")
+    print(f"{name}: {len(found)} tensors, {len(wrong)} differ\t{'ok' if found and not wrong else 'WRONG'}")
 
 
 if __name__ == "__main__":

@@ -7,8 +7,9 @@ A map of a group is M = Q M0, where M0 is what the moments gave and Q is learned
 - centred: the same in the complement of the vector of ones.
 - permutation: the assignment of scores, which start at the moments. The gradient of the
   permutation matrix is taken for that of the scores (straight through).
+- signed: the same for the sizes of moments. A pair has the sign of its moment.
 
-Orders of units that contain groups, orders within units, and signs stay unchanged."""
+Orders of units that contain groups and orders within units stay unchanged."""
 
 from __future__ import annotations
 
@@ -24,6 +25,7 @@ from torch import nn
 
 from ..errors import need
 from ..header import Stream
+from ..nesting import allows_of
 from ..nn.batches import Batches, Loss, labelled, measure, read, to
 from ..nn.inputs import call
 from ..nn.maps import complement, is_matrix
@@ -82,10 +84,16 @@ class Rotation:
 class Order:
     """A learned order of a group.
 
-    z     its scores: rows are units of a
-    hard  the order that they give"""
+    z      its scores: rows are units of a
+    hard   the order that they give
+    signs  of each pair, or None"""
 
     def __init__(self, scores: NDArray[Any], start: NDArray[Any], device: torch.device) -> None:
+        self.signs: torch.Tensor | None = None
+        if is_matrix(start):
+            signs = np.where(scores < 0, -1, 1).astype("f4")
+            self.signs = torch.from_numpy(signs).to(device)
+            scores, start = abs(scores), abs(start).argmax(1)
         matched = scores[np.arange(len(start)), start].mean()
         own = torch.as_tensor(scores / max(matched, 1e-12), dtype=torch.float32)
         self.z, self.hard = own.to(device).requires_grad_(), start
@@ -94,11 +102,15 @@ class Order:
         """The permutation matrix, with the gradient of the scores."""
         hard = torch.zeros_like(self.z)
         places = torch.as_tensor(self.hard, dtype=torch.long, device=hard.device)
-        return hard.scatter_(1, places[:, None], 1.0) + self.z - self.z.detach()
+        m = hard.scatter_(1, places[:, None], 1.0) + self.z - self.z.detach()
+        return m if self.signs is None else m * self.signs
 
     def result(self) -> NDArray[Any]:
-        """The order."""
-        return self.hard.astype("i4")
+        """The order, or the matrix with signs."""
+        if self.signs is None:
+            return self.hard.astype("i4")
+        m: NDArray[Any] = np.eye(len(self.hard))[self.hard] * self.signs.cpu().numpy()
+        return (m + 0).astype("f4")  # without -0
 
 
 class Learned:
@@ -110,7 +122,7 @@ class Learned:
     def __init__(self, start: Stream, matrices: Stream, network: Network) -> None:
         device = next(iter(network.tensors.values())).device
         groups, self.matrices = start.meta["groups"], matrices
-        allows = {r.group: r.allows for r in network.rows}
+        allows = allows_of(network.rows)
         around = {g["within"] for g in groups if "within" in g}
         self.fixed: dict[str, Any] = {}
         self.parts: dict[str, Rotation | Order] = {}
@@ -118,7 +130,7 @@ class Learned:
             name, m = g["name"], start.tensors[g["name"]]
             if is_matrix(m) and allows[name] != "signed":
                 self.parts[name] = Rotation(m, allows[name], device)
-            elif not is_matrix(m) and "within" not in g and i not in around:
+            elif "within" not in g and i not in around:
                 self.parts[name] = Order(matrices.tensors[name], m, device)
             else:
                 self.fixed[name] = m
