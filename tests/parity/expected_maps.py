@@ -233,6 +233,16 @@ def channels(m, x):
     return torch.einsum("ncl,oc->no", h, m.down)
 
 
+def bilinear(m, x):
+    # one factor may change sign, and with it the columns that read the product
+    return m.down(m.gate(x) * m.up(x))
+
+
+def two(m, x):
+    gate = F.silu(m.gate(x))
+    return m.down(gate * m.up(x)) + m.skip(gate * m.also(x))
+
+
 def twice(m, x):
     return m.down(F.silu(m.gate(x)) * F.silu(m.up(x)))
 
@@ -258,6 +268,8 @@ GATES = {
     "GLU": ("signed", lambda m, x: m.down(F.glu(m.up(x))), dict(up=L(7, 18), down=L(9, 4))),
     "gated convolutions": ("signed", channels, dict(gate=nn.Conv1d(1, 9, 3, bias=False), up=nn.Conv1d(1, 9, 3),
                                                     down=nn.Parameter(torch.ones(4, 9)))),
+    "a product of two layers": ("signed", bilinear, dict(gate=L(7, 9), down=L(9, 4), up=L(7, 9))),
+    "two products of one gate": ("signed", two, dict(gate=L(7, 9), up=L(7, 9), also=L(7, 9), down=L(9, 4), skip=L(9, 4))),
     "SiLU on both sides": ("permutation", twice, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4))),
     "a product that an activation reads too": ("permutation", again, dict(gate=L(7, 9), up=L(7, 9), down=L(9, 4),
                                                                          skip=L(9, 4))),

@@ -96,24 +96,20 @@ class Signs:
                 labels[node] = found[(None,) * (node.meta["val"].dim() - found.dim())]
 
     def solution(self) -> list[Row]:
-        """The rows that may change sign together: the most, of a basis of all solutions, such that
-        all units that layers read change sign, because moments see these; or none."""
-        n, reduced = len(self.rows), dict[int, int]()  # {leading bit: equation}
-        for v in [*self.zero, *(1 << i for i in range(n) if not self.used >> i & 1)]:
+        """The rows that change sign together; none if all must stay. All units that layers read
+        must change sign, because moments see these."""
+        idle = [1 << i for i in range(len(self.rows)) if not self.used >> i & 1]
+        reduced: dict[int, int] = {}  # {leading bit: equation}, where bit 0 is the constant 1
+        for v in [*(2 * s for s in [*self.zero, *idle]), *(2 * s + 1 for s in self.read)]:
             for lead, w in reduced.items():
                 v ^= w if v >> lead & 1 else 0
             if v:
                 new = v.bit_length() - 1
                 reduced = {k: w ^ v if w >> new & 1 else w for k, w in reduced.items()}
                 reduced[new] = v
-        basis = [
-            sum((1 << k for k, w in reduced.items() if w >> i & 1), 1 << i)
-            for i in range(n)
-            if i not in reduced
-        ]
-        basis = [v for v in basis if self.read and all((v & s).bit_count() % 2 for s in self.read)]
-        best = max(basis, key=int.bit_count, default=0)
-        return [r for i, r in enumerate(self.rows) if best >> i & 1]
+        if 0 in reduced:  # 1 = 0
+            return []
+        return [r for i, r in enumerate(self.rows) if reduced.get(i + 1, 0) & 1]
 
     # ---- labels ----------------------------------------------------------------------------------
 
