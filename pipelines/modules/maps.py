@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Barriers between vision transformers under each kind of alignment (docs/results/any-module.md).
+"""Barriers between transformers under each kind of alignment (docs/results/any-module.md).
 
     maps.py line A.mcz B.mcz --pair 1-2 --data train.mcz test.mcz -o FILE.tsv
+    maps.py line A.mcz B.mcz --pair 1-2 --net gpt2 -o FILE.tsv
     maps.py table FILE.tsv... -o TABLE.tsv
 
 A and B are networks of stages.py. FILE.tsv has a row per alignment: the loss barrier of the straight line
 over 21 points, the accuracy in the middle and at the ends, and the seconds that aligning took. Moments are of
-1,000 images; maps are learned in 200 steps. TABLE.tsv has mean and deviation over the pairs. Requires
+1,000 images or 200 windows of text; maps are learned in 200 steps. TABLE.tsv has mean and deviation over the pairs. Requires
 PyTorch 2.4."""
 import argparse
 import collections
@@ -41,6 +42,9 @@ class First:
 def loaders(o):
     """Batches for moments, for learning, and for the test."""
     draws = torch.Generator().manual_seed(1)
+    if o.net == "gpt2":
+        text = First(stages.Text(16, draws=draws), STEPS)
+        return First(stages.Text(50), 4), text, stages.Text(50, test=True)
     images = stages.Images(o.data[0], 128, draws=draws, augment=True)
     return stages.Images(o.data[0], 500, 1000), First(images, STEPS), stages.Images(o.data[1], 500)
 
@@ -48,7 +52,7 @@ def loaders(o):
 def line(o):
     """Writes the table of a pair."""
     few, many, test = loaders(o)
-    nets = [mcz.torch.load(networks.ViT(), path) for path in o.networks]
+    nets = [mcz.torch.load(networks.NETWORKS[o.net](), path) for path in o.networks]
     x = next(iter(few))[0][:2]
     began = time.time()
     rotated = [mcz.torch.canonical(net, x, untie=True) for net in nets]
@@ -110,7 +114,8 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("line")
     command.add_argument("networks", nargs=2, metavar="NETWORK.mcz")
-    command.add_argument("--data", nargs=2, metavar="FILE.mcz", required=True)
+    command.add_argument("--net", choices=["vit", "gpt2"], default="vit")
+    command.add_argument("--data", nargs=2, metavar="FILE.mcz")
     command.add_argument("--pair", default="1-2")
     command.add_argument("-o", "--output", required=True)
     command = commands.add_parser("table")

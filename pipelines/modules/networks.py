@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Networks that graphs cannot express: a small vision transformer, and a ConvNeXt with GroupNorm. Both map images
-(N,3,32,32) to logits (N,10)."""
+"""Networks that graphs cannot express: a small vision transformer and a ConvNeXt with GroupNorm, which map images
+(N,3,32,32) to logits (N,10), and a GPT-2, which maps bytes (N,T) to the logits (N,256,T) of the next ones."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -69,4 +69,18 @@ class ConvNeXt(nn.Module):
         return self.head(self.norm(self.layers(x)).mean((2, 3)))
 
 
-NETWORKS = {"vit": ViT, "convnext": ConvNeXt}
+class GPT2(nn.Module):
+    """That of Hugging Face, for at most 128 bytes. Requires transformers."""
+
+    def __init__(self, width=64, depth=4, heads=4):
+        super().__init__()
+        from transformers import GPT2Config, GPT2LMHeadModel
+        self.lm = GPT2LMHeadModel(GPT2Config(
+            vocab_size=256, n_positions=128, n_embd=width, n_layer=depth, n_head=heads, embd_pdrop=0., resid_pdrop=0.,
+            attn_pdrop=0., bos_token_id=None, eos_token_id=None))
+
+    def forward(self, x):
+        return self.lm(x, use_cache=False).logits.transpose(1, 2)
+
+
+NETWORKS = {"vit": ViT, "convnext": ConvNeXt, "gpt2": GPT2}

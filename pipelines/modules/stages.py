@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stages of connect.mk that compute networks without a graph (networks.py) with PyTorch: train, acts, curve and eval,
-instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. Requires PyTorch 2.4."""
+instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. `train --net gpt2` needs no
+--data. Requires PyTorch 2.4."""
 import argparse
 import json
 import os
+import pydoc_data.topics
 
 import torch
 from torch.nn import functional as F
@@ -44,25 +46,54 @@ class Images:
         return torch.where(flip[:, None, None, None], x.flip(3), x)
 
 
+class Text:
+    """Batches (x, y) of windows of 128 bytes of Python's help topics, and the byte after each. The last tenth of the
+    text is the test's. Training cuts it at other places in each epoch."""
+
+    def __init__(self, batch, test=False, draws=None):
+        text = "".join(v for _, v in sorted(pydoc_data.topics.topics.items())).encode()
+        cut = len(text) * 9 // 10
+        self.text, self.batch, self.draws = torch.tensor(list(text[cut:] if test else text[:cut])), batch, draws
+
+    def __len__(self):
+        return (len(self.text) // 128 - 2) // self.batch + 1
+
+    def __iter__(self):
+        begins = 128 * torch.arange(len(self.text) // 128 - 1)
+        if self.draws:
+            begins = begins[torch.randperm(len(begins), generator=self.draws)]
+            begins += torch.randint(128, (1,), generator=self.draws)
+        for own in begins.split(self.batch):
+            windows = self.text[own[:, None] + torch.arange(129)]
+            yield windows[:, :-1], windows[:, 1:]
+
+
+def batches(o):
+    """Those that train a network."""
+    draws = torch.Generator().manual_seed(o.seed)
+    return Text(o.batch, draws=draws) if o.net == "gpt2" else Images(o.data[0], o.batch, draws=draws, augment=True)
+
+
 def network(o, path=None):
     net = networks.NETWORKS[o.net]().to(o.device, memory_format=torch.channels_last)
     return mcz.torch.load(net, path) if path else net
 
 
 def groups(net):
-    return mcz.torch.groups(net, torch.zeros(2, 3, 32, 32, device=next(net.parameters()).device))
+    x = torch.zeros(2, 128, dtype=torch.long) if isinstance(net, networks.GPT2) else torch.zeros(2, 3, 32, 32)
+    return mcz.torch.groups(net, x.to(next(net.parameters()).device))
 
 
 def train(o):
     """Writes a network: AdamW, one cycle of the learning rate, gradients of at most norm 1."""
     torch.manual_seed(o.seed)
     net = network(o)
-    data = Images(o.data[0], o.batch, draws=torch.Generator().manual_seed(o.seed), augment=True)
+    data = batches(o)
     optimizer = torch.optim.AdamW(net.parameters(), o.lr, weight_decay=.05)
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, o.lr, max(1, o.epochs * len(data)), pct_start=.15)
-    with open(o.log_json, "w") as log:
+    with open(o.log_json or os.devnull, "w") as log:
         for epoch in range(1, o.epochs + 1):
-            total = correct = 0
+            total = correct = labels = 0
             for x, y in data:
                 logits = net(x.to(o.device))
                 loss = F.cross_entropy(logits, y.to(o.device))
@@ -72,8 +103,9 @@ def train(o):
                 optimizer.step()
                 rate.step()
                 total, correct = total + loss.item(), correct + int((logits.argmax(1).cpu() == y).sum())
+                labels += y.numel()
             means = {"event": "epoch", "epoch": epoch, "epochs": o.epochs, "loss": total / len(data),
-                     "accuracy": 100 * correct / len(data) / o.batch, "objective": total / len(data), "decay": 0}
+                     "accuracy": 100 * correct / labels, "objective": total / len(data), "decay": 0}
             print(json.dumps(means, separators=(",", ":")), file=log, flush=True)
     mcz.torch.save(net, o.output, groups(net))
 

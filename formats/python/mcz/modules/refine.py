@@ -37,7 +37,8 @@ from ..stream import read as read_stream
 from ..writing import history, write
 from .network import Network
 
-RATE, MIDDLE = 0.005, (0.4, 0.6)  # of Adam; the part of the line whose loss is lowered
+RATE, ORDER_RATE = 0.005, 0.02  # of Adam: of rotations, and of the scores of orders
+MIDDLE = 0.4, 0.6  # the part of the line whose loss is lowered
 WARM = 0.1  # the part of the steps in which the rate rises
 
 
@@ -172,8 +173,9 @@ def refine(
     axes = axes_of(state, b.rows)
     ends = [{k: v.detach().to(device) for k, v in n.tensors.items()} for n in (a, b)]
     numbers = [k for k, v in ends[0].items() if v.is_floating_point() and first[k] == k]
-    optimizer = torch.optim.Adam([p.z for p in learned.parts.values()], RATE)
-    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, max(steps, 2), pct_start=WARM)
+    rates = [ORDER_RATE if isinstance(p, Order) else RATE for p in learned.parts.values()]
+    optimizer = torch.optim.Adam([{"params": [p.z]} for p in learned.parts.values()])
+    rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, max(steps, 2), pct_start=WARM)
     random = torch.Generator().manual_seed(1)
     with evaluating(a.module), torch.enable_grad():
         for batch in itertools.islice(_repeated(loader), steps):
