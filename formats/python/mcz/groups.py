@@ -277,8 +277,8 @@ def _check_allows(found: Sequence[Row]) -> None:
             r.allows == first[r.group], f'group "{r.group}": allows {first[r.group]} and {r.allows}'
         )
         need(
-            r.allows != "rotation" or r.count == 2,
-            f'group "{r.group}": a rotation has 2 units (got {r.count})',
+            r.allows != "rotation" or r.count % 2 == 0,
+            f'group "{r.group}": rotation requires an even number of units (got {r.count})',
         )
         need(
             not r.within or first.get(r.within, "permutation") == "permutation",

@@ -55,7 +55,7 @@ refuse "line 2: allows must be permutation, signed, rotation, orthogonal or cent
     "$nested allows" 'w 0 0 12 1 g - - invertible'
 refuse 'line 3: group "g" allows centred here and orthogonal in line 2' "$nested allows" \
     'w 0 0 12 1 g - - orthogonal' 'v 0 0 12 1 g - - centred'
-refuse 'group "g": rotation requires 2 units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
+refuse 'group "g": rotation requires an even number of units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
 refuse 'group "g" allows signed, but contains groups' "$nested allows" 'w 0 0 2 6 g - - signed' \
     'w 0 0 6 1 h0 g 0 orthogonal' 'w 0 6 6 1 h1 g 1 orthogonal'
 refuse 'line 5: group "h0"*another unit*line 4' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 1'
