@@ -2,7 +2,9 @@
 """Rotations and other maps of the networks in expected_maps.py.
 
     check [WORD]   canonical keeps the function, and groups allows what is expected; without canonical, permutations only
+    kinds          a random map of each kind is one of that kind, and others are not rotations of pairs
     plant          networks that were moved by random maps of every kind are aligned exactly
+    many           canonical networks are aligned by permutations, each pair and jointly: rotations stay the identity
     learn          learned maps lower the loss in the middle
     programs OUT   mc-permute and mcz.torch.permute write the same numbers"""
 import copy
@@ -19,7 +21,7 @@ import expected_maps
 import mcz
 import mcz.torch
 from mcz.modules.canonical import Canonical
-from mcz.nn.maps import random_map
+from mcz.nn.maps import problem, random_map
 from mcz.symmetry.allows import Allowances, unfolded
 from mcz.symmetry.derive import Derivation
 from mcz.symmetry.probe import Probe
@@ -67,12 +69,21 @@ def check(word=""):
             print("  found", count(g) - counts, "expected", counts - count(g))
 
 
+def kinds():
+    rng = np.random.default_rng(1)
+    maps = {k: random_map(6, k, rng) for k in ("signed", "rotation", "orthogonal", "centred")}
+    good = not any(problem(m, k) for k, m in maps.items())
+    m, neighbours = maps["rotation"], np.kron(np.eye(3), random_map(2, "rotation", rng))
+    good &= not problem(neighbours, "orthogonal") and all(problem(v, "rotation") for v in (neighbours, m[::-1], m * [1, 1, 1, 1, 1, -1]))
+    print(f"kinds\t{'ok' if good else 'WRONG'}")
+
+
 def distort(net, x, rng):
     """The network with an invertible map of condition at most 10 within each head: its inverse transposed on the other side."""
     net = copy.deepcopy(net)
     d = Derivation(net, [x], "keep")
     own = Canonical(d)
-    found = Allowances(d)
+    found = Allowances(d.run, d.names)
     linear = {g: own.rows[g] for g, a in own.atoms.items() if "invertible" in found.of(a)}
     probe = Probe(d, linear, found.gains)
     for g, rows in linear.items():
@@ -114,6 +125,7 @@ def plant():
     planted("ViT", expected_maps.trained(networks.ViT(16, 2, 2)), torch.randn(256, 3, 32, 32))
     planted("GPT-2", expected_maps.trained(known.gpt2()), torch.randint(known.VOCAB, (256, 5)), True)
     planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
+    planted("GPT-NeoX", expected_maps.trained(known.gpt_neox()[0]), torch.randint(known.VOCAB, (256, 5)))
 
 
 def pair():
@@ -123,6 +135,19 @@ def pair():
     x, y = torch.randn(64, 3, 32, 32), torch.randint(10, (64,))
     nets = [mcz.torch.canonical(expected_maps.trained(networks.ViT(16, 2, 2), seed), x[:2]) for seed in range(2)]
     return *nets, [(x[:32], y[:32]), (x[32:], y[32:])]
+
+
+def many():
+    torch.manual_seed(0)
+    x = torch.randint(known.VOCAB, (32, 5))
+    nets = [mcz.torch.canonical(expected_maps.trained(known.llama(2), seed), x[:2]) for seed in range(3)]
+    g, before = mcz.torch.groups(nets[0], x[:2], progress=False), logits(nets[2], x)
+    joint = [mcz.torch.align_many(nets, [x], g, by, progress=False) for by in ("activations", "weights")]
+    pairs = [mcz.torch.align(nets[0], nets[2], [x], g, by, progress=False) for by in ("activations", "weights")]
+    for p in [mcz.member(j, 3) for j in joint] + pairs:
+        fixed = all((v == np.arange(8)).all() for k, v in p.tensors.items() if g.allows[k] == "rotation")
+        apart = (logits(mcz.torch.permute(copy.deepcopy(nets[2]), p, g), x) - before).abs().max().item()
+        print(f"by permutations\t{apart:.1e}\t{'ok' if fixed and apart < 1e-4 else 'WRONG'}", flush=True)
 
 
 def learn():
@@ -150,4 +175,4 @@ def programs(out):
 
 
 if __name__ == "__main__":
-    {"check": check, "plant": plant, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "kinds": kinds, "plant": plant, "many": many, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])
