@@ -100,7 +100,7 @@ def distort(net, x, rng):
     return net
 
 
-def planted(name, net, x, untie=False):
+def planted(name, net, x, untie=False, by="activations"):
     rng = np.random.default_rng(1)
     a = mcz.torch.canonical(net, x[:2], untie=untie)
     g = mcz.torch.groups(a, x[:2], progress=False)
@@ -109,7 +109,7 @@ def planted(name, net, x, untie=False):
     b = distort(b, x[:2], rng)
     apart = (logits(a, x) - logits(b, x)).abs().max().item()
     b = mcz.torch.canonical(b, x[:2])
-    p = mcz.torch.align(a, b, list(x.split(32)), g, maps="all", progress=False)
+    p = mcz.torch.align(a, b, list(x.split(32)), g, by, maps="all", progress=False)
     middle = (logits(mcz.torch.merge(a, b, p), x) - logits(a, x)).abs().max().item()
     none = (logits(mcz.torch.merge(a, b), x) - logits(a, x)).abs().max().item()
     mcz.torch.permute(b, p, g)
@@ -125,6 +125,7 @@ def plant():
     planted("ViT", expected_maps.trained(networks.ViT(16, 2, 2)), torch.randn(256, 3, 32, 32))
     planted("GPT-2", expected_maps.trained(known.gpt2()), torch.randint(known.VOCAB, (256, 5)), True)
     planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
+    planted("LLaMA by weights", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), False, "weights")
     planted("GPT-NeoX", expected_maps.trained(known.gpt_neox()[0]), torch.randint(known.VOCAB, (256, 5)))
 
 
