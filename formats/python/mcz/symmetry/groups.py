@@ -50,6 +50,8 @@ class Groups(Derivation):
         """Adds groups of the channels of a key head, and of the queries that read it, that rotary
         positions turn."""
         found = list(attentions(Program(self.run, 0)))
+        if not found:
+            return
         probe = Probe(self, {}, self.constant, found)
         # layers may be used more than once
         layers = {(a.keys[0], int(a.k.min())): (a, s) for a, s in zip(found, probe.products)}
