@@ -94,8 +94,9 @@ static int check_allows(const struct mc_nesting *n, struct mc_error *err)
             return mc_fail(err, MC_EINPUT,
                            "group \"%s\" allows %s, but contains groups (permutation expected)",
                            group->name, mc_allows_names[group->allows]);
-        if (group->allows == MC_ALLOWS_ROTATION && group->size != 2)
-            return mc_fail(err, MC_EINPUT, "group \"%s\": rotation requires 2 units (got %zu)",
+        if (group->allows == MC_ALLOWS_ROTATION && group->size % 2)
+            return mc_fail(err, MC_EINPUT,
+                           "group \"%s\": rotation requires an even number of units (got %zu)",
                            group->name, group->size);
     }
     return 0;

@@ -16,7 +16,7 @@
 enum mc_allows {
     MC_ALLOWS_PERMUTATION,
     MC_ALLOWS_SIGNED,     /* a permutation with a sign per unit */
-    MC_ALLOWS_ROTATION,   /* rotations of 2 units: determinant 1 */
+    MC_ALLOWS_ROTATION,   /* a rotation of each pair of units i and i + K/2 */
     MC_ALLOWS_ORTHOGONAL, /* any orthogonal matrix */
     MC_ALLOWS_CENTRED,    /* any orthogonal matrix that fixes the vector of ones */
     MC_N_ALLOWS
@@ -78,8 +78,8 @@ struct mc_nesting {
     size_t *first, *child; /* (n_groups) groups in g, by unit and slot, start at child[first[g]] */
     size_t *slot;          /* (n_groups) slot of a nested group; else 0 */
 };
-/* MC_EINPUT names a group that is nested in itself, differs between units, is a rotation of other than
- * 2 units, or contains groups and allows more than permutations. After an error there is nothing to
+/* MC_EINPUT names a group that is nested in itself, differs between units, is a rotation of an odd
+ * number of units, or contains groups and allows more than permutations. After an error there is nothing to
  * release. */
 MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups,
                                   size_t n_groups, struct mc_error *err);

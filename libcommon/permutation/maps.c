@@ -55,6 +55,21 @@ static int keeps_ones(size_t K, const float *m)
     return 1;
 }
 
+/* m is orthogonal. */
+static int rotates_pairs(size_t K, const float *m)
+{
+    const size_t half = K / 2;
+
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = 0; j < K; j++)
+            if (i % half != j % half && m[i * K + j] != 0)
+                return 0;
+    for (size_t i = 0, j = half; i < half; i++, j++)
+        if (!(m[i * K + i] * m[j * K + j] > m[i * K + j] * m[j * K + i]))
+            return 0;
+    return 1;
+}
+
 int mc_map_check(const struct mc_group *g, const float *m, struct mc_error *err)
 {
     const size_t K = g->size;
@@ -71,7 +86,7 @@ int mc_map_check(const struct mc_group *g, const float *m, struct mc_error *err)
         valid = is_orthogonal(K, mm);
     }
     if (g->allows == MC_ALLOWS_ROTATION)
-        valid &= m[0] * m[3] > m[1] * m[2];
+        valid &= rotates_pairs(K, m);
     if (g->allows == MC_ALLOWS_CENTRED)
         valid &= keeps_ones(K, m);
     free(mm);

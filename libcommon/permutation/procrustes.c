@@ -45,18 +45,24 @@ static int best_signed(struct problem *p, struct mc_error *err)
     return rc;
 }
 
+/* Each pair has its own angle, and a value of |along + i across|. */
 static void best_rotation(struct problem *p)
 {
-    const double along = p->c[0] + p->c[3], across = p->c[2] - p->c[1];
-    const double length = p->found.value = hypot(along, across);
+    const size_t K = p->K, half = K / 2;
 
-    if (!(length > 0))
-        p->found.n_free = 2;
-    if (!p->m)
-        return;
-    p->m[0] = p->m[3] = length > 0 ? along / length : 1;
-    p->m[2] = length > 0 ? across / length : 0;
-    p->m[1] = -p->m[2];
+    for (size_t i = 0, j = half; i < half; i++, j++) {
+        const double along = p->c[i * K + i] + p->c[j * K + j];
+        const double across = p->c[j * K + i] - p->c[i * K + j];
+        const double length = hypot(along, across);
+        p->found.value += length;
+        if (!(length > 0))
+            p->found.n_free += 2;
+        if (!p->m)
+            continue;
+        p->m[i * K + i] = p->m[j * K + j] = length > 0 ? along / length : 1;
+        p->m[j * K + i] = length > 0 ? across / length : 0;
+        p->m[i * K + j] = -p->m[j * K + i];
+    }
 }
 
 /* Solve the problem in the complement of the ones. */

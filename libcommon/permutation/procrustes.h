@@ -16,7 +16,7 @@ struct mc_procrustes {
 
 /* Find the map M of a group that is not nested, and of the groups in its units: the map that
  * maximises trace(M^T C) for its matrix C. It is an assignment; for signs an assignment of |C|; a
- * polar factor, for `centred` in the complement of the ones; or a rotation in closed form. If groups
+ * polar factor, for `centred` in the complement of the ones; or for each pair a rotation in closed form. If groups
  * are nested in units, the value of a pair of units is the sum of the best values inside. The units
  * are assigned by these values, then the inner maps are those of the matched pairs. So both levels
  * together are optimal.

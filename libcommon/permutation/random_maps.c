@@ -66,10 +66,12 @@ static int random_map(enum mc_allows kind, size_t K, const int32_t *perm, double
         return rc;
     }
     if (kind == MC_ALLOWS_ROTATION) {
-        const struct mc_rng4 r = mc_rng(seed, MC_RNG_MAP, group, 0, 0);
-        const double angle = TWO_PI * (double)mc_rng_unit(r.v[0]);
-        m[0] = m[3] = cos(angle);
-        m[1] = -(m[2] = sin(angle));
+        for (size_t i = 0, j = K / 2; j < K; i++, j++) {
+            const struct mc_rng4 r = mc_rng(seed, MC_RNG_MAP, group, (uint32_t)i, 0);
+            const double angle = TWO_PI * (double)mc_rng_unit(r.v[0]);
+            m[i * K + i] = m[j * K + j] = cos(angle);
+            m[i * K + j] = -(m[j * K + i] = sin(angle));
+        }
         return 0;
     }
     for (size_t i = 0; i < K; i++)

@@ -2,7 +2,9 @@
 """Rotations and other maps of the networks in expected_maps.py.
 
     check [WORD]   canonical keeps the function, and groups allows what is expected; without canonical, permutations only
+    kinds          a random map of each kind is one of that kind, and others are not rotations of pairs
     plant          networks that were moved by random maps of every kind are aligned exactly
+    many           canonical networks are aligned by permutations, each pair and jointly: rotations stay the identity
     learn          learned maps lower the loss in the middle
     programs OUT   mc-permute and mcz.torch.permute write the same numbers"""
 import copy
@@ -19,7 +21,7 @@ import expected_maps
 import mcz
 import mcz.torch
 from mcz.modules.canonical import Canonical
-from mcz.nn.maps import random_map
+from mcz.nn.maps import problem, random_map
 from mcz.symmetry.allows import Allowances, unfolded
 from mcz.symmetry.derive import Derivation
 from mcz.symmetry.probe import Probe
@@ -67,6 +69,15 @@ def check(word=""):
             print("  found", count(g) - counts, "expected", counts - count(g))
 
 
+def kinds():
+    rng = np.random.default_rng(1)
+    maps = {k: random_map(6, k, rng) for k in ("signed", "rotation", "orthogonal", "centred")}
+    good = not any(problem(m, k) for k, m in maps.items())
+    m, neighbours = maps["rotation"], np.kron(np.eye(3), random_map(2, "rotation", rng))
+    good &= not problem(neighbours, "orthogonal") and all(problem(v, "rotation") for v in (neighbours, m[::-1], m * [1, 1, 1, 1, 1, -1]))
+    print(f"kinds\t{'ok' if good else 'WRONG'}")
+
+
 def distort(net, x, rng):
     """The network with an invertible map of condition at most 10 within each head: its inverse transposed on the other side."""
     net = copy.deepcopy(net)
@@ -89,7 +100,7 @@ def distort(net, x, rng):
     return net
 
 
-def planted(name, net, x, untie=False):
+def planted(name, net, x, untie=False, by="activations"):
     rng = np.random.default_rng(1)
     a = mcz.torch.canonical(net, x[:2], untie=untie)
     g = mcz.torch.groups(a, x[:2], progress=False)
@@ -98,7 +109,7 @@ def planted(name, net, x, untie=False):
     b = distort(b, x[:2], rng)
     apart = (logits(a, x) - logits(b, x)).abs().max().item()
     b = mcz.torch.canonical(b, x[:2])
-    p = mcz.torch.align(a, b, list(x.split(32)), g, maps="all", progress=False)
+    p = mcz.torch.align(a, b, list(x.split(32)), g, by, maps="all", progress=False)
     middle = (logits(mcz.torch.merge(a, b, p), x) - logits(a, x)).abs().max().item()
     none = (logits(mcz.torch.merge(a, b), x) - logits(a, x)).abs().max().item()
     mcz.torch.permute(b, p, g)
@@ -114,6 +125,8 @@ def plant():
     planted("ViT", expected_maps.trained(networks.ViT(16, 2, 2)), torch.randn(256, 3, 32, 32))
     planted("GPT-2", expected_maps.trained(known.gpt2()), torch.randint(known.VOCAB, (256, 5)), True)
     planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
+    planted("LLaMA by weights", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), False, "weights")
+    planted("GPT-NeoX", expected_maps.trained(known.gpt_neox()[0]), torch.randint(known.VOCAB, (256, 5)))
 
 
 def pair(name="ViT"):
@@ -124,6 +137,19 @@ def pair(name="ViT"):
     x, y = torch.randn(64, *shape), torch.randint(5, (64,))
     nets = [mcz.torch.canonical(expected_maps.trained(make(), seed), x[:2]) for seed in range(2)]
     return *nets, [(x[:32], y[:32]), (x[32:], y[32:])]
+
+
+def many():
+    torch.manual_seed(0)
+    x = torch.randint(known.VOCAB, (32, 5))
+    nets = [mcz.torch.canonical(expected_maps.trained(known.llama(2), seed), x[:2]) for seed in range(3)]
+    g, before = mcz.torch.groups(nets[0], x[:2], progress=False), logits(nets[2], x)
+    joint = [mcz.torch.align_many(nets, [x], g, by, progress=False) for by in ("activations", "weights")]
+    pairs = [mcz.torch.align(nets[0], nets[2], [x], g, by, progress=False) for by in ("activations", "weights")]
+    for p in [mcz.member(j, 3) for j in joint] + pairs:
+        fixed = all((v == np.arange(8)).all() for k, v in p.tensors.items() if g.allows[k] == "rotation")
+        apart = (logits(mcz.torch.permute(copy.deepcopy(nets[2]), p, g), x) - before).abs().max().item()
+        print(f"by permutations\t{apart:.1e}\t{'ok' if fixed and apart < 1e-4 else 'WRONG'}", flush=True)
 
 
 def learn():
@@ -156,4 +182,4 @@ def same_numbers(name, out):
 
 
 if __name__ == "__main__":
-    {"check": check, "plant": plant, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "kinds": kinds, "plant": plant, "many": many, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])

@@ -61,6 +61,16 @@ def hidden(*units):
     return flat("permutation", *units)
 
 
+def rotations(units, heads, n):
+    """Maps that rotary positions leave in queries and keys."""
+    return Counter({("rotation", units, heads): n})
+
+
+# LLaMA with 2 key heads and 3 query heads each, without its rotations
+LLAMA = flat("orthogonal", 48) + flat("signed", 40, 40) + Counter(
+    {("permutation", 2, 0): 2, ("permutation", 3, 2): 4, ("orthogonal", 8, 2): 4})
+
+
 @network("the ViT of pipelines/modules")
 def vit():
     # LayerNorms read the stream; their gains go into the qkv, the first layer of each MLP and, through the mean over
@@ -91,19 +101,67 @@ def gpt2_eager():
 
 @network("LLaMA with grouped queries")
 def llama():
-    # RMSNorms: any rotation. Rotary positions hold queries and keys; 2 key heads with 3 query heads each; the values of a
-    # key head have one map, which all its query heads' columns of o_proj read. SwiGLU multiplies two hidden units: that
-    # of up_proj and the columns of down_proj may change sign, the gate's may not.
-    return trained(known.llama(2)), known.tokens(5), False, sum(
-        (flat("orthogonal", 48), Counter({("permutation", 2, 0): 2, ("permutation", 3, 2): 4, ("orthogonal", 8, 2): 4}),
-         flat("signed", 40, 40)), Counter())
+    # RMSNorms: any rotation. 2 key heads with 3 query heads each. Rotary positions turn the 4 pairs of channels of queries and
+    # keys, so each pair may be rotated, in a key head and all its query heads alike. The values of a key head have one map,
+    # which all its query heads' columns of o_proj read. SwiGLU multiplies two hidden units: that of
+    # up_proj and the columns of down_proj may change sign, the gate's may not.
+    return trained(known.llama(2)), known.tokens(5), False, LLAMA + rotations(8, 2, 4)
+
+
+@network("LLaMA, eager attention")
+def llama_eager():
+    return trained(known.llama(2, attn_implementation="eager")), known.tokens(5), False, LLAMA + rotations(8, 2, 4)
 
 
 @network("LLaMA, tied")
 def llama_tied():
     return trained(known.llama(6, tie_word_embeddings=True)), known.tokens(5), False, sum(
-        (flat("permutation", 48), Counter({("permutation", 6, 0): 2, ("orthogonal", 8, 6): 12}), flat("signed", 40, 40)),
-        Counter())
+        (flat("permutation", 48), Counter({("permutation", 6, 0): 2, ("orthogonal", 8, 6): 12}), rotations(8, 6, 12),
+         flat("signed", 40, 40)), Counter())
+
+
+@network("LLaMA with one key head")
+def llama_one():
+    # one key head is not a group, so its maps are not within another
+    return trained(known.llama(1)), known.tokens(5), False, sum(
+        (flat("orthogonal", 48, 8, 8), Counter({("permutation", 6, 0): 2}), rotations(8, 0, 2), flat("signed", 40, 40)), Counter())
+
+
+@network("Qwen2")
+def qwen2():
+    # as LLaMA; queries, keys and values have biases, which are rotated along
+    net = known.transformer("Qwen2ForCausalLM", "Qwen2Config", vocab_size=known.VOCAB, hidden_size=48, intermediate_size=40,
+                            num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=2, max_position_embeddings=16,
+                            use_cache=False)
+    return trained(net), known.tokens(5), False, LLAMA + rotations(8, 2, 4)
+
+
+@network("Qwen3")
+def qwen3():
+    # a norm with a gain per channel reads queries and keys before their rotary positions: it holds them
+    net, example, _ = known.qwen3()
+    return trained(net), example, False, LLAMA
+
+
+@network("GPT-NeoX")
+def gpt_neox():
+    # Rotary positions turn the first 4 of 16 channels of queries and keys, in pairs. The other 12 have one orthogonal
+    # map. Queries, keys and values are outputs of one layer.
+    net, example, _ = known.gpt_neox()
+    return trained(net), example, False, sum(
+        (flat("centred", 48), Counter({("permutation", 3, 0): 2, ("orthogonal", 12, 3): 6, ("orthogonal", 16, 3): 6}),
+         rotations(4, 3, 6), hidden(40, 40)), Counter())
+
+
+@network("GPT-J")
+def gpt_j():
+    # The pairs of GPT-J are neighbours: 2 of 8 channels, so 2 rotations in each of 3 heads. The head has a bias, and the
+    # stream one LayerNorm a layer.
+    net = known.transformer("GPTJForCausalLM", "GPTJConfig", vocab_size=known.VOCAB, n_embd=24, n_layer=2, n_head=3, n_inner=40,
+                            n_positions=16, rotary_dim=4, tie_word_embeddings=False, use_cache=False)
+    return trained(net), known.tokens(5), False, sum(
+        (flat("centred", 24), Counter({("permutation", 3, 0): 2, ("orthogonal", 4, 3): 6, ("orthogonal", 8, 3): 6}),
+         rotations(2, 3, 12), hidden(40, 40)), Counter())
 
 
 @network("BERT")

@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 draw = np.random.RandomState(3)
 N, HEADS, WIDTH = 400, 3, 4
-KINDS = {"stream": (8, "centred"), "mlp": (6, "signed"), "rotary": (2, "rotation"), "order": (5, None), "free": (6, "orthogonal"),
+KINDS = {"stream": (8, "centred"), "mlp": (6, "signed"), "rotary": (6, "rotation"), "order": (5, None), "free": (6, "orthogonal"),
          "heads": (HEADS, None)}
 INNER = {"qk": "orthogonal", "v": "signed"}
 
@@ -39,8 +39,11 @@ def signed(c):
 
 
 def rotation(c):
-    angle = np.arctan2(c[1, 0] - c[0, 1], c[0, 0] + c[1, 1])
-    return np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+    """The best rotation of each pair of units i and i + n / 2, as a complex number."""
+    half = len(c) // 2
+    z = np.diag(c)[:half] + np.diag(c)[half:] + 1j * (np.diag(c, -half) - np.diag(c, half))
+    z = np.diag(z / abs(z))
+    return np.block([[z.real, -z.imag], [z.imag, z.real]])
 
 
 def order(c):

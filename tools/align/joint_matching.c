@@ -237,13 +237,14 @@ static int problem_init(struct problem *p, const struct mc_joint_set *set,
     return 0;
 }
 
-/* MC_EUSAGE if a group is kept without the groups within its units, or the reverse. */
+/* MC_EUSAGE if a group is kept without the groups within its units, or the reverse. Rotations are
+ * always kept. */
 static int expect_whole_units(const struct mc_matrices *m, const unsigned char *keep,
                               struct mc_error *err)
 {
     for (size_t k = 0; k < m->n_groups; k++) {
         const size_t outer = mc_group_is_nested(&m->groups[k]) ? m->groups[k].outer : k;
-        if (keep[k] != keep[outer])
+        if (keep[k] != keep[outer] && m->groups[k].allows != MC_ALLOWS_ROTATION)
             return mc_fail(err, MC_EUSAGE,
                            "--groups: with --joint, choose %s and the groups within its units "
                            "together",

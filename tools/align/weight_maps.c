@@ -33,9 +33,12 @@ struct search {
 
 /* ---- products -------------------------------------------------------------------------------- */
 
+#define NONE SIZE_MAX
+
 /* Set y to b's tensor after all maps except those of group `without` and of the groups in its
- * units. without: n_groups for all maps. */
-static int map_tensor(struct search *m, size_t tensor, size_t without, struct mc_error *err)
+ * units. slot: only those in this slot are left out, or NONE. without: n_groups for all maps. */
+static int map_tensor(struct search *m, size_t tensor, size_t without, size_t slot,
+                      struct mc_error *err)
 {
     const struct mc_param *param = &m->g->params[tensor];
     int rc = 0;
@@ -43,7 +46,9 @@ static int map_tensor(struct search *m, size_t tensor, size_t without, struct mc
     for (size_t k = 0; k < param->count; k++)
         m->wide[k] = (double)m->b[param->offset + k];
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++)
-        if (!mc_in_group(m->s, without, m->uses[i].group))
+        if (!mc_in_group(m->s, without, m->uses[i].group) ||
+            (slot != NONE && m->uses[i].group != without &&
+             m->nesting.slot[m->uses[i].group] != slot))
             rc = mc_perm_apply_use(m->p, &m->uses[i], param->offset, sizeof *m->wide, m->wide,
                                    &m->memory, err);
     for (size_t k = 0; k < param->count; k++)
@@ -122,10 +127,29 @@ static int has_ready(const struct search *m, size_t group)
     return t < m->g->n_params;
 }
 
+/* Groups of other slots may act on the same entries, as the query heads of a key head and their
+ * rotation do. They have the maps of the last sweep. */
+static int add_slot(struct search *m, size_t group, size_t tensor, size_t slot,
+                    struct mc_error *err)
+{
+    int mapped = 0, rc = 0;
+
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++) {
+        const size_t g = m->uses[i].group;
+        if (g == group || !mc_in_group(m->s, group, g) || m->nesting.slot[g] != slot)
+            continue;
+        if (!mapped++)
+            rc = map_tensor(m, tensor, group, slot, err);
+        if (!rc)
+            rc = add_inside(m, group, i, err);
+    }
+    return rc;
+}
+
 static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_error *err)
 {
     const size_t offset = m->g->params[tensor].offset;
-    int rc = map_tensor(m, tensor, group, err);
+    int rc = map_tensor(m, tensor, group, NONE, err);
 
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++) {
         struct mc_unit_layout layout = m->uses[i].layout;
@@ -134,9 +158,9 @@ static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_e
             rc = mc_products_of(&m->products, &layout, m->a + offset, m->y, 1,
                                 m->plain && m->uses[i].use->no_signs ? m->plain : m->value[group],
                                 NULL, err);
-        else if (mc_in_group(m->s, group, m->uses[i].group))
-            rc = add_inside(m, group, i, err);
     }
+    for (size_t slot = 0; slot < m->nesting.slots[group] && !rc; slot++)
+        rc = add_slot(m, group, tensor, slot, err);
     return rc;
 }
 
@@ -204,7 +228,7 @@ static int measure_maps(struct search *m, struct mc_weight_sweep *w, struct mc_e
 
     for (size_t t = 0; t < m->g->n_params && !rc; t++) {
         const struct mc_param *p = &m->g->params[t];
-        if (mc_is_statistic(p) || (rc = map_tensor(m, t, m->s->n_groups, err)))
+        if (mc_is_statistic(p) || (rc = map_tensor(m, t, m->s->n_groups, NONE, err)))
             continue;
         for (size_t i = 0; i < p->count; i++) {
             const double x = (double)m->a[p->offset + i], y = (double)m->y[i];

@@ -280,8 +280,8 @@ def _check_allows(found: Sequence[Row]) -> None:
             f'group "{r.group}": allows {kinds[r.group]} and {r.allows}',
         )
         need(
-            r.allows != "rotation" or r.count == 2,
-            f'group "{r.group}": a rotation has 2 units (got {r.count})',
+            r.allows != "rotation" or r.count % 2 == 0,
+            f'group "{r.group}": rotation requires an even number of units (got {r.count})',
         )
         need(
             not r.within or kinds.get(r.within, "permutation") == "permutation",

@@ -24,9 +24,10 @@ class Row(NamedTuple):
     parts   1; G if the axis is counted over the G parts of axis 0 (grouped convolutions, mixtures
             of experts)
     within  the group in whose unit `unit` this group is, or "" (rows() finds both)
-    allows  the maps of its units: "permutation", "signed" (also with signs), "rotation" (of two
-            units), "orthogonal", or "centred" (orthogonal, and fixes the vector of ones). In a
-            group that allows signs, "permutation" marks a row that moves without them"""
+    allows  the maps of its units: "permutation", "signed" (also with signs), "rotation" (of each
+            pair of units i and i + count / 2), "orthogonal", or "centred" (orthogonal, and fixes
+            the vector of ones). In a group that allows signs, "permutation" marks a row that moves
+            without them"""
 
     tensor: str
     axis: int

@@ -61,7 +61,7 @@ refuse 'line 4: group "g" allows orthogonal here and permutation in line 2' "$ne
     'w 1 0 6 1 g - - permutation' 'v 0 0 6 1 g - - signed' 'w 0 0 6 1 g - - orthogonal'
 refuse 'line 5: group "h0" allows permutation here and signed in line 4' "$nested allows" 'w 0 0 2 6 g - - permutation' \
     'v 0 0 2 6 g - - permutation' 'w 0 0 6 1 h0 g 0 signed' 'v 0 0 6 1 h0 g 0 permutation'
-refuse 'group "g": rotation requires 2 units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
+refuse 'group "g": rotation requires an even number of units (got 3)' "$nested allows" 'w 0 0 3 1 g - - rotation'
 refuse 'group "g" allows signed, but contains groups' "$nested allows" 'w 0 0 2 6 g - - signed' \
     'w 0 0 6 1 h0 g 0 orthogonal' 'w 0 6 6 1 h1 g 1 orthogonal'
 refuse 'line 5: group "h0"*another unit*line 4' "${within[@]:0:4}" 'v 0 6 6 1 h0 g 1'

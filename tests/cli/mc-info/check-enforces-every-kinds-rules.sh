@@ -76,7 +76,7 @@ bad("must be int32 (6)*got float32", "permutation-matrices", "version", GONE)
 bad("must be int32 (6)*got float32", "permutation-matrices", "groups", 0, "map", GONE)
 bad('group heads: "map" must be signed, rotation, orthogonal or centred', "permutation-matrices", "groups", 1, "map", "permutation")
 bad('"heads"*signed*contains groups', "permutation-matrices", "groups", 1, "map", "signed")
-bad('"mlp": rotation requires 2 units (got 5)', "permutation-matrices", "groups", 4, "map", "rotation")
+bad('"mlp": rotation requires an even number of units (got 5)', "permutation-matrices", "groups", 4, "map", "rotation")
 for name in "head1", "stream", "rotary", "mlp":
     bad('group "%s": the matrix is not' % name, "permutation-matrices", scaled(name, 1.001))
     bad('group "%s": the matrix is not' % name, "permutation-matrices", first(name, nan))
@@ -85,7 +85,7 @@ bad('group "rotary": the matrix is not rotation', "permutation-matrices", lambda
 bad('group "head0": the matrix is not signed', "permutation-matrices", "groups", 2, "map", "signed")
 bad('"allows" must be signed', "moments", "groups", 0, "allows", "permutation")
 bad('"allows" must be signed', "matrices", "groups", 0, "allows", 1)
-bad('rotation requires 2 units (got 3)', "moments", "groups", 0, "allows", "rotation")
+bad('rotation requires an even number of units (got 3)', "moments", "groups", 0, "allows", "rotation")
 
 bad('both*"graph"*"symmetry"', "weights", "symmetry", rows)
 for text in "# c\n" + rows, rows + "\n", rows[:-1], rows.replace("\n", "\r\n"), rows + "# c\n":

@@ -22,7 +22,9 @@ for k, v in m.items():
 assert np.abs(m["stream"].sum(1) - 1).max() < 1e-6 and np.linalg.det(m["rotary"]) > .99 and (np.abs(m["mlp"]).sum(1) == 1).all()
 assert (m["mlp"] == -1).any() and (p.tensors["heads"] == [1, 0]).all() and np.abs(m["stream"] - np.round(m["stream"])).max() > .1
 S, inner = m["stream"], np.kron(m["heads"], np.eye(4)) @ np.block([[m["head0"], np.zeros((4, 4))], [np.zeros((4, 4)), m["head1"]]])
-rotary = np.eye(5)
+pairs = m["rotary"].reshape(2, 2, 2, 2)
+assert not pairs[:, 0, :, 1].any() and not pairs[:, 1, :, 0].any() and np.linalg.det(pairs[:, 0, :, 0]) > .99
+rotary = np.eye(9)
 rotary[1:, 1:] = np.kron(m["rotary"], np.eye(2))
 for name, kind in ("a", "f4"), ("a16", "f2"), ("ab", "bf16"):
     x, y = mcz.read(name + ".mcz"), mcz.read("p%s.mcz" % name)
@@ -58,7 +60,7 @@ p = mcz.read("p.mcz")
 groups = [{k: v for k, v in g.items() if k != "map"} for g in p.meta["groups"]]
 tensors = {g["name"]: np.arange(g["size"], dtype="i4") for g in groups}
 mcz.write("identity.mcz", "permutation", {"groups": groups}, tensors)
-mcz.write("swap.mcz", "permutation", {"groups": groups}, {**tensors, "rotary": np.array([1, 0], "i4")})
+mcz.write("swap.mcz", "permutation", {"groups": groups}, {**tensors, "rotary": np.array([1, 0, 2, 3], "i4")})
 END
 mc-permute identity.mcz a.mcz | same_content - a.mcz
 mc-permute --compose identity.mcz p.mcz | same_content - p.mcz

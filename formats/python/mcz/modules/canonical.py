@@ -22,8 +22,7 @@ from ..symmetry.check import apart
 from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
 from ..symmetry.probe import Probe
-from .rotary import attentions
-from .rotary import balance as rotary_balance
+from ..symmetry.rotary import Attention, attentions, channels, pairs_of
 
 EXACT = 1e-9  # relative difference of outputs in float64
 
@@ -54,8 +53,7 @@ class Canonical:
             if {"invertible", "scaled"} & found.of(a)
         }
         rotary = list(attentions(found.programs[0]))
-        channels = {p for own in rotary for p in own.queries + own.keys}
-        probe = Probe(self.derivation, linear, found.gains, channels)
+        probe = Probe(self.derivation, linear, found.gains, rotary)
         for g in linear:
             if "invertible" in found.of(self.atoms[g]):
                 self._drop_biases(found.programs, probe, linear[g])
@@ -66,8 +64,8 @@ class Canonical:
                         self._write(r, centred(unfolded(self.state[r.tensor], r)))
         for g, rows in linear.items():
             self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
-        for own in rotary:
-            rotary_balance(own, probe, self.state)
+        for own, sums in zip(rotary, probe.products):
+            self._balance_pairs(own, pairs_of(sums))
 
     # ---- gains and biases of norms ---------------------------------------------------------------
 
@@ -248,6 +246,21 @@ class Canonical:
             for r, part in zip(own, torch.split(x, widths, 1)):
                 self._write(r, part)
 
+    def _balance_pairs(self, own: Attention, pairs: Sequence[tuple[int, int]]) -> None:
+        """Gives each frequency of rotary positions the same norm in queries and keys."""
+        k, q = (
+            torch.cat([channels(self.state[p], places) for p in names], 3).square().sum((1, 3))
+            for names, _, places in own.sides
+        )
+        t = torch.ones_like(k)
+        for i, j in pairs:
+            a, b = (s[:, i] + s[:, j] for s in (q, k))
+            t[:, i] = t[:, j] = torch.where((a > 0) & (b > 0), (a / b) ** 0.25, 1.0)
+        for (names, _, places), factor in zip(own.sides, (t, 1 / t)):
+            for p in names:
+                v = self.state[p]
+                v[places] *= factor.reshape(len(t), 1, -1, *[1] * (v.dim() - 1))
+
     def _write(self, r: Row, x: torch.Tensor) -> None:
         """Replaces the entries of a row's units."""
         target = self.state[r.tensor].movedim(r.axis, 0)
@@ -344,7 +357,7 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     - What writes a stream that only LayerNorms read is centred, and what reads the norms too.
     - Queries and keys, values and output get the same singular values: what was any invertible map
       of a head's channels is then an orthogonal one. So do other products without anything between.
-      With rotary positions, only the norms of each frequency become equal.
+      With rotary positions, the norms of each frequency become equal.
     - The hidden units of ReLU get the same norm on both sides.
 
     Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would

@@ -118,7 +118,10 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
                 np.array_equal(np.sort(p), np.arange(len(p))),
                 f'group "{g}": each unit must occur once',
             )
-            need(allows[g] != "rotation", f'group "{g}": only rotations are allowed')
+            need(
+                allows[g] != "rotation" or np.array_equal(p, np.arange(len(p))),
+                f'group "{g}": only rotations are allowed',
+            )
     expect_canonical(network)
     return maps
 

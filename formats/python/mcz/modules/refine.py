@@ -3,13 +3,14 @@
 
 A map of a group is M = Q M0, where M0 is what the moments gave and Q is learned:
 
-- orthogonal, rotation: Q = (I - S)^-1 (I + S) with S = Z - Z^T, Cayley's factor, from Z = 0.
+- orthogonal: Q = (I - S)^-1 (I + S) with S = Z - Z^T, Cayley's factor, from Z = 0.
 - centred: the same in the complement of the vector of ones.
 - permutation: the assignment of scores, which start at the moments. The gradient of the
   permutation matrix is taken for that of the scores (straight through).
 - signed: the same for the sizes of moments. A pair has the sign of its moment.
 
-Orders of units that contain groups and orders within units stay unchanged."""
+Orders of units that contain groups, orders within units, and the rotations of rotary positions stay
+unchanged."""
 
 from __future__ import annotations
 
@@ -129,7 +130,7 @@ class Learned:
         self.parts: dict[str, Rotation | Order] = {}
         for i, g in enumerate(groups):
             name, m = g["name"], start.tensors[g["name"]]
-            if is_matrix(m) and allows[name] != "signed":
+            if is_matrix(m) and allows[name] not in ("signed", "rotation"):
                 self.parts[name] = Rotation(m, allows[name], device)
             elif "within" not in g and i not in around:
                 self.parts[name] = Order(matrices.tensors[name], m, device)

@@ -32,11 +32,19 @@ def problem(m: NDArray[Any], allows: str) -> str:
         return "only permutations are allowed (mcz.torch.canonical makes more possible)"
     if allows == "signed" and not np.isin(wide, (-1, 0, 1)).all():
         return "only permutations with signs are allowed"
-    if allows == "rotation" and np.linalg.det(wide) < 0:
-        return "only rotations are allowed, without a reflection"
+    if allows == "rotation" and not is_rotation(wide):
+        return "only rotations of each pair of units i and i + n / 2 are allowed"
     if allows == "centred" and not np.abs(wide.sum(1) - 1).max() <= CLOSE:
         return "only matrices that fix the vector of ones are allowed"
     return ""
+
+
+def is_rotation(m: NDArray[Any]) -> bool:
+    """True for an orthogonal matrix that rotates each pair of units i and i + n / 2."""
+    i, j = np.arange(len(m)).reshape(2, -1)
+    rest = m.copy()
+    rest[np.r_[i, i, j, j], np.r_[i, j, i, j]] = 0
+    return not rest.any() and bool((m[i, i] * m[j, j] > m[i, j] * m[j, i]).all())
 
 
 def complement(n: int) -> torch.Tensor:
@@ -54,11 +62,16 @@ def random_map(n: int, allows: str, rng: np.random.Generator) -> NDArray[Any]:
     if allows == "signed":
         signed: NDArray[Any] = np.eye(n)[rng.permutation(n)] * rng.choice((-1.0, 1.0), n)
         return signed
+    if allows == "rotation":
+        i, j = np.arange(n).reshape(2, -1)
+        angle, rotation = rng.uniform(0, 2 * np.pi, n // 2), np.zeros((n, n))
+        rotation[i, i] = rotation[j, j] = np.cos(angle)
+        rotation[j, i] = np.sin(angle)
+        rotation[i, j] = -rotation[j, i]
+        return rotation
     size = n - (allows == "centred")
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     q *= np.sign(np.diag(r))
-    if allows == "rotation" and np.linalg.det(q) < 0:
-        q[0] *= -1
     if allows == "centred":
         b = complement(n).numpy()
         q = b @ q @ b.T + 1 / n

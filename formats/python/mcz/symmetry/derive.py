@@ -143,9 +143,7 @@ class Derivation:
         )
         self.rows = self._list_rows()
         self._drop_unseen()
-        order = {name: i for i, name in enumerate(self.run.state)}
-        self.rows.sort(key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
-        self.rows = nested(self.rows, self.shapes)
+        self.rows = self.arranged(self.rows)
         self.sizes: dict[str, int] = {r.group: r.count for r in self.rows}
         self.allows, self.reasons, gains = allowed(self.run, self.names, self.rows)
         still = signed(self.run, self.names, self.rows, self.allows, gains)
@@ -167,6 +165,12 @@ class Derivation:
         ]
         self.taps = observe.taps(self.run, self.names, self.sizes)
 
+    def arranged(self, rows: Iterable[Row]) -> list[Row]:
+        """The rows in the order of the tensors, with the groups around them."""
+        order = {name: i for i, name in enumerate(self.run.state)}
+        found = sorted(rows, key=lambda r: (order[r.tensor], r.axis, r.offset, -r.block))
+        return nested(found, self.shapes)
+
     def _unused(self) -> list[tuple[str, int, int, int, str]]:
         """The axes of tensors that no example uses, as in `fixed`."""
         run = self.run
@@ -186,14 +190,15 @@ class Derivation:
             if not self.run.state[tensor].numel():
                 continue
             for axis, parts, offset, count, block, atom, unit in rows_of(axes):
-                group = self._name(tensor, atom, unit)
+                group = self.name(tensor, atom, unit)
                 for name in self.aliases[tensor]:
                     found.append(Row(name, axis, offset, count, block, group, parts))
             for axis, e in enumerate(axes):
                 self.fixed += [(tensor, axis, *segment) for segment in _fixed(e)]
         return found
 
-    def _name(self, tensor: str, atom: Atom, unit: Unit) -> str:
+    def name(self, tensor: str, atom: Atom, unit: Unit) -> str:
+        """The name of the group of an atom in a unit, of which this tensor is the first."""
         key = atom, frozenset(unit.items())
         if key not in self.names:
             module = tensor.rpartition(".")[0] or tensor
@@ -244,15 +249,20 @@ class Derivation:
         shapes = form(batch)
         if shapes not in self._shapes:
             other = Derivation(self.net, [batch, *self.examples], "keep")
+            shown = {
+                g: own for g, own in self.taps.items() if any(t.entries is not None for t in own)
+            }
             need(
-                other.rows == self.rows
+                other.rows == [r for r in self.rows if r.allows != "rotation"]
                 and all(
-                    [t.node for t in own] == [t.node for t in other.taps[g]]
-                    for g, own in self.taps.items()
+                    [t.node for t in own] == [t.node for t in self.taps[g]]
+                    for g, own in other.taps.items()
+                    if g not in shown
                 ),
                 f"inputs {shapes} have other groups than the example's (give mcz.torch.groups an "
                 "example of this shape too)",
             )
+            other.taps.update(shown)
             self._shapes[shapes] = other
         return self._shapes[shapes]
 

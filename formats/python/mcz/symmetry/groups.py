@@ -3,11 +3,20 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+from torch import nn
 
 from ..files import Path
 from ..groups import Row, write
+from .axes import Atom
+from .calls import Program
 from .derive import UNUSED, Derivation
+from .observe import Tap
+from .probe import Probe
+from .rotary import Attention, attentions, blocks_of
 
 
 class Groups(Derivation):
@@ -29,6 +38,65 @@ class Groups(Derivation):
     difference  the largest relative difference of outputs when the check permuted random networks
 
     It refers to the network, whose graph it records again for other numbers of inputs."""
+
+    def __init__(
+        self, net: nn.Module, examples: Sequence[Any], unused: str = "refuse", progress: str = ""
+    ) -> None:
+        super().__init__(net, examples, unused, progress)
+        if set(self.allows.values()) - {"permutation"}:  # canonical
+            self._add_rotations()
+
+    def _add_rotations(self) -> None:
+        """Adds groups of the channels of a key head, and of the queries that read it, that rotary
+        positions turn."""
+        found = list(attentions(Program(self.run, 0)))
+        if not found:
+            return
+        probe = Probe(self, {}, self.constant, found)
+        # layers may be used more than once
+        layers = {(a.keys[0], int(a.k.min())): (a, s) for a, s in zip(found, probe.products)}
+        new: dict[str, tuple[Attention, int, list[int]]] = {}
+        for own, sums in layers.values():
+            blocks = blocks_of(own, sums)
+            for h, (u, block) in itertools.product(range(len(own.k)), enumerate(blocks)):
+                units = (len(own.k), h), (len(blocks), u)
+                unit: dict[Atom, int | None] = {Atom(n): i for n, i in units if n > 1}
+                new[self.name(own.keys[0], Atom(len(block)), unit)] = own, h, block
+        rows = [
+            Row(name, 0, start, len(block), 1, group, allows="rotation")
+            for group, (own, h, block) in new.items()
+            for tensors, _, places in own.sides
+            for start in places[h, :, block[0]].tolist()
+            for tensor in tensors
+            for name in self.aliases[tensor]
+        ]
+        self.rows = self.arranged([*self.rows, *rows])
+        nested = {r.group for r in self.rows if r.within}
+        for group, (own, h, block) in new.items():
+            self.sizes[group], self.allows[group] = len(block), "rotation"
+            self.reasons[group] = "rotary positions"
+            heads = slice(None) if group in nested else slice(h, h + 1)
+            self.taps[group] = [
+                Tap(node.name, 0, [], {}, entries=places[heads, :, block])
+                for _, node, places in own.sides
+            ]
+        for own, sums in layers.values():
+            self._show_queries(own, blocks_of(own, sums))
+        moving = {(r.tensor, 0, r.offset + i) for r in rows for i in range(r.count)}
+        self.fixed = [f for f in self.fixed if f[:3] not in moving]
+
+    def _show_queries(self, own: Attention, blocks: Sequence[Sequence[int]]) -> None:
+        """Shows the query heads of a key head by numbers that do not depend on its rotation."""
+        halves = zip(*((b[: len(b) // 2], b[len(b) // 2 :]) for b in blocks))
+        turned = [i for half in halves for b in half for i in b]
+        for r in [r for r in self.rows if blocks and (r.tensor, r.axis) == (own.queries[0], 0)]:
+            units = (own.q[..., 0] - r.offset) // r.block  # of each query head
+            for h in range(len(own.q)):
+                if r.group in self.taps and units[h].tolist() == list(range(r.count)):
+                    heads = slice(None) if r.within else slice(h, h + 1)
+                    entries = own.q[heads, :, turned]
+                    node = own.nodes[0].name
+                    self.taps[r.group] = [Tap(node, 0, [], {}, entries=entries, lengths=True)]
 
     def write(self, path: Path) -> None:
         """Writes a group file for `mc-convert --groups`.

@@ -24,7 +24,9 @@ class Tap:
     """A value in which a group's units are seen. index: its number among the outputs of its node.
     axes: its axes, in the unit given by `unit` of an unrolled atom, {atom: number}. around: the
     atom that it shows instead of the units within it, such as a router's experts instead of their
-    hidden units, which no value shows."""
+    hidden units, which no value shows. entries: instead of axes, the places of the units on the
+    last axis (units of the enclosing group, rows, units); the mean over rows is shown. lengths:
+    the rows are the units, each seen by the lengths of its pairs i and i + n / 2."""
 
     def __init__(
         self,
@@ -33,8 +35,11 @@ class Tap:
         axes: Sequence[Axis],
         unit: Mapping[Atom, int],
         around: Atom | None = None,
+        entries: torch.Tensor | None = None,
+        lengths: bool = False,
     ) -> None:
         self.node, self.index, self.axes, self.unit, self.around = node, index, axes, unit, around
+        self.entries, self.lengths = entries, lengths
 
     def __str__(self) -> str:
         return self.node
@@ -182,6 +187,16 @@ def units(x: torch.Tensor, tap: Tap, atom: Atom, unit: Mapping[Atom, int | None]
     x = x.permute(*others, *last).flatten(len(others)).double()
     foreign = [i for i, k in enumerate(others) if labels[k] is not None]
     return (x.mean(foreign) if foreign else x).reshape(-1, x.shape[-1])
+
+
+def channels(x: torch.Tensor, entries: torch.Tensor, lengths: bool) -> torch.Tensor:
+    """The activations x of a tap with entries, as units() returns them."""
+    own = x.double()[..., entries]
+    if lengths:
+        own = own.reshape(*own.shape[:-1], 2, -1).norm(dim=-2).flatten(-3, -2).mT
+    else:
+        own = own.mean(-2).flatten(-2)
+    return own.reshape(-1, own.shape[-1])
 
 
 def _split_axis(x: torch.Tensor, k: int, sizes: Sequence[int]) -> torch.Tensor:

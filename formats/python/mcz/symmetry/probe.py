@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of a network with random parameters. They show on which side of a product each row of
-a group is."""
+a group is, and which pairs of channels rotary positions turn."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
+from torch.export import ExportedProgram
 
 from ..groups import Row
 from . import capture
 from .allows import unfolded
 from .check import random_like, wide_example
 from .derive import Derivation
+from .rotary import Attention, products
 
 Rows = Mapping[str, Sequence[Row]]
 SMALL = 1e-9  # relative to the largest derivative
@@ -30,14 +32,19 @@ class _Runner(capture.Runner):
 
 
 class Probe:
-    """Derivatives of a random sum of a network's outputs, in float64, at random parameters.
+    """Derivatives of random sums of a network's outputs for each example, in float64, at random
+    parameters.
 
     gradients  {parameter: gradient} of the vectors, for one sum
-    channels   {parameter: [<entries, gradient> per entry of axis 0], for each sum}, of some
+    products   [products(), for each sum], for each attention
     state      the parameters: random numbers, but one number for each constant gain"""
 
     def __init__(
-        self, derivation: Derivation, groups: Rows, constant: set[str], channels: Iterable[str] = ()
+        self,
+        derivation: Derivation,
+        groups: Rows,
+        constant: set[str],
+        attentions: Sequence[Attention] = (),
     ) -> None:
         run = derivation.run
         self.state: dict[str, torch.Tensor] = {}
@@ -45,15 +52,17 @@ class Probe:
             x = random_like(t, i)
             self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
         self.state = {k: self.state[run.owners[k]] for k in self.state}
-        self.groups, self._run, self._example = groups, run, derivation.example
+        self.groups, self._run, self._attentions = groups, run, attentions
         self._parameters = dict(derivation.net.named_parameters())
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
         self.gradients: dict[str, torch.Tensor] = {}
-        self.channels: dict[str, list[torch.Tensor]] = {k: [] for k in channels}
-        if groups or self.channels:
-            self._differentiate(3 + max(map(len, groups.values()), default=0))
+        self.products: list[list[torch.Tensor]] = [[] for _ in attentions]
+        times = 3 + max(map(len, groups.values()), default=0)
+        for example, programs in zip(derivation.examples, run.programs):
+            if groups or attentions:
+                self._differentiate(programs[0], example, times)
 
-    def _differentiate(self, times: int) -> None:
+    def _differentiate(self, program: ExportedProgram, example: Any, times: int) -> None:
         own = {
             k: v
             for k, v in self.state.items()
@@ -61,10 +70,7 @@ class Probe:
         }
         for v in own.values():
             v.requires_grad_()
-        program = self._run.programs[0][0]
-        values = capture.inputs(
-            program, self.state, wide_example(self._example, 0), capture.SIZES[0]
-        )
+        values = capture.inputs(program, self.state, wide_example(example, 0), capture.SIZES[0])
         with torch.enable_grad():
             outputs = _Runner(program, double=True).run(*map(capture.doubled, values))
         out = [v for v in outputs if isinstance(v, torch.Tensor) and v.requires_grad]
@@ -84,8 +90,9 @@ class Probe:
                         for r in rows
                     ]
                 )
-            for k, sums in self.channels.items():
-                sums.append((own[k].detach() * gradient[k]).reshape(len(own[k]), -1).sum(1))
+            for a, sums in zip(self._attentions, self.products):
+                if gradient.keys() >= {*a.queries, *a.keys}:
+                    sums.append(products(a, own, gradient))
             self.gradients = self.gradients or {k: v for k, v in gradient.items() if v.dim() == 1}
         for v in own.values():
             v.requires_grad_(False)

@@ -14,7 +14,7 @@ from ..nn.inputs import arguments, call, form
 from ..nn.state import tensors_of
 from . import capture
 from .derive import Derivation
-from .observe import Tap, units
+from .observe import Tap, channels, units
 
 
 def _advice(example: Any, batch: Any) -> str:
@@ -90,8 +90,9 @@ class Recorder:
     def units(self, group: str, tap: Tap) -> torch.Tensor:
         """The activations (samples, units) of a group at a tap, of the last batch."""
         tap = self.now.taps[group][self.taps[group].index(tap)]
-        atom, unit = next(key for key, name in self.now.names.items() if name == group)
         value = self.values[tap.node]
-        return units(
-            value[tap.index] if isinstance(value, (tuple, list)) else value, tap, atom, dict(unit)
-        )
+        x = value[tap.index] if isinstance(value, (tuple, list)) else value
+        if tap.entries is not None:
+            return channels(x, tap.entries, tap.lengths)
+        atom, unit = next(key for key, name in self.now.names.items() if name == group)
+        return units(x, tap, atom, dict(unit))

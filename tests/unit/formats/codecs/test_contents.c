@@ -143,6 +143,8 @@ static const struct kind *kind_of(const char *name)
     "{\"version\": " version ", \"members\": " members ", \"groups\": [" GROUP1 "]}"
 #define MAPPED(kind)                                                                               \
     "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": 3, \"map\": \"" kind "\"}]}"
+#define TURNED                                                                                     \
+    "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": 4, \"map\": \"rotation\"}]}"
 #define JOINT_OK JOINT("2", "[" MEMBER1 ", " MEMBER2 "]")
 
 #define MATS(measure, at, size, dead_a, dead_b)                                                    \
@@ -336,7 +338,13 @@ static const struct {
     {"permutation", MAPPED("centred"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL,
      "not centred"},
     {"permutation", MAPPED("signed"), "g int32 3 = 0 1 2", NULL, "must be float32 (3,3)"},
-    {"permutation", MAPPED("rotation"), "g float32 3,3", NULL, "rotation requires 2 units"},
+    {"permutation", MAPPED("rotation"), "g float32 3,3", NULL,
+     "rotation requires an even number of units (got 3)"},
+    {"permutation", TURNED, "g float32 4,4 = .6 0 -.8 0 0 0 0 1 .8 0 .6 0 0 -1 0 0", NULL, NULL},
+    {"permutation", TURNED, /* a reflection of the second pair */
+     "g float32 4,4 = .6 0 -.8 0 0 0 0 1 .8 0 .6 0 0 1 0 0", NULL, "not rotation"},
+    {"permutation", TURNED, /* neighbours as pairs */
+     "g float32 4,4 = .6 -.8 0 0 .8 .6 0 0 0 0 1 0 0 0 0 1", NULL, "not rotation"},
 
     {"matrices", MATS("correlation", "post", "2", "[1]", "[0]"), "g float64 2,2 = 0 .5 0 0", NULL,
      NULL},

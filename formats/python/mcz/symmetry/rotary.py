@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rotary positions: they turn pairs of channels of queries and keys, one pair per frequency. Such a
+pair may be rotated in the keys of a head and in the queries that read it. It may also be scaled by
+t in the keys and by 1 / t in the queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+
+from .calls import MOVES, SAME, Call, Node, Program
+from .flow import PRODUCTS
+
+SMALL = 1e-7  # relative to the largest derivative
+COMPLEX = {"view_as_real", "view_as_complex"}
+
+
+class Attention(NamedTuple):
+    """The parameters of queries and keys, and the places of their channels on axis 0.
+
+    queries, keys  the weight and perhaps the bias of a layer
+    nodes          the outputs of both layers
+    q              the places of queries (key heads, query heads of each, channels)
+    k              those of keys (key heads, 1, channels)"""
+
+    queries: list[str]
+    keys: list[str]
+    nodes: tuple[Node, Node]
+    q: torch.Tensor
+    k: torch.Tensor
+
+    @property
+    def sides(self) -> tuple[tuple[list[str], Node, torch.Tensor], ...]:
+        """(parameters, output, places) of keys and of queries."""
+        return (self.keys, self.nodes[1], self.k), (self.queries, self.nodes[0], self.q)
+
+
+def attentions(program: Program) -> Iterator[Attention]:
+    """The attentions whose queries and keys each come from one linear layer."""
+    for call in program.calls:
+        if call.name == "scaled_dot_product_attention":
+            nodes = call.args["query"], call.args["key"]
+        elif call.name in ("matmul", "bmm") and not set(call.nodes) & program.constants:
+            nodes = call.nodes[0], call.nodes[-1]
+        else:
+            continue
+        q, k = (_source(program, n) for n in nodes)
+        if q and k:
+            keys = k[1] if call.name == "scaled_dot_product_attention" else k[1].mT
+            heads = _heads(q[1][..., 0, :], keys[..., 0, :])
+            queries, names = (_parameters(program, own[0]) for own in (q, k))
+            if heads and queries and names and (queries != names or not torch.isin(*heads).any()):
+                yield Attention(queries, names, (q[0].node, k[0].node), *heads)
+
+
+def _layer(program: Program, node: Node) -> tuple[Call, set[Node]] | None:
+    """The only layer that a value comes from, and the operations between, or None."""
+    found: list[Call] = []
+    todo, seen = [node], {node}
+    while todo:
+        n = todo.pop()
+        call = program.of.get(n)
+        if call is not None and call.name in PRODUCTS:
+            found.append(call)
+            continue
+        new = [m for m in n.all_input_nodes if m not in seen and m not in program.constants]
+        todo += new
+        seen.update(new)
+    return (found[0], seen) if len(found) == 1 and found[0].name == "linear" else None
+
+
+def _parameters(program: Program, layer: Call) -> list[str]:
+    """The weight and bias of a linear layer, with its outputs on axis 0, or []."""
+    nodes = [layer.args[k] for k in ("weight", "bias") if layer.args.get(k) is not None]
+    own = [program.parameter(n) for n in nodes]
+    return [p[0] for p in own if p] if all(p and p[1] == 0 for p in own) else []
+
+
+def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
+    """The only layer that a value comes from, and the place on the last axis of its output that
+    each number of the value comes from; of a sum, that of its first operand. None if an operation
+    does not keep them apart."""
+    found = _layer(program, node)
+    if found is None:
+        return None
+    layer, between = found
+    size = layer.node.meta["val"].shape
+    places: dict[Node, Any] = {layer.node: torch.arange(size[-1]).double().repeat(*size[:-1], 1)}
+    for n in program.nodes:
+        own = [places[m] for m in n.all_input_nodes if m in places] if n in between else []
+        if not own or n in places:
+            continue
+        call, value = program.of.get(n), n.meta["val"]
+        if call is None or (call.name in MOVES - SAME | COMPLEX):
+            if len(own) < len(n.all_input_nodes):
+                return None
+            args, kwargs = torch.fx.node.map_arg((n.args, n.kwargs), places.__getitem__)
+            own[0] = n.target(*args, **kwargs)
+            # other operations than these may have made it contiguous for a view
+            places[n] = own[0].contiguous() if isinstance(own[0], torch.Tensor) else own[0]
+        elif own[0].shape == getattr(value, "shape", None):
+            places[n] = own[0]
+        else:
+            return None
+    return (layer, places[node]) if places[node].dim() > 1 else None
+
+
+def _heads(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The places of the queries and keys of each key head, from those of a token. Several query
+    heads may read a key head."""
+    if q.dim() > 2 and k.dim() == q.dim() and q.shape[-2] % k.shape[-2] == 0:
+        k = k.repeat_interleave(q.shape[-2] // k.shape[-2], -2)
+    if q.shape != k.shape:
+        return None
+    found: dict[tuple[int, ...], dict[tuple[int, ...], None]] = {}
+    for a, b in zip(*(v.long().flatten(0, -2).tolist() for v in (q, k))):
+        found.setdefault(tuple(b), {})[tuple(a)] = None
+    keys = sorted(found)
+    if len({len(v) for v in found.values()}) != 1:
+        return None
+    return torch.tensor([list(found[b]) for b in keys]), torch.tensor(keys)[:, None]
+
+
+def channels(x: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
+    """The entries of a parameter's channels: (*places.shape, others)."""
+    return x[places].reshape(*places.shape, -1)
+
+
+def products(
+    own: Attention, state: Mapping[str, torch.Tensor], gradient: Mapping[str, torch.Tensor]
+) -> torch.Tensor:
+    """D (key heads, channels, channels) of a sum of outputs: trace(X D) is its derivative by s if
+    keys k become (1 + s X) k and queries q become (1 + s X)^-T q. It is 0 if X generates a
+    symmetry. Relative to the largest derivative by keys alone."""
+    sums = []
+    for names, _, places in own.sides:
+        w, g = (
+            torch.cat([channels(t[p].detach(), places) for p in names], 3)
+            for t in (state, gradient)
+        )
+        sums.append((w @ g.mT).sum(1))
+    return (sums[0] - sums[1].mT) / sums[0].abs().max()
+
+
+def pairs_of(sums: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
+    """The pairs of channels that may be scaled and rotated in all heads, from products() of several
+    sums: halves of the channels that may not be scaled one by one, or neighbours."""
+    if not sums:
+        return []
+    d = torch.cat(list(sums))
+    turned = [i for i in range(d.shape[1]) if d[:, i, i].abs().max() > SMALL]
+    n = len(turned) // 2
+    for own in (list(zip(turned[:n], turned[n:])), list(zip(turned[::2], turned[1::2]))):
+        if n and len(turned) == 2 * n and _may_turn(d, own):
+            return own
+    return []
+
+
+def blocks_of(own: Attention, sums: Sequence[torch.Tensor]) -> list[list[int]]:
+    """The channels of a head whose pairs may be rotated, each block in one piece and with its pairs
+    i and i + n / 2: one block, or if pairs are neighbours, one per pair."""
+    pairs = pairs_of(sums)
+    for blocks in ([[i for half in zip(*pairs) for i in half]], [list(p) for p in pairs]):
+        steps = [places[..., b].diff() for b in blocks for _, _, places in own.sides]
+        if pairs and all(bool((v == 1).all()) for v in steps):
+            return blocks
+    return []
+
+
+def _may_turn(d: torch.Tensor, own: Sequence[tuple[int, int]]) -> bool:
+    i, j = torch.tensor(own).T
+    scaled, rotated = d[:, i, i] + d[:, j, j], d[:, i, j] - d[:, j, i]
+    return bool((scaled.abs() <= SMALL).all() and (rotated.abs() <= SMALL).all())
