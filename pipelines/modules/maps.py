@@ -42,7 +42,7 @@ class First:
 def loaders(o):
     """Batches for moments, for learning, and for the test."""
     draws = torch.Generator().manual_seed(1)
-    if o.net == "gpt2":
+    if o.net in networks.LANGUAGE:
         text = First(stages.Text(16, draws=draws), STEPS)
         return First(stages.Text(50), 4), text, stages.Text(50, test=True)
     images = stages.Images(o.data[0], 128, draws=draws, augment=True)
@@ -114,7 +114,7 @@ def main():
     commands = parser.add_subparsers(dest="command", required=True)
     command = commands.add_parser("line")
     command.add_argument("networks", nargs=2, metavar="NETWORK.mcz")
-    command.add_argument("--net", choices=["vit", "gpt2"], default="vit")
+    command.add_argument("--net", choices=["vit", *networks.LANGUAGE], default="vit")
     command.add_argument("--data", nargs=2, metavar="FILE.mcz")
     command.add_argument("--pair", default="1-2")
     command.add_argument("-o", "--output", required=True)
@@ -122,6 +122,8 @@ def main():
     command.add_argument("tables", nargs="+", metavar="FILE.tsv")
     command.add_argument("-o", "--output", required=True)
     o = parser.parse_args()
+    if o.command == "line" and not o.data and o.net not in networks.LANGUAGE:
+        parser.error("--data is required for networks of images")
     torch.set_num_threads(1)
     (line if o.command == "line" else table)(o)
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Networks that graphs cannot express: a small vision transformer and a ConvNeXt with GroupNorm, which map images
-(N,3,32,32) to logits (N,10), and a GPT-2, which maps bytes (N,T) to the logits (N,256,T) of the next ones."""
+(N,3,32,32) to logits (N,10), and a GPT-2 and a LLaMA, which map bytes (N,T) to the logits (N,256,T) of the next ones."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -69,18 +69,32 @@ class ConvNeXt(nn.Module):
         return self.head(self.norm(self.layers(x)).mean((2, 3)))
 
 
-class GPT2(nn.Module):
-    """That of Hugging Face, for at most 128 bytes. Requires transformers."""
+class Language(nn.Module):
+    """A language model of Hugging Face, for at most 128 bytes. Requires transformers."""
 
-    def __init__(self, width=64, depth=4, heads=4):
+    def __init__(self, model, **settings):
         super().__init__()
-        from transformers import GPT2Config, GPT2LMHeadModel
-        self.lm = GPT2LMHeadModel(GPT2Config(
-            vocab_size=256, n_positions=128, n_embd=width, n_layer=depth, n_head=heads, embd_pdrop=0., resid_pdrop=0.,
-            attn_pdrop=0., bos_token_id=None, eos_token_id=None))
+        config = getattr(transformers(), model + "Config")(
+            vocab_size=256, bos_token_id=None, eos_token_id=None, use_cache=False, **settings)
+        self.lm = transformers().AutoModelForCausalLM.from_config(config)
 
     def forward(self, x):
-        return self.lm(x, use_cache=False).logits.transpose(1, 2)
+        return self.lm(x).logits.transpose(1, 2)
 
 
-NETWORKS = {"vit": ViT, "convnext": ConvNeXt, "gpt2": GPT2}
+def transformers():
+    import transformers  # only language models need it
+    return transformers
+
+
+def gpt2():
+    return Language("GPT2", n_positions=128, n_embd=64, n_layer=4, n_head=4, embd_pdrop=0., resid_pdrop=0., attn_pdrop=0.)
+
+
+def llama():
+    return Language("Llama", max_position_embeddings=128, hidden_size=64, intermediate_size=176, num_hidden_layers=4,
+                    num_attention_heads=4, num_key_value_heads=2)
+
+
+NETWORKS = {"vit": ViT, "convnext": ConvNeXt, "gpt2": gpt2, "llama": llama}
+LANGUAGE = "gpt2", "llama"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Stages of connect.mk that compute networks without a graph (networks.py) with PyTorch: train, acts, curve and eval,
-instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. `train --net gpt2` needs no
---data. Requires PyTorch 2.4."""
+instead of mc-train, mc-acts, mc-bezier and mc-eval. docs/guides/any-module.md has a command. `train --net gpt2` and llama need
+no --data. Requires PyTorch 2.4."""
 import argparse
 import json
 import os
@@ -71,7 +71,7 @@ class Text:
 def batches(o):
     """Those that train a network."""
     draws = torch.Generator().manual_seed(o.seed)
-    return Text(o.batch, draws=draws) if o.net == "gpt2" else Images(o.data[0], o.batch, draws=draws, augment=True)
+    return Text(o.batch, draws=draws) if o.net in networks.LANGUAGE else Images(o.data[0], o.batch, draws=draws, augment=True)
 
 
 def network(o, path=None):
@@ -80,7 +80,7 @@ def network(o, path=None):
 
 
 def groups(net):
-    x = torch.zeros(2, 128, dtype=torch.long) if isinstance(net, networks.GPT2) else torch.zeros(2, 3, 32, 32)
+    x = torch.zeros(2, 128, dtype=torch.long) if isinstance(net, networks.Language) else torch.zeros(2, 3, 32, 32)
     return mcz.torch.groups(net, x.to(next(net.parameters()).device))
 
 
@@ -155,6 +155,8 @@ def main():
     p.add_argument("--resume", action="store_true")
     p.add_argument("-o", "--output", required=True)
     o = p.parse_intermixed_args()
+    if not o.data and (o.stage != "train" or o.net not in networks.LANGUAGE):
+        p.error("--data is required, except to train gpt2 and llama")
     o.device = ("cuda" if torch.cuda.is_available() else "cpu") if o.device in (None, "auto") else o.device
     torch.set_num_threads(o.threads)
     {"train": train, "acts": acts, "curve": curve, "eval": evaluate}[o.stage](o)

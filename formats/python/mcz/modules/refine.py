@@ -101,7 +101,8 @@ class Order:
         self.z, self.hard = own.to(device).requires_grad_(), start
 
     def map(self) -> torch.Tensor:
-        """The permutation matrix, with the gradient of the scores."""
+        """The permutation matrix, with the gradient of the scores. Its zeros have signs too, which
+        unsigned() reads."""
         hard = torch.zeros_like(self.z)
         places = torch.as_tensor(self.hard, dtype=torch.long, device=hard.device)
         m = hard.scatter_(1, places[:, None], 1.0) + self.z - self.z.detach()
@@ -169,6 +170,7 @@ def refine(
     moments: the matrices that they follow from. On the device of a."""
     start, matrices = (read_stream(io.BytesIO(v)) for v in (maps, moments))
     learned = Learned(start, matrices, a)
+    need(learned.parts, "no group has maps that can be learned")
     device = next(iter(a.tensors.values())).device
     state, first = b.tensors, owners(b.tensors)
     axes = axes_of(state, b.rows)

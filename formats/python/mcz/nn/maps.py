@@ -19,7 +19,8 @@ def is_matrix(m: Any) -> bool:
 
 
 def unsigned(m: Any) -> Any:
-    """|M|. A learned order has gradients at its zeros too, of which -0 has the sign of -1."""
+    """|M|. The zeros of a learned order (refine.Order.map) have gradients too, so they keep their
+    signs: -0 is a zero with the sign -1."""
     return m * (m.detach().signbit() * -2 + 1) if isinstance(m, torch.Tensor) else abs(m)
 
 

@@ -248,21 +248,16 @@ class Derivation:
         has other groups there."""
         shapes = form(batch)
         if shapes not in self._shapes:
-            other = Derivation(self.net, [batch, *self.examples], "keep")
-            shown = {
-                g: own for g, own in self.taps.items() if any(t.entries is not None for t in own)
-            }
+            other = type(self)(self.net, [batch, *self.examples], "keep")
             need(
-                other.rows == [r for r in self.rows if r.allows != "rotation"]
+                other.rows == self.rows
                 and all(
-                    [t.node for t in own] == [t.node for t in self.taps[g]]
-                    for g, own in other.taps.items()
-                    if g not in shown
+                    [t.node for t in own] == [t.node for t in other.taps[g]]
+                    for g, own in self.taps.items()
                 ),
                 f"inputs {shapes} have other groups than the example's (give mcz.torch.groups an "
                 "example of this shape too)",
             )
-            other.taps.update(shown)
             self._shapes[shapes] = other
         return self._shapes[shapes]
 

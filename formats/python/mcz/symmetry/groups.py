@@ -52,16 +52,10 @@ class Groups(Derivation):
         found = list(attentions(Program(self.run, 0)))
         if not found:
             return
-        probe = Probe(self, {}, self.constant, found)
+        sums = Probe(self, {}, self.constant, found).products
         # layers may be used more than once
-        layers = {(a.keys[0], int(a.k.min())): (a, s) for a, s in zip(found, probe.products)}
-        new: dict[str, tuple[Attention, int, list[int]]] = {}
-        for own, sums in layers.values():
-            blocks = blocks_of(own, sums)
-            for h, (u, block) in itertools.product(range(len(own.k)), enumerate(blocks)):
-                units = (len(own.k), h), (len(blocks), u)
-                unit: dict[Atom, int | None] = {Atom(n): i for n, i in units if n > 1}
-                new[self.name(own.keys[0], Atom(len(block)), unit)] = own, h, block
+        layers = {(a.keys[0], int(a.k.min())): (a, blocks_of(a, s)) for a, s in zip(found, sums)}
+        new = {name: place for own in layers.values() for name, place in self._named(*own)}
         rows = [
             Row(name, 0, start, len(block), 1, group, allows="rotation")
             for group, (own, h, block) in new.items()
@@ -80,10 +74,23 @@ class Groups(Derivation):
                 Tap(node.name, 0, [], {}, entries=places[heads, :, block])
                 for _, node, places in own.sides
             ]
-        for own, sums in layers.values():
-            self._show_queries(own, blocks_of(own, sums))
-        moving = {(r.tensor, 0, r.offset + i) for r in rows for i in range(r.count)}
-        self.fixed = [f for f in self.fixed if f[:3] not in moving]
+        for own, blocks in layers.values():
+            self._show_queries(own, blocks)
+        moving = {(r.tensor, r.offset + i) for r in rows for i in range(r.count)}
+        self.fixed = [
+            f
+            for f in self.fixed
+            if f[1] or not moving.issuperset((f[0], f[2] + i) for i in range(f[3]))
+        ]
+
+    def _named(
+        self, own: Attention, blocks: Sequence[list[int]]
+    ) -> Iterator[tuple[str, tuple[Attention, int, list[int]]]]:
+        """Yields a name for each block of channels in each key head, and where it is."""
+        for h, (u, block) in itertools.product(range(len(own.k)), enumerate(blocks)):
+            units = (len(own.k), h), (len(blocks), u)
+            unit: dict[Atom, int | None] = {Atom(n): i for n, i in units if n > 1}
+            yield self.name(own.keys[0], Atom(len(block)), unit), (own, h, block)
 
     def _show_queries(self, own: Attention, blocks: Sequence[Sequence[int]]) -> None:
         """Shows the query heads of a key head by numbers that do not depend on its rotation."""

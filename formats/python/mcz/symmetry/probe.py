@@ -63,10 +63,12 @@ class Probe:
                 self._differentiate(programs[0], example, times)
 
     def _differentiate(self, program: ExportedProgram, example: Any, times: int) -> None:
+        pairs = {p for a in self._attentions for p in (*a.queries, *a.keys)}
         own = {
             k: v
             for k, v in self.state.items()
             if k in self._parameters and v.is_floating_point() and self._run.owners[k] == k
+            if self.groups or k in pairs
         }
         for v in own.values():
             v.requires_grad_()

@@ -13,7 +13,7 @@ import torch
 from .calls import MOVES, SAME, Call, Node, Program
 from .flow import PRODUCTS
 
-SMALL = 1e-7  # relative to the largest derivative
+SMALL = 1e-11  # relative to the largest derivative: the lowest frequencies have 1e-8
 COMPLEX = {"view_as_real", "view_as_complex"}
 
 
@@ -38,7 +38,8 @@ class Attention(NamedTuple):
 
 
 def attentions(program: Program) -> Iterator[Attention]:
-    """The attentions whose queries and keys each come from one linear layer."""
+    """The attentions whose queries and keys each come from one linear layer, and on the way meet
+    other numbers, as cosines and sines of positions."""
     for call in program.calls:
         if call.name == "scaled_dot_product_attention":
             nodes = call.args["query"], call.args["key"]
@@ -80,12 +81,14 @@ def _parameters(program: Program, layer: Call) -> list[str]:
 
 def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
     """The only layer that a value comes from, and the place on the last axis of its output that
-    each number of the value comes from; of a sum, that of its first operand. None if an operation
-    does not keep them apart."""
+    each number of the value comes from; of a sum, that of the operand whose places come first. None
+    if an operation does not keep them apart, or if all only move numbers."""
     found = _layer(program, node)
     if found is None:
         return None
     layer, between = found
+    if all(len(n.all_input_nodes) == 1 for n in between - {layer.node}):
+        return None
     size = layer.node.meta["val"].shape
     places: dict[Node, Any] = {layer.node: torch.arange(size[-1]).double().repeat(*size[:-1], 1)}
     for n in program.nodes:
@@ -101,7 +104,7 @@ def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
             # other operations than these may have made it contiguous for a view
             places[n] = own[0].contiguous() if isinstance(own[0], torch.Tensor) else own[0]
         elif own[0].shape == getattr(value, "shape", None):
-            places[n] = own[0]
+            places[n] = min(own, key=lambda v: v.flatten(0, -2)[0].tolist())
         else:
             return None
     return (layer, places[node]) if places[node].dim() > 1 else None
