@@ -232,7 +232,8 @@ static int by_group_name(const void *name, const void *row)
     return strcmp(name, (*(const struct mc_row *const *)row)->name);
 }
 
-/* Return 1 if two rows of a group may allow this: the same, or one of them signs, the other none. */
+/* Return 1 if two rows of a group fit in `allows`: both have the same, or one has signed and the
+ * other permutation. */
 static int fits_allows(const struct mc_row *x, const struct mc_row *y)
 {
     return x->allows == y->allows || (x->unit == MC_NO_GROUP && x->allows <= MC_ALLOWS_SIGNED &&

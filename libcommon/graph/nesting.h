@@ -79,8 +79,8 @@ struct mc_nesting {
     size_t *slot;          /* (n_groups) slot of a nested group; else 0 */
 };
 /* MC_EINPUT names a group that is nested in itself, differs between units, is a rotation of an odd
- * number of units, or contains groups and allows more than permutations. After an error there is nothing to
- * release. */
+ * number of units, or contains groups and allows more than permutations. After an error there is
+ * nothing to release. */
 MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups,
                                   size_t n_groups, struct mc_error *err);
 void mc_nesting_release(struct mc_nesting *n);

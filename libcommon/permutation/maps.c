@@ -55,7 +55,7 @@ static int keeps_ones(size_t K, const float *m)
     return 1;
 }
 
-/* m is orthogonal. */
+/* m must be orthogonal: the test of the determinant relies on it. */
 static int rotates_pairs(size_t K, const float *m)
 {
     const size_t half = K / 2;

@@ -118,6 +118,7 @@ struct search {
     struct mc_perm *out;
     struct mc_assignment *info;
     struct mc_procrustes *found;
+    size_t slot;
 };
 
 /* Solve group g for a matrix. Set its map, or only return the value. */
@@ -147,8 +148,25 @@ static int solve_group(const struct search *s, size_t g, const double *c, int se
     return rc;
 }
 
-/* Solve the groups in unit u for the pair of places h and u, and add their values; or what they gain
- * over the identity, if the group has values. */
+/* trace(M^T C) for the map M of group g. */
+static int current_value(const struct search *s, size_t g, const double *c, double *value,
+                         struct mc_error *err)
+{
+    const size_t K = s->nesting->groups[g].size;
+    double *m = NULL;
+    int rc = mc_new(&m, K * K, err);
+
+    *value = 0;
+    if (!rc)
+        mc_perm_matrix(s->out, g, m);
+    for (size_t i = 0; i < K * K && !rc; i++)
+        *value += m[i] * c[i];
+    free(m);
+    return rc;
+}
+
+/* Solve the groups in unit u for the pair of places h and u, and add their values; or what they
+ * gain over their current maps, if the group has values. */
 static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int set, double *value,
                       struct mc_error *err)
 {
@@ -158,15 +176,19 @@ static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int 
         const size_t first = mc_nesting_child(s->nesting, g, 0, slot);
         const size_t K = s->nesting->groups[first].size;
         const size_t n = K * s->nesting->groups[g].size;
-        double *c = NULL, part = 0;
+        const size_t inner = mc_nesting_child(s->nesting, g, u, slot);
+        double *c = NULL, old = 0, part = 0;
+        if (s->slot != MC_ALL_SLOTS && slot != s->slot)
+            continue;
         if ((rc = mc_new(&c, K * K, err)))
             return rc;
         for (size_t i = 0; i < K; i++)
             memcpy(c + i * K, s->value[first] + (h * K + i) * n + u * K, K * sizeof *c);
-        rc = solve_group(s, mc_nesting_child(s->nesting, g, u, slot), c, set, &part, err);
-        for (size_t i = 0; i < K && s->value[g]; i++)
-            part -= c[i * K + i];
-        *value += part;
+        if (s->value[g])
+            rc = current_value(s, inner, c, &old, err);
+        if (!rc)
+            rc = solve_group(s, inner, c, set, &part, err);
+        *value += part - old;
         free(c);
     }
     return rc;
@@ -191,10 +213,10 @@ static int solve_units(const struct search *s, size_t g, struct mc_error *err)
 
 int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                         struct mc_procrustes *found, const struct mc_nesting *nesting,
-                        const double *const *value, const double *plain, size_t g,
+                        const double *const *value, const double *plain, size_t g, size_t slot,
                         struct mc_error *err)
 {
-    const struct search s = {value, plain, nesting, out, info, found};
+    const struct search s = {value, plain, nesting, out, info, found, slot};
     double sum;
     int rc =
         nesting->slots[g] ? solve_units(&s, g, err) : solve_group(&s, g, value[g], 1, &sum, err);
@@ -218,7 +240,8 @@ int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_pro
     for (size_t g = 0; g < n; g++) {
         struct mc_error local_err = {0};
         if (!mc_group_is_nested(&nesting->groups[g]) &&
-            mc_procrustes_group(out, info, found, nesting, value, NULL, g, &local_err)) {
+            mc_procrustes_group(out, info, found, nesting, value, NULL, g, MC_ALL_SLOTS,
+                                &local_err)) {
 #pragma omp critical
             if (g < failed) {
                 failed = g;

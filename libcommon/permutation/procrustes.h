@@ -8,6 +8,8 @@
 #include "libcommon/assign/assign.h"
 #include "libcommon/permutation/permutation.h"
 
+#define MC_ALL_SLOTS SIZE_MAX
+
 /* The result of a group. */
 struct mc_procrustes {
     double value;  /* trace(M^T C), maximal among the maps of the kind */
@@ -16,20 +18,21 @@ struct mc_procrustes {
 
 /* Find the map M of a group that is not nested, and of the groups in its units: the map that
  * maximises trace(M^T C) for its matrix C. It is an assignment; for signs an assignment of |C|; a
- * polar factor, for `centred` in the complement of the ones; or for each pair a rotation in closed form. If groups
- * are nested in units, the value of a pair of units is the sum of the best values inside. The units
- * are assigned by these values, then the inner maps are those of the matched pairs. So both levels
- * together are optimal.
+ * polar factor, for `centred` in the complement of the ones; or for each pair a rotation in closed
+ * form. If groups are nested in units, the value of a pair of units is the sum of the best values
+ * inside. The units are assigned by these values, then the inner maps are those of the matched
+ * pairs. If slots share no rows, both levels together are optimal; else only with one slot.
  *
- * value: (n_groups) matrices over the taps of each group that has any, finite. A group that contains
- * groups may have one: the values of pairs whose inner maps are the identity. plain: NULL; for a
- * group with signs perhaps (K,K) values, which pairs add whatever their sign. out: maps of these
- * groups, which are replaced. info: (n_groups) of assignments; `kept` for matrices. found:
- * (n_groups). MC_EINPUT: a sum is not finite. */
+ * value: (n_groups) matrices over the taps of each group that has any, finite. A group that
+ * contains groups may have one: the values of pairs whose units have their maps in `out`. plain:
+ * NULL, or (K,K) values that do not depend on signs (a group with signs only). slot: solve only the
+ * groups in this slot of the units, or MC_ALL_SLOTS. out: maps of these groups, which are replaced.
+ * info: (n_groups) of assignments; `kept` for matrices. found: (n_groups). MC_EINPUT: a sum is not
+ * finite. */
 MC_USE_RESULT int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                                       struct mc_procrustes *found, const struct mc_nesting *nesting,
                                       const double *const *value, const double *plain, size_t group,
-                                      struct mc_error *err);
+                                      size_t slot, struct mc_error *err);
 /* The same for all groups; out: the identity. threads: number of groups in parallel, 0 for all
  * cores. An error is that of the first failing group. */
 MC_USE_RESULT int mc_procrustes(struct mc_perm *out, struct mc_assignment *info,

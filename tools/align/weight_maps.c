@@ -29,14 +29,16 @@ struct search {
     double *plain;       /* (K,K) of the current group's uses without signs, or NULL */
     unsigned char *matched; /* (n_groups) in the forward sweep; NULL in other sweeps */
     size_t widest, largest;
+    int one_slot; /* only tensors with one slot of the current group count */
+    double least; /* a smaller rise of the objective ends the search */
 };
 
 /* ---- products -------------------------------------------------------------------------------- */
 
 #define NONE SIZE_MAX
 
-/* Set y to b's tensor after all maps except those of group `without` and of the groups in its
- * units. slot: only those in this slot are left out, or NONE. without: n_groups for all maps. */
+/* Set y to b's tensor after all maps except those of group `without` and of the groups in this slot
+ * of its units. slot: may be NONE. without: n_groups for all maps. */
 static int map_tensor(struct search *m, size_t tensor, size_t without, size_t slot,
                       struct mc_error *err)
 {
@@ -46,9 +48,8 @@ static int map_tensor(struct search *m, size_t tensor, size_t without, size_t sl
     for (size_t k = 0; k < param->count; k++)
         m->wide[k] = (double)m->b[param->offset + k];
     for (size_t i = m->first[tensor]; i < m->first[tensor + 1] && !rc; i++)
-        if (!mc_in_group(m->s, without, m->uses[i].group) ||
-            (slot != NONE && m->uses[i].group != without &&
-             m->nesting.slot[m->uses[i].group] != slot))
+        if (m->uses[i].group != without && !(mc_in_group(m->s, without, m->uses[i].group) &&
+                                             m->nesting.slot[m->uses[i].group] == slot))
             rc = mc_perm_apply_use(m->p, &m->uses[i], param->offset, sizeof *m->wide, m->wide,
                                    &m->memory, err);
     for (size_t k = 0; k < param->count; k++)
@@ -105,6 +106,22 @@ static int is_ready(const struct search *m, size_t tensor, size_t group)
     return ready;
 }
 
+/* Return 1 if all groups in the group's units that have a use in the tensor are in one slot. */
+static int has_one_slot(const struct search *m, size_t tensor, size_t group)
+{
+    size_t slot = NONE;
+    int one = 1;
+
+    for (size_t i = m->first[tensor]; i < m->first[tensor + 1]; i++) {
+        const size_t g = m->uses[i].group;
+        if (g == group || !mc_in_group(m->s, group, g))
+            continue;
+        one &= slot == NONE || slot == m->nesting.slot[g];
+        slot = m->nesting.slot[g];
+    }
+    return one;
+}
+
 /* Return 1 if the group, or one in its units, has a use in the tensor, and that is ready if it must
  * be. */
 static int counts(const struct search *m, size_t tensor, size_t group, int must_be_ready)
@@ -114,7 +131,8 @@ static int counts(const struct search *m, size_t tensor, size_t group, int must_
     while (i < m->first[tensor + 1] && !mc_in_group(m->s, group, m->uses[i].group))
         i++;
     return i < m->first[tensor + 1] && !mc_is_statistic(&m->g->params[tensor]) &&
-           (!must_be_ready || is_ready(m, tensor, group));
+           (!must_be_ready || is_ready(m, tensor, group)) &&
+           (!m->one_slot || has_one_slot(m, tensor, group));
 }
 
 /* Return 1 if a tensor of the group is ready. */
@@ -128,7 +146,7 @@ static int has_ready(const struct search *m, size_t group)
 }
 
 /* Groups of other slots may act on the same entries, as the query heads of a key head and their
- * rotation do. They have the maps of the last sweep. */
+ * rotation do. They have their current maps. */
 static int add_slot(struct search *m, size_t group, size_t tensor, size_t slot,
                     struct mc_error *err)
 {
@@ -146,7 +164,9 @@ static int add_slot(struct search *m, size_t group, size_t tensor, size_t slot,
     return rc;
 }
 
-static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_error *err)
+/* Add the products of the group, and of the groups in this slot of its units or MC_ALL_SLOTS. */
+static int add_tensor(struct search *m, size_t group, size_t slot, size_t tensor,
+                      struct mc_error *err)
 {
     const size_t offset = m->g->params[tensor].offset;
     int rc = map_tensor(m, tensor, group, NONE, err);
@@ -159,15 +179,17 @@ static int add_tensor(struct search *m, size_t group, size_t tensor, struct mc_e
                                 m->plain && m->uses[i].use->no_signs ? m->plain : m->value[group],
                                 NULL, err);
     }
-    for (size_t slot = 0; slot < m->nesting.slots[group] && !rc; slot++)
-        rc = add_slot(m, group, tensor, slot, err);
+    for (size_t k = 0; k < m->nesting.slots[group] && !rc; k++)
+        if (slot == MC_ALL_SLOTS || slot == k)
+            rc = add_slot(m, group, tensor, k, err);
     return rc;
 }
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static int step(struct search *m, size_t group, struct mc_assignment *info,
-                struct mc_procrustes *found, struct mc_error *err)
+/* Solve the group, and the groups in this slot of its units or MC_ALL_SLOTS. */
+static int solve(struct search *m, size_t group, size_t slot, struct mc_assignment *info,
+                 struct mc_procrustes *found, struct mc_error *err)
 {
     const size_t n = m->s->n_groups;
     const size_t K = m->s->groups[group].size;
@@ -183,16 +205,100 @@ static int step(struct search *m, size_t group, struct mc_assignment *info,
     }
     for (size_t t = 0; t < m->g->n_params && !rc; t++)
         if (counts(m, t, group, must_be_ready))
-            rc = add_tensor(m, group, t, err);
+            rc = add_tensor(m, group, slot, t, err);
     if (!rc)
         rc = mc_procrustes_group(m->p, info, found, &m->nesting, (const double *const *)m->value,
-                                 m->plain, group, err);
+                                 m->plain, group, slot, err);
     free(m->plain);
     m->plain = NULL;
     for (size_t g = 0; g < n; g++) {
         free(m->value[g]);
         m->value[g] = NULL;
     }
+    return rc;
+}
+
+/* Add a tensor's part of the objective, and of the squared distance. */
+static int add_value(struct search *m, size_t tensor, double *sum, double *apart,
+                     struct mc_error *err)
+{
+    const struct mc_param *p = &m->g->params[tensor];
+    int rc = map_tensor(m, tensor, m->s->n_groups, NONE, err);
+
+    for (size_t i = 0; i < p->count && !rc; i++) {
+        const double x = (double)m->a[p->offset + i], y = (double)m->y[i];
+        *sum += x * y;
+        *apart += (x - y) * (x - y);
+    }
+    return rc;
+}
+
+/* Set the part of the objective that a step for the group raises. */
+static int measure_group(struct search *m, size_t group, double *value, struct mc_error *err)
+{
+    const int must_be_ready = has_ready(m, group);
+    double apart = 0;
+    int rc = 0;
+
+    *value = 0;
+    for (size_t t = 0; t < m->g->n_params && !rc; t++)
+        if (counts(m, t, group, must_be_ready))
+            rc = add_value(m, t, value, &apart, err);
+    return rc;
+}
+
+/* Solve each slot with the current maps of the others until no value rises. */
+static int ascend(struct search *m, size_t group, struct mc_assignment *info,
+                  struct mc_procrustes *found, double *value, struct mc_error *err)
+{
+    int rc = 0;
+
+    *value = -INFINITY;
+    for (double rise = INFINITY; rise > m->least && !rc; *value = found[group].value) {
+        for (size_t slot = 0; slot < m->nesting.slots[group] && !rc; slot++)
+            rc = solve(m, group, slot, info, found, err);
+        rise = found[group].value - *value;
+    }
+    return rc;
+}
+
+static void swap(struct mc_perm *p, struct mc_perm *q)
+{
+    const struct mc_perm t = *p;
+
+    *p = *q;
+    *q = t;
+}
+
+/* Solve all slots together. If slots share entries, each is solved with the old map of the other.
+ * The found value is then not that of the new maps, which may even lower the objective. Replace
+ * them by the better result of two searches slot by slot: one from the old maps, the other from the
+ * best maps for the tensors with only one slot. The first alone may end with two wrong maps, each
+ * the best for the other: a wrong order of query heads, and a rotation that suits it. */
+static int solve_slots(struct search *m, size_t group, struct mc_assignment *info,
+                       struct mc_procrustes *found, struct mc_error *err)
+{
+    double value, restarted;
+    struct mc_perm start;
+    int rc = mc_perm_clone(&start, m->p, err);
+
+    if (rc)
+        return rc;
+    if ((rc = solve(m, group, MC_ALL_SLOTS, info, found, err)) ||
+        (rc = measure_group(m, group, &value, err)) || fabs(found[group].value - value) <= m->least)
+        goto out;
+    m->one_slot = 1;
+    rc = solve(m, group, MC_ALL_SLOTS, info, found, err);
+    m->one_slot = 0;
+    if (rc || (rc = ascend(m, group, info, found, &restarted, err)))
+        goto out;
+    swap(m->p, &start);
+    if (!(rc = ascend(m, group, info, found, &value, err)) && restarted > value + m->least) {
+        swap(m->p, &start);
+        rc = ascend(m, group, info, found, &value, err); /* sets info and found again */
+    }
+out:
+    mc_perm_release(&start);
     return rc;
 }
 
@@ -211,7 +317,8 @@ static int sweep(struct search *m, struct mc_assignment *info, struct mc_procrus
                 next = g;
         if (next == n)
             break;
-        rc = step(m, next, info, found, err);
+        rc = m->nesting.slots[next] > 1 ? solve_slots(m, next, info, found, err)
+                                        : solve(m, next, MC_ALL_SLOTS, info, found, err);
         visited[next] = 1;
         if (m->matched)
             m->matched[next] = 1;
@@ -226,16 +333,9 @@ static int measure_maps(struct search *m, struct mc_weight_sweep *w, struct mc_e
     double sum = 0, apart = 0;
     int rc = 0;
 
-    for (size_t t = 0; t < m->g->n_params && !rc; t++) {
-        const struct mc_param *p = &m->g->params[t];
-        if (mc_is_statistic(p) || (rc = map_tensor(m, t, m->s->n_groups, NONE, err)))
-            continue;
-        for (size_t i = 0; i < p->count; i++) {
-            const double x = (double)m->a[p->offset + i], y = (double)m->y[i];
-            sum += x * y;
-            apart += (x - y) * (x - y);
-        }
-    }
+    for (size_t t = 0; t < m->g->n_params && !rc; t++)
+        if (!mc_is_statistic(&m->g->params[t]))
+            rc = add_value(m, t, &sum, &apart, err);
     w->objective = sum;
     w->distance = sqrt(apart);
     return rc;
@@ -243,7 +343,7 @@ static int measure_maps(struct search *m, struct mc_weight_sweep *w, struct mc_e
 
 /* One sweep. Undo it if it lowers the objective, as a group on both axes of one tensor may. */
 static int improve(struct search *m, struct mc_weight_sweep *w, struct mc_assignment *info,
-                   struct mc_procrustes *found, double least, struct mc_error *err)
+                   struct mc_procrustes *found, struct mc_error *err)
 {
     const struct mc_weight_sweep before = *w;
     struct mc_perm start;
@@ -253,12 +353,10 @@ static int improve(struct search *m, struct mc_weight_sweep *w, struct mc_assign
         return rc;
     if (!(rc = sweep(m, info, found, err)) && !(rc = measure_maps(m, w, err)) &&
         w->objective < before.objective) {
-        const struct mc_perm t = *m->p;
-        *m->p = start;
-        start = t;
+        swap(m->p, &start);
         *w = before;
     }
-    w->changed = w->objective > before.objective + least ? m->s->n_groups : 0;
+    w->changed = w->objective > before.objective + m->least ? m->s->n_groups : 0;
     mc_perm_release(&start);
     return rc;
 }
@@ -328,10 +426,10 @@ int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_proc
                    const float *b, const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
     struct search m = {.s = s, .g = g, .a = a, .b = b, .p = p};
-    const double least = RISE * norm(a, g->P) * norm(b, g->P);
     struct mc_weight_sweep w = {0};
     int rc = begin(&m, err);
 
+    m.least = RISE * norm(a, g->P) * norm(b, g->P);
     m.products.threads = opts->threads ? opts->threads : omp_get_max_threads();
     if (!rc)
         rc = measure_maps(&m, &w, err);
@@ -343,7 +441,7 @@ int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_proc
         if (!w.changed && w.sweep > (opts->forward ? 1 : 0))
             break;
         w.sweep++;
-        if (!(rc = improve(&m, &w, info, found, least, err))) {
+        if (!(rc = improve(&m, &w, info, found, err))) {
             free(m.matched);
             m.matched = NULL;
         }

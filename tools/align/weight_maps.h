@@ -2,7 +2,8 @@
  *
  * Alignment from weights alone with the maps that groups allow: permutations, signs, rotations. Each
  * step finds the map of one group, and of the groups in its units, that maximises the inner product
- * of the parameters of a and M b while the other groups' maps stay fixed. */
+ * of the parameters of a and M b while the other groups' maps stay fixed. Groups of the same unit
+ * that act on the same entries are solved in turn, so their maps are only a local maximum. */
 #ifndef MC_WEIGHT_MAPS_H
 #define MC_WEIGHT_MAPS_H
 
