@@ -200,7 +200,7 @@ static int match(struct options *o, const struct networks *all, struct mc_perm *
                  struct mc_error *err)
 {
     struct watch w = {.cli = &o->cli};
-    const struct mc_weight_match_opts opts = {.keep = all->keep,
+    const struct mc_weight_match_opts opts = {.keep = o->maps ? NULL : all->keep,
                                               .seed = o->seed,
                                               .forward = !o->init,
                                               .threads = o->cli.backend.threads,

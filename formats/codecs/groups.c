@@ -70,9 +70,10 @@ int mc_group_options_unpack(struct mc_group *g, size_t n_groups, const msgpack_o
                         ? mc_allows_find(allows->via.str.ptr, allows->via.str.size)
                         : MC_N_ALLOWS;
         if (g->allows == MC_N_ALLOWS || !g->allows)
-            return mc_fail(err, MC_EINPUT,
-                           "group %s: \"%s\" must be signed, rotation, orthogonal or centred",
-                           g->name, allows_key);
+            return mc_fail(
+                err, MC_EINPUT,
+                "group %s: \"%s\" must be signed, rotation, half-turn, orthogonal or centred",
+                g->name, allows_key);
     }
     if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
         return 0;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const mc_allows_names[MC_N_ALLOWS] = {"permutation", "signed", "rotation", "orthogonal",
-                                                  "centred"};
+const char *const mc_allows_names[MC_N_ALLOWS] = {"permutation", "signed",     "rotation",
+                                                  "half-turn",   "orthogonal", "centred"};
 
 enum mc_allows mc_allows_find(const char *name, size_t length)
 {
@@ -94,10 +94,10 @@ static int check_allows(const struct mc_nesting *n, struct mc_error *err)
             return mc_fail(err, MC_EINPUT,
                            "group \"%s\" allows %s, but contains groups (permutation expected)",
                            group->name, mc_allows_names[group->allows]);
-        if (group->allows == MC_ALLOWS_ROTATION && group->size % 2)
+        if (mc_allows_pairs(group->allows) && group->size % 2)
             return mc_fail(err, MC_EINPUT,
-                           "group \"%s\": rotation requires an even number of units (got %zu)",
-                           group->name, group->size);
+                           "group \"%s\": %s requires an even number of units (got %zu)",
+                           group->name, mc_allows_names[group->allows], group->size);
     }
     return 0;
 }

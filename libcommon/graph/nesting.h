@@ -17,10 +17,16 @@ enum mc_allows {
     MC_ALLOWS_PERMUTATION,
     MC_ALLOWS_SIGNED,     /* a permutation with a sign per unit */
     MC_ALLOWS_ROTATION,   /* a rotation of each pair of units i and i + K/2 */
+    MC_ALLOWS_HALF_TURN,  /* a sign of each pair of units i and i + K/2 */
     MC_ALLOWS_ORTHOGONAL, /* any orthogonal matrix */
     MC_ALLOWS_CENTRED,    /* any orthogonal matrix that fixes the vector of ones */
     MC_N_ALLOWS
 };
+/* 1 if the units are pairs i and i + K/2 that stay in place. */
+static inline int mc_allows_pairs(enum mc_allows a)
+{
+    return a == MC_ALLOWS_ROTATION || a == MC_ALLOWS_HALF_TURN;
+}
 /* Names in streams and group files, indexed by enum mc_allows. */
 extern const char *const mc_allows_names[MC_N_ALLOWS];
 /* The value with that name (`length` bytes), or MC_N_ALLOWS. */
@@ -78,7 +84,7 @@ struct mc_nesting {
     size_t *first, *child; /* (n_groups) groups in g, by unit and slot, start at child[first[g]] */
     size_t *slot;          /* (n_groups) slot of a nested group; else 0 */
 };
-/* MC_EINPUT names a group that is nested in itself, differs between units, is a rotation of an odd
+/* MC_EINPUT names a group that is nested in itself, differs between units, has pairs and an odd
  * number of units, or contains groups and allows more than permutations. After an error there is
  * nothing to release. */
 MC_USE_RESULT int mc_nesting_find(struct mc_nesting *n, const struct mc_group *groups,

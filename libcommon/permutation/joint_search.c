@@ -20,7 +20,7 @@ struct search {
     struct mc_joint_perm best;  /* those of the best start */
     struct mc_perm move;        /* the orders of the networks that move */
     struct mc_assignment *info; /* (n_groups) */
-    unsigned char *keep;        /* (n_groups) 1 for rotations: the identity */
+    unsigned char *keep;        /* (n_groups) 1 for pairs: the identity */
     double **sum;               /* (n_groups) values of the current move, (n,n), or NULL */
     int32_t **order;            /* (K + 1,slots) the channels of `now` and of the move */
 };
@@ -311,7 +311,7 @@ static int open_search(struct search *s, const struct mc_joint *j, struct mc_joi
         (rc = mc_new(&s->order, (j->networks + 1) * s->slots, err)))
         return rc;
     for (size_t i = 0; i < j->n_groups; i++)
-        s->keep[i] = j->groups[i].allows == MC_ALLOWS_ROTATION;
+        s->keep[i] = (unsigned char)mc_allows_pairs(j->groups[i].allows);
     for (size_t i = 0; i < s->slots && !rc; i++)
         rc = mc_new(&s->sum[s->first + i], channels(s, i) * channels(s, i), err);
     for (size_t i = 0; i < (j->networks + 1) * s->slots && !rc; i++)

@@ -15,7 +15,8 @@
 int mc_map_is_kind_of(enum mc_allows kind, enum mc_allows allowed)
 {
     return kind == allowed || allowed == MC_ALLOWS_ORTHOGONAL ||
-           (kind == MC_ALLOWS_PERMUTATION && allowed != MC_ALLOWS_ROTATION);
+           (kind == MC_ALLOWS_PERMUTATION && !mc_allows_pairs(allowed)) ||
+           (kind == MC_ALLOWS_HALF_TURN && allowed == MC_ALLOWS_ROTATION);
 }
 
 static int is_signed(size_t K, const float *m, unsigned char *met)
@@ -70,6 +71,18 @@ static int rotates_pairs(size_t K, const float *m)
     return 1;
 }
 
+static int has_sign_per_pair(size_t K, const float *m)
+{
+    const size_t half = K / 2;
+
+    for (size_t i = 0; i < K; i++)
+        for (size_t j = 0; j < K; j++)
+            if (i == j ? fabsf(m[i * K + i]) != 1 || m[i * K + i] != m[i % half * (K + 1)]
+                       : m[i * K + j] != 0)
+                return 0;
+    return 1;
+}
+
 int mc_map_check(const struct mc_group *g, const float *m, struct mc_error *err)
 {
     const size_t K = g->size;
@@ -87,6 +100,8 @@ int mc_map_check(const struct mc_group *g, const float *m, struct mc_error *err)
     }
     if (g->allows == MC_ALLOWS_ROTATION)
         valid &= rotates_pairs(K, m);
+    if (g->allows == MC_ALLOWS_HALF_TURN)
+        valid &= has_sign_per_pair(K, m);
     if (g->allows == MC_ALLOWS_CENTRED)
         valid &= keeps_ones(K, m);
     free(mm);

@@ -15,6 +15,7 @@ struct problem {
     enum mc_allows kind;
     size_t K;
     const double *c;     /* (K,K) */
+    const double *rest;  /* (K,K), or NULL */
     const double *plain; /* (K,K), or NULL */
     double *m;           /* (K,K) zero, or NULL: only the value is required */
     int32_t *perm;       /* (K), of an assignment */
@@ -36,60 +37,86 @@ static int best_signed(struct problem *p, struct mc_error *err)
         rc = mc_assign_max(K, size, p->perm, &p->info, err);
     for (size_t i = 0; i < K && !rc; i++) {
         const size_t at = i * K + (size_t)p->perm[i];
-        p->found.n_free += p->c[at] == 0;
+        const int is_free = p->c[at] == 0;
+        p->found.n_free += (size_t)is_free;
         if (p->m)
-            p->m[at] = p->c[at] < 0 ? -1 : 1;
+            p->m[at] = (is_free && p->rest ? p->rest : p->c)[at] < 0 ? -1 : 1;
     }
     p->found.value = p->info.value;
     free(size);
     return rc;
 }
 
-/* Each pair has its own angle, and a value of |along + i across|. */
+/* Set m's pair i and j to the best rotation, and return its value: |along + i across|.
+ * turns: 0 for angles of 0 and 180 degrees only. m may be NULL. */
+static double best_angle(size_t K, size_t i, size_t j, int turns, const double *c, double *m)
+{
+    const double along = c[i * K + i] + c[j * K + j];
+    const double across = turns ? c[j * K + i] - c[i * K + j] : 0;
+    const double length = hypot(along, across);
+
+    if (m) {
+        m[i * K + i] = m[j * K + j] = length > 0 ? along / length : 1;
+        m[j * K + i] = length > 0 ? across / length : 0;
+        m[i * K + j] = 0 - m[j * K + i];
+    }
+    return length;
+}
+
 static void best_rotation(struct problem *p)
 {
-    const size_t K = p->K, half = K / 2;
+    const int turns = p->kind == MC_ALLOWS_ROTATION;
 
-    for (size_t i = 0, j = half; i < half; i++, j++) {
-        const double along = p->c[i * K + i] + p->c[j * K + j];
-        const double across = p->c[j * K + i] - p->c[i * K + j];
-        const double length = hypot(along, across);
+    for (size_t i = 0, j = p->K / 2; i < p->K / 2; i++, j++) {
+        const double length = best_angle(p->K, i, j, turns, p->c, p->m);
         p->found.value += length;
-        if (!(length > 0))
-            p->found.n_free += 2;
-        if (!p->m)
+        if (length > 0)
             continue;
-        p->m[i * K + i] = p->m[j * K + j] = length > 0 ? along / length : 1;
-        p->m[j * K + i] = length > 0 ? across / length : 0;
-        p->m[i * K + j] = -p->m[j * K + i];
+        p->found.n_free += 2;
+        if (p->m && p->rest)
+            best_angle(p->K, i, j, turns, p->rest, p->m);
     }
+}
+
+/* *part (K-1,K-1; the caller frees it): c in the complement of the ones. *fixed: c along the ones. */
+static int complement_of(size_t K, const double *c, double **part, double *fixed,
+                         struct mc_error *err)
+{
+    const size_t n = K - 1;
+    int rc = mc_new(part, K * K, err);
+
+    if (rc)
+        return rc;
+    memcpy(*part, c, K * K * sizeof *c);
+    mc_map_reflect(K, *part);
+    *fixed = **part;
+    for (size_t i = 0; i < n; i++)
+        memmove(*part + i * n, *part + (i + 1) * K + 1, n * sizeof *c);
+    return 0;
 }
 
 /* Solve the problem in the complement of the ones. */
 static int best_centred(struct problem *p, struct mc_error *err)
 {
     const size_t K = p->K, n = K - 1;
-    double *c = NULL, *part = NULL;
-    int rc = mc_new(&c, K * K, err);
+    double *c = NULL, *rest = NULL, fixed = 0, unused;
+    int rc = complement_of(K, p->c, &c, &fixed, err);
 
-    if (rc || (rc = mc_new(&part, n * n, err)))
-        goto out;
-    memcpy(c, p->c, K * K * sizeof *c);
-    mc_map_reflect(K, c);
-    const double fixed = c[0];
-    for (size_t i = 0; i < n; i++)
-        memcpy(part + i * n, c + (i + 1) * K + 1, n * sizeof *part);
-    rc = n ? mc_polar(n, part, p->m ? c : NULL, &p->found.value, &p->found.n_free, err) : 0;
+    if (!rc && p->rest)
+        rc = complement_of(K, p->rest, &rest, &unused, err);
+    if (!rc && n)
+        rc = mc_polar(n, c, rest, p->m, &p->found.value, &p->found.n_free, err);
     p->found.value += fixed;
     if (rc || !p->m)
         goto out;
-    p->m[0] = 1;
-    for (size_t i = 0; i < n; i++)
-        memcpy(p->m + (i + 1) * K + 1, c + i * n, n * sizeof *c);
+    for (size_t i = n; i-- > 0;)
+        memmove(p->m + (i + 1) * K + 1, p->m + i * n, n * sizeof *p->m);
+    for (size_t i = 0; i < K; i++)
+        p->m[i] = p->m[i * K] = i == 0;
     mc_map_reflect(K, p->m);
 out:
     free(c);
-    free(part);
+    free(rest);
     return rc;
 }
 
@@ -102,8 +129,8 @@ static int solve(struct problem *p, struct mc_error *err)
     if (p->kind == MC_ALLOWS_CENTRED)
         return best_centred(p, err);
     if (p->kind == MC_ALLOWS_ORTHOGONAL)
-        return mc_polar(p->K, p->c, p->m, &p->found.value, &p->found.n_free, err);
-    if (p->kind == MC_ALLOWS_ROTATION)
+        return mc_polar(p->K, p->c, p->rest, p->m, &p->found.value, &p->found.n_free, err);
+    if (mc_allows_pairs(p->kind))
         best_rotation(p);
     else if (!(rc = mc_assign_max(p->K, p->c, p->perm, &p->info, err)))
         p->found.value = p->info.value;
@@ -113,7 +140,7 @@ static int solve(struct problem *p, struct mc_error *err)
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 struct search {
-    const double *const *value, *plain;
+    const struct mc_procrustes_values *values;
     const struct mc_nesting *nesting;
     struct mc_perm *out;
     struct mc_assignment *info;
@@ -122,12 +149,13 @@ struct search {
 };
 
 /* Solve group g for a matrix. Set its map, or only return the value. */
-static int solve_group(const struct search *s, size_t g, const double *c, int set, double *value,
-                       struct mc_error *err)
+static int solve_group(const struct search *s, size_t g, const double *c, const double *rest,
+                       int set, double *value, struct mc_error *err)
 {
     const struct mc_group *group = &s->nesting->groups[g];
     const size_t K = group->size;
-    struct problem p = {.kind = group->allows, .K = K, .c = c, .plain = s->plain};
+    struct problem p = {
+        .kind = group->allows, .K = K, .c = c, .rest = rest, .plain = s->values->plain};
     int rc = mc_new(&p.perm, K, err);
 
     if (!rc && set && p.kind)
@@ -165,6 +193,17 @@ static int current_value(const struct search *s, size_t g, const double *c, doub
     return rc;
 }
 
+/* *out (K,K; the caller frees it): the values of units h and u in a matrix (n,n). */
+static int copy_pair(const double *all, size_t K, size_t n, size_t h, size_t u, double **out,
+                     struct mc_error *err)
+{
+    int rc = mc_new(out, K * K, err);
+
+    for (size_t i = 0; i < K && !rc; i++)
+        memcpy(*out + i * K, all + (h * K + i) * n + u * K, K * sizeof **out);
+    return rc;
+}
+
 /* Solve the groups in unit u for the pair of places h and u, and add their values; or what they
  * gain over their current maps, if the group has values. */
 static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int set, double *value,
@@ -177,19 +216,19 @@ static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int 
         const size_t K = s->nesting->groups[first].size;
         const size_t n = K * s->nesting->groups[g].size;
         const size_t inner = mc_nesting_child(s->nesting, g, u, slot);
-        double *c = NULL, old = 0, part = 0;
+        double *c = NULL, *rest = NULL, old = 0, part = 0;
         if (s->slot != MC_ALL_SLOTS && slot != s->slot)
             continue;
-        if ((rc = mc_new(&c, K * K, err)))
-            return rc;
-        for (size_t i = 0; i < K; i++)
-            memcpy(c + i * K, s->value[first] + (h * K + i) * n + u * K, K * sizeof *c);
-        if (s->value[g])
+        rc = copy_pair(s->values->c[first], K, n, h, u, &c, err);
+        if (!rc && set && s->values->rest)
+            rc = copy_pair(s->values->rest[first], K, n, h, u, &rest, err);
+        if (!rc && s->values->c[g])
             rc = current_value(s, inner, c, &old, err);
         if (!rc)
-            rc = solve_group(s, inner, c, set, &part, err);
+            rc = solve_group(s, inner, c, rest, set, &part, err);
         *value += part - old;
         free(c);
+        free(rest);
     }
     return rc;
 }
@@ -200,11 +239,11 @@ static int solve_units(const struct search *s, size_t g, struct mc_error *err)
     double *value = NULL;
     int rc = mc_new(&value, U * U, err);
 
-    if (!rc && s->value[g])
-        memcpy(value, s->value[g], U * U * sizeof *value);
+    if (!rc && s->values->c[g])
+        memcpy(value, s->values->c[g], U * U * sizeof *value);
     for (size_t i = 0; i < U * U && !rc; i++)
         rc = solve_pair(s, g, i / U, i % U, 0, &value[i], err);
-    if (!rc && !(rc = solve_group(s, g, value, 1, &value[0], err)))
+    if (!rc && !(rc = solve_group(s, g, value, NULL, 1, &value[0], err)))
         for (size_t h = 0; h < U && !rc; h++)
             rc = solve_pair(s, g, h, (size_t)s->out->perm[g][h], 1, &value[0], err);
     free(value);
@@ -213,13 +252,14 @@ static int solve_units(const struct search *s, size_t g, struct mc_error *err)
 
 int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                         struct mc_procrustes *found, const struct mc_nesting *nesting,
-                        const double *const *value, const double *plain, size_t g, size_t slot,
+                        const struct mc_procrustes_values *values, size_t g, size_t slot,
                         struct mc_error *err)
 {
-    const struct search s = {value, plain, nesting, out, info, found, slot};
+    const struct search s = {values, nesting, out, info, found, slot};
+    const double *rest = values->rest ? values->rest[g] : NULL;
     double sum;
-    int rc =
-        nesting->slots[g] ? solve_units(&s, g, err) : solve_group(&s, g, value[g], 1, &sum, err);
+    int rc = nesting->slots[g] ? solve_units(&s, g, err)
+                               : solve_group(&s, g, values->c[g], rest, 1, &sum, err);
 
     if (!rc && !isfinite(info[g].bound + found[g].value))
         rc = mc_fail(err, MC_EINPUT, "the sum of matched values is not finite");
@@ -227,8 +267,8 @@ int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
 }
 
 int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_procrustes *found,
-                  const struct mc_nesting *nesting, const double *const *value, int threads,
-                  struct mc_error *err)
+                  const struct mc_nesting *nesting, const struct mc_procrustes_values *values,
+                  int threads, struct mc_error *err)
 {
     const size_t n = nesting->n_groups;
     size_t failed = n;
@@ -240,8 +280,7 @@ int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_pro
     for (size_t g = 0; g < n; g++) {
         struct mc_error local_err = {0};
         if (!mc_group_is_nested(&nesting->groups[g]) &&
-            mc_procrustes_group(out, info, found, nesting, value, NULL, g, MC_ALL_SLOTS,
-                                &local_err)) {
+            mc_procrustes_group(out, info, found, nesting, values, g, MC_ALL_SLOTS, &local_err)) {
 #pragma omp critical
             if (g < failed) {
                 failed = g;

@@ -74,9 +74,12 @@ static int random_map(enum mc_allows kind, size_t K, const int32_t *perm, double
         }
         return 0;
     }
-    for (size_t i = 0; i < K; i++)
-        m[i * K + (size_t)perm[i]] =
-            mc_rng(seed, MC_RNG_MAP, group, (uint32_t)i, 0).v[0] & 1 ? -1 : 1;
+    for (size_t i = 0; i < K; i++) {
+        const int pairs = kind == MC_ALLOWS_HALF_TURN;
+        const uint32_t unit = (uint32_t)(pairs ? i % (K / 2) : i);
+        m[i * K + (pairs ? i : (size_t)perm[i])] =
+            mc_rng(seed, MC_RNG_MAP, group, unit, 0).v[0] & 1 ? -1 : 1;
+    }
     return 0;
 }
 

@@ -54,8 +54,8 @@ static void multiply(size_t n, size_t K, const double *a, const double *b, doubl
                 (int)K, 0, out, (int)K);
 }
 
-/* Turn the last `n` rows of x->vt so that U vt is nearest to the identity. */
-static int turn_free(struct svd *x, size_t K, size_t n, struct mc_error *err)
+/* Turn the last `n` rows of x->vt, so that trace((U vt)^T rest) is greatest. */
+static int turn_free(struct svd *x, size_t K, size_t n, const double *rest, struct mc_error *err)
 {
     const int f = (int)n, k = (int)K;
     double *overlap = NULL, *turned = NULL, *rows = x->vt + (K - n) * K;
@@ -64,8 +64,13 @@ static int turn_free(struct svd *x, size_t K, size_t n, struct mc_error *err)
 
     if (rc || (rc = mc_new(&turned, n * K, err)))
         goto out;
-    cblas_dgemm(CblasRowMajor, CblasTrans, CblasTrans, f, f, k, 1, x->u + K - n, k, rows, k, 0,
-                overlap, f);
+    if (rest)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, f, k, k, 1, x->u + K - n, k, rest, k,
+                    0, turned, k);
+    for (size_t i = 0; i < n * K && !rest; i++)
+        turned[i] = x->u[i % K * K + K - n + i / K];
+    cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, f, f, k, 1, turned, k, rows, k, 0, overlap,
+                f);
     if ((rc = decompose(&y, n, overlap, 1, err)))
         goto out;
     multiply(n, n, y.u, y.vt, overlap);
@@ -78,8 +83,8 @@ out:
     return rc;
 }
 
-int mc_polar(size_t K, const double *c, double *m, double *value, size_t *n_free,
-             struct mc_error *err)
+int mc_polar(size_t K, const double *c, const double *rest, double *m, double *value,
+             size_t *n_free, struct mc_error *err)
 {
     struct svd x;
     int rc = decompose(&x, K, c, m != NULL, err);
@@ -91,7 +96,7 @@ int mc_polar(size_t K, const double *c, double *m, double *value, size_t *n_free
         *n_free += x.s[i] <= MC_POLAR_FREE * x.s[0];
     }
     if (!rc && m && *n_free)
-        rc = turn_free(&x, K, *n_free, err);
+        rc = turn_free(&x, K, *n_free, rest, err);
     if (!rc && m)
         multiply(K, K, x.u, x.vt, m);
     release(&x);

@@ -71,10 +71,12 @@ def check(word=""):
 
 def kinds():
     rng = np.random.default_rng(1)
-    maps = {k: random_map(6, k, rng) for k in ("signed", "rotation", "orthogonal", "centred")}
+    maps = {k: random_map(6, k, rng) for k in ("signed", "rotation", "half-turn", "orthogonal", "centred")}
     good = not any(problem(m, k) for k, m in maps.items())
     m, neighbours = maps["rotation"], np.kron(np.eye(3), random_map(2, "rotation", rng))
     good &= not problem(neighbours, "orthogonal") and all(problem(v, "rotation") for v in (neighbours, m[::-1], m * [1, 1, 1, 1, 1, -1]))
+    m = maps["half-turn"]
+    good &= not problem(m, "rotation") and all(problem(v, "half-turn") for v in (maps["rotation"], m * [1, 1, 1, 1, 1, -1], m[::-1]))
     print(f"kinds\t{'ok' if good else 'WRONG'}")
 
 
@@ -100,7 +102,7 @@ def distort(net, x, rng):
     return net
 
 
-def planted(name, net, x, untie=False, by="activations"):
+def planted(name, net, x, untie=False, by="activations", seen=256):
     rng = np.random.default_rng(1)
     a = mcz.torch.canonical(net, x[:2], untie=untie)
     g = mcz.torch.groups(a, x[:2], progress=False)
@@ -109,7 +111,7 @@ def planted(name, net, x, untie=False, by="activations"):
     b = distort(b, x[:2], rng)
     apart = (logits(a, x) - logits(b, x)).abs().max().item()
     b = mcz.torch.canonical(b, x[:2])
-    p = mcz.torch.align(a, b, list(x.split(32)), g, by, maps="all", progress=False)
+    p = mcz.torch.align(a, b, list(x[:seen].split(32)), g, by, maps="all", progress=False)
     middle = (logits(mcz.torch.merge(a, b, p), x) - logits(a, x)).abs().max().item()
     none = (logits(mcz.torch.merge(a, b), x) - logits(a, x)).abs().max().item()
     mcz.torch.permute(b, p, g)
@@ -126,6 +128,8 @@ def plant():
     planted("GPT-2", expected_maps.trained(known.gpt2()), torch.randint(known.VOCAB, (256, 5)), True)
     planted("LLaMA", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)))
     planted("LLaMA by weights", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), False, "weights")
+    planted("LLaMA, few tokens", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), seen=1)
+    planted("Qwen3", expected_maps.trained(known.qwen3()[0]), torch.randint(known.VOCAB, (256, 5)))
     planted("GPT-NeoX", expected_maps.trained(known.gpt_neox()[0]), torch.randint(known.VOCAB, (256, 5)))
 
 

@@ -138,9 +138,29 @@ def qwen2():
 
 @network("Qwen3")
 def qwen3():
-    # a norm with a gain per channel reads queries and keys before their rotary positions: it holds them
+    # norms with a gain per channel read queries and keys before their rotary positions: a rotation would mix the gains of a
+    # pair, but its sign may change
     net, example, _ = known.qwen3()
-    return trained(net), example, False, LLAMA
+    return trained(net), example, False, LLAMA + Counter({("half-turn", 8, 2): 4})
+
+
+@network("Gemma, untied")
+def gemma():
+    # the gains of its norms are 1 + w; one key head
+    net = known.transformer("GemmaForCausalLM", "GemmaConfig", vocab_size=known.VOCAB, hidden_size=48, intermediate_size=40,
+                            num_hidden_layers=2, num_attention_heads=6, num_key_value_heads=1, head_dim=8,
+                            max_position_embeddings=16, use_cache=False)
+    return trained(net), known.tokens(5), True, sum(
+        (flat("orthogonal", 48, 8, 8), Counter({("permutation", 6, 0): 2}), rotations(8, 0, 2), flat("signed", 40, 40)), Counter())
+
+
+@network("Qwen3, norms of queries and keys without gains")
+def qwen3_plain():
+    # such norms keep the length of a pair
+    net, example, _ = known.qwen3()
+    for layer in net.model.layers:
+        layer.self_attn.q_norm = layer.self_attn.k_norm = nn.RMSNorm(8, elementwise_affine=False)
+    return trained(net), example, False, LLAMA + rotations(8, 2, 4)
 
 
 @network("GPT-NeoX")

@@ -58,7 +58,8 @@ def in_order(announced, order):
         last = index
 
 
-MAPS = "signed", "rotation", "orthogonal", "centred"  # what acts on units, if not a permutation
+PAIRS = "rotation", "half-turn"
+MAPS = "signed", *PAIRS, "orthogonal", "centred"  # what acts on units, if not a permutation
 
 
 def groups_of(meta, most=UNITS_MAX, key="allows"):
@@ -70,8 +71,7 @@ def groups_of(meta, most=UNITS_MAX, key="allows"):
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
         need(key not in g or g[key] in MAPS, "group %s: \"%s\" must be one of %s" % (name, key, ", ".join(MAPS)))
-        need(g.get(key) != "rotation" or size % 2 == 0, "group \"%s\": rotation requires an even number of units (got %d)" % (
-            name, size))
+        need(g.get(key) not in PAIRS or size % 2 == 0, "group \"%s\": an even number of units expected (got %d)" % (name, size))
     for up, _ in nesting(meta, found).values():
         need(key not in meta["groups"][up], "group \"%s\" contains groups and has \"%s\"" % (found[up][0], key))
     return found
@@ -131,6 +131,9 @@ def check_map(m, name, kind):
             blocks = m.reshape(2, len(m) // 2, 2, -1).transpose(1, 3, 0, 2)
             pairs = np.eye(len(blocks), dtype=bool)
             good = not blocks[~pairs].any() and (np.linalg.det(blocks[pairs]) > 0).all()
+        if kind == "half-turn":
+            signs = np.diag(m)
+            good = good and (m == np.diag(np.tile(np.sign(signs[:len(m) // 2]), 2))).all()
         good = good and (kind != "centred" or np.abs(m.sum(1, dtype="f8") - 1).max() <= 1e-4)
     need(good, "group \"%s\": the matrix is not %s" % (name, kind))
 
@@ -295,7 +298,7 @@ def declared(meta, announced, prefix):
             allows.setdefault(w[5], set()).update(w[8:])
         need(all(len(s) < 2 or s == {"permutation", "signed"} for s in allows.values()) and all(
             (len(allows[w[5]]) < 2 or w[6] == "-") and allows.get(w[6], set()) <= {"permutation"} and
-            (w[8] != "rotation" or int(w[3]) % 2 == 0) for w in lines[1:] if w[8:]), "\"allows\" does not fit its group")
+            (w[8] not in PAIRS or int(w[3]) % 2 == 0) for w in lines[1:] if w[8:]), "\"allows\" does not fit its group")
         rows = [groups.parse(w) for w in lines[1:]]
         found, sizes = groups.rows(rows, dict(of))
         need(found == rows, "\"within\" and \"unit\" differ from the rows")

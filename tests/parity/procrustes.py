@@ -14,7 +14,7 @@ from scipy.optimize import linear_sum_assignment
 
 draw = np.random.RandomState(3)
 N, HEADS, WIDTH = 400, 3, 4
-KINDS = {"stream": (8, "centred"), "mlp": (6, "signed"), "rotary": (6, "rotation"), "order": (5, None), "free": (6, "orthogonal"),
+KINDS = {"stream": (8, "centred"), "mlp": (6, "signed"), "rotary": (6, "rotation"), "turned": (6, "half-turn"), "order": (5, None), "free": (6, "orthogonal"),
          "heads": (HEADS, None)}
 INNER = {"qk": "orthogonal", "v": "signed"}
 
@@ -46,11 +46,17 @@ def rotation(c):
     return np.block([[z.real, -z.imag], [z.imag, z.real]])
 
 
+def half_turn(c):
+    """The best sign of each pair of units i and i + n / 2."""
+    half = len(c) // 2
+    return np.diag(np.tile(np.where(np.diag(c)[:half] + np.diag(c)[half:] < 0, -1., 1.), 2))
+
+
 def order(c):
     return np.eye(len(c))[linear_sum_assignment(c, maximize=True)[1]]
 
 
-BEST = {"orthogonal": polar, "centred": centred, "signed": signed, "rotation": rotation, None: order}
+BEST = {"orthogonal": polar, "centred": centred, "signed": signed, "rotation": rotation, "half-turn": half_turn, None: order}
 PLANTED = {name: BEST[kind](draw.randn(k, k)) for name, (k, kind) in KINDS.items()}
 for kind, u in itertools.product(INNER, range(HEADS)):
     PLANTED["head%d.%s" % (u, kind)] = BEST[INNER[kind]](draw.randn(WIDTH, WIDTH))

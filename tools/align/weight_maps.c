@@ -18,6 +18,7 @@ struct search {
     const struct mc_graph *g;
     const float *a, *b;
     struct mc_perm *p;
+    const struct mc_weight_match_opts *opts;
     struct mc_placed_use *uses;
     size_t *first; /* (n_params + 1): first use of each tensor */
     struct mc_nesting nesting;
@@ -206,9 +207,12 @@ static int solve(struct search *m, size_t group, size_t slot, struct mc_assignme
     for (size_t t = 0; t < m->g->n_params && !rc; t++)
         if (counts(m, t, group, must_be_ready))
             rc = add_tensor(m, group, slot, t, err);
+    const double *const *value = (const double *const *)m->value;
+    const struct mc_procrustes_values values =
+        m->opts->data ? (struct mc_procrustes_values){.c = m->opts->data, .rest = value}
+                      : (struct mc_procrustes_values){.c = value, .plain = m->plain};
     if (!rc)
-        rc = mc_procrustes_group(m->p, info, found, &m->nesting, (const double *const *)m->value,
-                                 m->plain, group, slot, err);
+        rc = mc_procrustes_group(m->p, info, found, &m->nesting, &values, group, slot, err);
     free(m->plain);
     m->plain = NULL;
     for (size_t g = 0; g < n; g++) {
@@ -302,6 +306,11 @@ out:
     return rc;
 }
 
+static int has_step(const struct search *m, size_t group)
+{
+    return !mc_group_is_nested(&m->s->groups[group]) && !(m->opts->keep && m->opts->keep[group]);
+}
+
 static int sweep(struct search *m, struct mc_assignment *info, struct mc_procrustes *found,
                  struct mc_error *err)
 {
@@ -312,13 +321,14 @@ static int sweep(struct search *m, struct mc_assignment *info, struct mc_procrus
     for (size_t k = 0; k < n && !rc; k++) {
         size_t next = n;
         for (size_t g = n; g-- > 0;) /* the first group that has a ready tensor, else the first */
-            if (!visited[g] && !mc_group_is_nested(&m->s->groups[g]) &&
+            if (!visited[g] && has_step(m, g) &&
                 (next == n || has_ready(m, g) || !has_ready(m, next)))
                 next = g;
         if (next == n)
             break;
-        rc = m->nesting.slots[next] > 1 ? solve_slots(m, next, info, found, err)
-                                        : solve(m, next, MC_ALL_SLOTS, info, found, err);
+        rc = m->nesting.slots[next] > 1 && !m->opts->data
+                 ? solve_slots(m, next, info, found, err)
+                 : solve(m, next, MC_ALL_SLOTS, info, found, err);
         visited[next] = 1;
         if (m->matched)
             m->matched[next] = 1;
@@ -425,7 +435,7 @@ int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_proc
                    const struct mc_symmetry *s, const struct mc_graph *g, const float *a,
                    const float *b, const struct mc_weight_match_opts *opts, struct mc_error *err)
 {
-    struct search m = {.s = s, .g = g, .a = a, .b = b, .p = p};
+    struct search m = {.s = s, .g = g, .a = a, .b = b, .p = p, .opts = opts};
     struct mc_weight_sweep w = {0};
     int rc = begin(&m, err);
 

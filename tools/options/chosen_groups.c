@@ -50,9 +50,9 @@ int mc_groups_keep(unsigned char **keep, const struct mc_group *groups, size_t n
             rc = no_match(pattern, groups, n, file, err);
     }
 out:
-    /* The only permutation that is a rotation is the identity. */
+    /* The only permutation that keeps pairs in place is the identity. */
     for (size_t g = 0; !rc && g < n; g++)
-        (*keep)[g] |= groups[g].allows == MC_ALLOWS_ROTATION;
+        (*keep)[g] |= (unsigned char)mc_allows_pairs(groups[g].allows);
     free(copy);
     return rc;
 }

@@ -47,7 +47,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from .errors import Error, inside, need
 from .files import Path, replacing
-from .nesting import ALLOWS, Row, Shapes, allows_of, check_units, direct_places, end_of, nesting
+from .nesting import (
+    ALLOWS,
+    PAIRS,
+    Row,
+    Shapes,
+    allows_of,
+    check_units,
+    direct_places,
+    end_of,
+    nesting,
+)
 
 __all__ = ["Row", "gather", "nesting", "read", "rows", "text", "write"]
 
@@ -280,8 +290,8 @@ def _check_allows(found: Sequence[Row]) -> None:
             f'group "{r.group}": allows {kinds[r.group]} and {r.allows}',
         )
         need(
-            r.allows != "rotation" or r.count % 2 == 0,
-            f'group "{r.group}": rotation requires an even number of units (got {r.count})',
+            r.allows not in PAIRS or r.count % 2 == 0,
+            f'group "{r.group}": {r.allows} requires an even number of units (got {r.count})',
         )
         need(
             not r.within or kinds.get(r.within, "permutation") == "permutation",

@@ -25,9 +25,9 @@ class Row(NamedTuple):
             of experts)
     within  the group in whose unit `unit` this group is, or "" (rows() finds both)
     allows  the maps of its units: "permutation", "signed" (also with signs), "rotation" (of each
-            pair of units i and i + count / 2), "orthogonal", or "centred" (orthogonal, and fixes
-            the vector of ones). In a group that allows signs, "permutation" marks a row that moves
-            without them"""
+            pair of units i and i + count / 2), "half-turn" (a sign of each such pair),
+            "orthogonal", or "centred" (orthogonal, and fixes the vector of ones). In a group that
+            allows signs, "permutation" marks a row that moves without them"""
 
     tensor: str
     axis: int
@@ -41,7 +41,8 @@ class Row(NamedTuple):
     allows: str = "permutation"
 
 
-ALLOWS = "permutation", "signed", "rotation", "orthogonal", "centred"
+ALLOWS = "permutation", "signed", "rotation", "half-turn", "orthogonal", "centred"
+PAIRS = "rotation", "half-turn"  # of pairs of units that stay in place
 Shapes = Mapping[str, Sequence[int]]
 Place = tuple[Row, Row | None, int, int]  # row, row around it, its unit, offset in the unit
 

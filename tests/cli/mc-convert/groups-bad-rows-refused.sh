@@ -51,7 +51,7 @@ refuse "line 2:*row*8 tab-separated columns" "$nested" 'w 0 0 12 1 g'
 refuse "line 2: unit*whole number*at least 0 (got \"-\")" "$nested" 'w 0 0 12 1 g g -'
 refuse "line 2: within*a group of this file (got \"-\")" "$nested" 'w 0 0 12 1 g - 0'
 refuse "line 6: within*a group of this file (got \"i\")" "${within[@]}" 'w 0 6 6 1 h1 i 1'
-refuse "line 2: allows must be permutation, signed, rotation, orthogonal or centred (got \"invertible\")" \
+refuse "line 2: allows must be permutation, signed, rotation, half-turn, orthogonal or centred (got \"invertible\")" \
     "$nested allows" 'w 0 0 12 1 g - - invertible'
 refuse 'line 3: group "g" allows centred here and orthogonal in line 2' "$nested allows" \
     'w 0 0 12 1 g - - orthogonal' 'v 0 0 12 1 g - - centred'

@@ -6,7 +6,7 @@
 mc-convert -q a.safetensors --groups g.tsv -o a.mcz
 mc-permute --random 2 --perm-out planted.mcz a.mcz -o moved.mcz
 mc-match -v --maps a.mcz moved.mcz -o p.mcz --log-json log.json 2>errors
-expect_equal "$(grep -cE '^mc-match: (stream: 6 units, centred|head[01]: 4 units, orthogonal|mlp: 5 units, signed|rotary: 4 units, rotation), value' errors)" 5
+expect_equal "$(grep -cE '^mc-match: (stream: 6 units, centred|head[01]: 4 units, orthogonal|mlp: 5 units, signed|rotary: 4 units, rotation|turned: 4 units, half-turn), value' errors)" 6
 mc-permute --compose planted.mcz p.mcz -o one.mcz
 py <<'END'
 one = mcz.read("one.mcz")
@@ -33,7 +33,7 @@ a, b = ({k: v.astype("f8") for k, v in mcz.read(f).tensors.items()} for f in ("a
 assert abs(sum((a[k] * b[k]).sum() for k in a) / log[-1]["objective"] - 1) < 1e-6
 def product(*uses):
     return sum(np.moveaxis(a[k], d, 0).reshape(a[k].shape[d], -1) @ np.moveaxis(b[k], d, 0).reshape(a[k].shape[d], -1).T for k, d in uses)
-stream = product(("emb", 1), ("q", 1), ("o", 0), ("up", 1), ("down", 0), ("gate", 1), ("c", 0), ("d", 1), ("r", 1), ("bias", 0))
+stream = product(("emb", 1), ("q", 1), ("o", 0), ("up", 1), ("down", 0), ("gate", 1), ("c", 0), ("d", 1), ("r", 1), ("bias", 0), ("t", 1))
 basis = np.linalg.qr(np.c_[np.ones(6), np.eye(6)[:, 1:]])[0][:, 1:]
 heads = product(("q", 0), ("o", 1))
 def close(gain, value):
@@ -48,6 +48,8 @@ close(score[linear_sum_assignment(-score)].sum() - np.trace(mlp + product(("gate
 r = np.einsum("ike,jke->ij", a["r"][1:].reshape(4, 2, -1), b["r"][1:].reshape(4, 2, -1))
 for r in r[::2, ::2], r[1::2, 1::2]:
     close(np.hypot(np.trace(r), r[1, 0] - r[0, 1]) - np.trace(r), np.trace(r))
+turned = (a["t"] * b["t"]).sum(1)[1:5].reshape(2, 2).sum(0)
+assert (turned > 0).all()
 END
 for word in "groups x" "seed 1" joint; do
     fails 2 "--${word%% *} has no effect with --maps" mc-match --maps --$word a.mcz b.mcz

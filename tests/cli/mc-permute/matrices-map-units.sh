@@ -14,7 +14,8 @@ grep -q '"map": *"centred"' <(mc-info --json p.mcz)
 grep -q 'float32 *6x6 *stream' <(mc-info p.mcz)
 py <<'END'
 p = mcz.read("p.mcz")
-assert p.meta["version"] == 3 and [g.get("map") for g in p.meta["groups"]] == ["centred", None, "orthogonal", "orthogonal", "signed", "rotation"]
+assert p.meta["version"] == 3 and [g.get("map") for g in p.meta["groups"]] == ["centred", None, "orthogonal", "orthogonal", "signed", "rotation",
+                                                                        "half-turn"]
 m = {k: v.astype("f8") for k, v in p.tensors.items()}
 m["heads"] = np.eye(2)[p.tensors["heads"]]
 for k, v in m.items():
@@ -24,6 +25,9 @@ assert (m["mlp"] == -1).any() and (p.tensors["heads"] == [1, 0]).all() and np.ab
 S, inner = m["stream"], np.kron(m["heads"], np.eye(4)) @ np.block([[m["head0"], np.zeros((4, 4))], [np.zeros((4, 4)), m["head1"]]])
 pairs = m["rotary"].reshape(2, 2, 2, 2)
 assert not pairs[:, 0, :, 1].any() and not pairs[:, 1, :, 0].any() and np.linalg.det(pairs[:, 0, :, 0]) > .99
+turned, signs = np.eye(6), np.diag(m["turned"])
+assert (m["turned"] == np.diag(signs)).all() and (signs[:2] == signs[2:]).all() and set(signs) == {-1, 1}
+turned[1:5, 1:5] = m["turned"]
 rotary = np.eye(9)
 rotary[1:, 1:] = np.kron(m["rotary"], np.eye(2))
 for name, kind in ("a", "f4"), ("a16", "f2"), ("ab", "bf16"):
@@ -33,7 +37,7 @@ for name, kind in ("a", "f4"), ("a16", "f2"), ("ab", "bf16"):
     want = {"emb": t["emb"] @ S.T, "q": inner @ t["q"] @ S.T, "o": S @ t["o"] @ inner.T, "up": m["mlp"] @ t["up"] @ S.T,
             "down": S @ t["down"] @ m["mlp"].T, "gate": abs(m["mlp"]) @ t["gate"] @ S.T,
             "c": np.einsum("ij,jkl", S, t["c"]), "d": np.einsum("ij,ajl->ail", S, t["d"]),
-            "r": rotary @ t["r"] @ S.T, "bias": S @ t["bias"]}
+            "r": rotary @ t["r"] @ S.T, "bias": S @ t["bias"], "t": turned @ t["t"] @ S.T}
     step = {"f4": 2.0 ** -24, "f2": 2.0 ** -11, "bf16": 2.0 ** -8}[kind]
     for k, v in y.tensors.items():
         off = np.abs(wide(v) - want[k])
@@ -65,6 +69,7 @@ END
 mc-permute identity.mcz a.mcz | same_content - a.mcz
 mc-permute --compose identity.mcz p.mcz | same_content - p.mcz
 mc-permute --compose p.mcz identity.mcz | same_content - p.mcz
+mc-permute --compose p.mcz p.mcz | mc-info --json - | grep -q '"half-turn"'
 fails 3 'swap.mcz: *"rotary" allows rotation maps (got permutation, which would change the function)' mc-permute swap.mcz a.mcz
 mc-match -q a.mcz pa.mcz -o matched.mcz
 mc-permute matched.mcz pa.mcz -o x.mcz

@@ -117,7 +117,8 @@ def align(
     progress  show a progress bar if tqdm is installed.
     maps     "permutations", or "all" that the groups allow, by second moments or weights: rotations
              too, if a and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i
-             the shares of b's units in the new unit i.
+             the shares of b's units in the new unit i. Weights decide directions that no
+             activation reaches; a warning counts them.
     refine   the number of batches (x, y) of the loader with which maps are learned that lower the
              loss near the middle, from those by activations. On a's device.
     loss     loss(output, y) for refine, as for Curve.train.
@@ -142,19 +143,19 @@ def align(
             _expect_maps(network, network.twin(b), maps)
             if by == "activations":
                 joint_moments(network, b, images, sums, **moments)
-    if by == "activations":
-        found = _matched(sums.getvalue(), maps, options)
-        if refine:
-            found = learn(network, network.twin(b), *found, loader or (), refine, loss), b""
-        return _keep(found[0], path, groups)
-    every = ["--maps"] if maps == "all" else []
     with tempfile.TemporaryDirectory() as folder:
-        names = [os.path.join(folder, n) for n in ("a.mcz", "b.mcz")]
-        for net, name in zip((a, b), names):
-            save(net, name, groups)
-        return _keep(
-            pipe(b"", ["mc-match", "--no-progress", *every, *options, *names]), path, groups
-        )
+        files = _weights((a, b), groups, folder) if by == "weights" or maps == "all" else []
+        if by == "weights":
+            every = ["--maps"] if maps == "all" else []
+            found = pipe(b"", ["mc-match", "--no-progress", *every, *options, *files])
+        else:
+            measure = ["--measure", "moment"] if maps == "all" else []
+            matrices = pipe(sums.getvalue(), ["mc-corr", "--no-progress", *measure])
+            read_from = ["-", *files] if files else []
+            found = pipe(matrices, [PROGRAMS[by, maps][1], *options, *read_from])
+    if refine:
+        found = learn(network, network.twin(b), found, matrices, loader or (), refine, loss)
+    return _keep(found, path, groups)
 
 
 def _check_refine(loader: Batches | None, by: str, steps: int) -> None:
@@ -177,13 +178,6 @@ def _expect_maps(network: Network, other: Network, maps: str) -> None:
         "no group allows more than permutations (mcz.torch.canonical rewrites a network such that "
         "they do)",
     )
-
-
-def _matched(sums: bytes, maps: str, options: Sequence[str]) -> tuple[bytes, bytes]:
-    """(maps, matrices) of a moments stream."""
-    measure = ["--measure", "moment"] if maps == "all" else []
-    matrices = pipe(sums, ["mc-corr", "--no-progress", *measure])
-    return pipe(matrices, [PROGRAMS["activations", maps][1], *options]), matrices
 
 
 def align_many(

@@ -65,7 +65,7 @@ class Canonical:
         for g, rows in linear.items():
             self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
         for own, sums in zip(rotary, probe.products):
-            self._balance_pairs(own, pairs_of(sums))
+            self._balance_pairs(own, pairs_of(sums, scaled=True))
 
     # ---- gains and biases of norms ---------------------------------------------------------------
 
@@ -73,12 +73,12 @@ class Canonical:
         """Moves a gain into the layers that read its product or, like LayerScale, into the layer
         that writes it: W (g * x) = (W diag g) x, g * (W x + b) = (diag g W) x + g * b. A gain stays
         if anything else reads its product."""
-        own = program.parameter(node)
+        own = program.gain(node)
         value = program.values_of(node)[0]
         axes = [k for k, e in enumerate(value.axes) if e.size > 1]
         if own is None or len(axes) != 1 or len(uses(programs, own[0])) != len(programs):
             return
-        g = self.state[own[0]].flatten()
+        g = self.state[own[0]].flatten() + own[1]
         if bool((g == 1).all()):
             return
         e = key(value.axes[axes[0]])
@@ -90,7 +90,7 @@ class Canonical:
                     self._scale(*weight, g)
         elif found or bias is not None or not self._fold_back(programs, program, call, node, e, g):
             return
-        self.state[own[0]].fill_(1)
+        self.state[own[0]].fill_(1 - own[1])
 
     def _readers(
         self, programs: Sequence[Program], program: Program, start: Node, e: Any

@@ -14,7 +14,7 @@ from torch import nn
 
 from ..errors import need, warn
 from ..header import Stream
-from ..nesting import allows_of
+from ..nesting import PAIRS, allows_of
 from ..nn.maps import is_matrix, problem
 from ..nn.permuted import Axes, axes_of, moved
 from ..nn.state import listed, owners
@@ -119,8 +119,8 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
                 f'group "{g}": each unit must occur once',
             )
             need(
-                allows[g] != "rotation" or np.array_equal(p, np.arange(len(p))),
-                f'group "{g}": only rotations are allowed',
+                allows[g] not in PAIRS or np.array_equal(p, np.arange(len(p))),
+                f'group "{g}": units stay in place ({allows[g]} expected)',
             )
     expect_canonical(network)
     return maps

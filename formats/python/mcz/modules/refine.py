@@ -131,7 +131,7 @@ class Learned:
         self.parts: dict[str, Rotation | Order] = {}
         for i, g in enumerate(groups):
             name, m = g["name"], start.tensors[g["name"]]
-            if is_matrix(m) and allows[name] not in ("signed", "rotation"):
+            if is_matrix(m) and allows[name] in ("orthogonal", "centred"):
                 self.parts[name] = Rotation(m, allows[name], device)
             elif "within" not in g and i not in around:
                 self.parts[name] = Order(matrices.tensors[name], m, device)

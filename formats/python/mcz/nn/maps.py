@@ -35,6 +35,8 @@ def problem(m: NDArray[Any], allows: str) -> str:
         return "only permutations with signs are allowed"
     if allows == "rotation" and not is_rotation(wide):
         return "only rotations of each pair of units i and i + n / 2 are allowed"
+    if allows == "half-turn" and not is_half_turn(wide):
+        return "only signs of each pair of units i and i + n / 2 are allowed"
     if allows == "centred" and not np.abs(wide.sum(1) - 1).max() <= CLOSE:
         return "only matrices that fix the vector of ones are allowed"
     return ""
@@ -46,6 +48,13 @@ def is_rotation(m: NDArray[Any]) -> bool:
     rest = m.copy()
     rest[np.r_[i, i, j, j], np.r_[i, j, i, j]] = 0
     return not rest.any() and bool((m[i, i] * m[j, j] > m[i, j] * m[j, i]).all())
+
+
+def is_half_turn(m: NDArray[Any]) -> bool:
+    """True for a diagonal of signs, equal for the units i and i + n / 2."""
+    signs = np.diag(m)
+    first, second = signs.reshape(2, -1)
+    return bool((m == np.diag(signs)).all() and (abs(first) == 1).all() and (first == second).all())
 
 
 def complement(n: int) -> torch.Tensor:
@@ -70,6 +79,8 @@ def random_map(n: int, allows: str, rng: np.random.Generator) -> NDArray[Any]:
         rotation[j, i] = np.sin(angle)
         rotation[i, j] = -rotation[j, i]
         return rotation
+    if allows == "half-turn":
+        return np.diag(np.tile(rng.choice((-1.0, 1.0), n // 2), 2))
     size = n - (allows == "centred")
     q, r = np.linalg.qr(rng.standard_normal((size, size)))
     q *= np.sign(np.diag(r))

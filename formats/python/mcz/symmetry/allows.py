@@ -29,7 +29,7 @@ def gains_of(call: Call) -> list[Node]:
         return [] if own is None else [own]
     if call.name != "mul" or call.node in call.program.constants:
         return []
-    return [n for n in call.nodes if n in call.program.constants and call.program.parameter(n)]
+    return [n for n in call.nodes if n in call.program.constants and call.program.gain(n)]
 
 
 def places_of(row: Row) -> torch.Tensor:
@@ -75,7 +75,7 @@ class Allowances:
         for a in found:
             self._limit(a, kinds(call, a), self._reason(program, call, a))
         for node in gains_of(call):
-            own = program.parameter(node)
+            own = program.gain(node)
             atoms = {a for v in program.values_of(node) for s in program.atoms_of(v) for a in s}
             if own and atoms and all(is_uniform(call, node, a) for a in atoms):
                 self.gains.add(own[0])
@@ -87,7 +87,7 @@ class Allowances:
 
     def _reason(self, program: Program, call: Call, a: Atom) -> str:
         for node in gains_of(call):
-            own = program.parameter(node)
+            own = program.gain(node)
             mine = any(call.has(v, a) for v in program.values_of(node))
             if own and mine and not is_uniform(call, node, a):
                 return f"gain {own[0]}"

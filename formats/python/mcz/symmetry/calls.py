@@ -141,9 +141,10 @@ class Program:
     def parameter(self, node: Any, axis: int = 0) -> tuple[str, int] | None:
         """(parameter, axis) of which a node is a copy with axes in another order, or None."""
         while isinstance(node, Node) and node.op == "call_function":
-            call, dims = self.of.get(node), list(range(node.meta["val"].dim()))
+            call = self.of.get(node)
             if call is None:
                 return None
+            dims = list(range(node.meta["val"].dim()))
             axis %= max(1, len(dims))
             if call.name in ("transpose", "t", "mT"):
                 i, j = (call.args.get(k, d) for k, d in (("dim0", -2), ("dim1", -1)))
@@ -155,6 +156,17 @@ class Program:
             axis, node = dims[axis] % len(dims), call.nodes[0]
         name = self.parameters.get(node.name) if isinstance(node, Node) else None
         return (name, axis % max(1, len(self.values_of(node)[0].axes))) if name else None
+
+    def gain(self, node: Any) -> tuple[str, float] | None:
+        """(parameter, number) whose sum a node is, as Gemma's 1 + w, or None."""
+        call, number = self.of.get(node), 0.0
+        if call is not None and call.name == "add" and len(call.nodes) == 1:
+            found = call.args["other"], call.args.get("alpha", 1)
+            if not all(isinstance(v, (int, float)) for v in found):
+                return None
+            node, number = call.nodes[0], float(found[0])
+        own = self.parameter(node)
+        return (own[0], number) if own else None
 
     def evaluate(self, node: Node, state: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The number of a constant node."""

@@ -7,16 +7,18 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import torch
 from torch import nn
 
 from ..files import Path
 from ..groups import Row, write
+from ..nesting import end_of
 from .axes import Atom
 from .calls import Program
 from .derive import UNUSED, Derivation
 from .observe import Tap
 from .probe import Probe
-from .rotary import Attention, attentions, blocks_of
+from .rotary import Attention, attentions, blocks_of, candidates, flipped, pairs_of
 
 
 class Groups(Derivation):
@@ -49,16 +51,23 @@ class Groups(Derivation):
     def _add_rotations(self) -> None:
         """Adds groups of the channels of a key head, and of the queries that read it, that rotary
         positions turn."""
-        found = list(attentions(Program(self.run, 0)))
+        found = [a for a in attentions(Program(self.run, 0)) if self._keeps_channels(a)]
         if not found:
             return
-        sums = Probe(self, {}, self.constant, found).products
+        probe = Probe(self, {}, self.constant, found)
         # layers may be used more than once
-        layers = {(a.keys[0], int(a.k.min())): (a, blocks_of(a, s)) for a, s in zip(found, sums)}
-        new = {name: place for own in layers.values() for name, place in self._named(*own)}
+        layers = {
+            (a.keys[0], int(a.k.min())): (a, *_turned(a, sums, probe))
+            for a, sums in zip(found, probe.products)
+        }
+        new = {
+            name: (*place, allows)
+            for own, blocks, allows in layers.values()
+            for name, place in self._named(own, blocks)
+        }
         rows = [
-            Row(name, 0, start, len(block), 1, group, allows="rotation")
-            for group, (own, h, block) in new.items()
+            Row(name, 0, start, len(block), 1, group, allows=allows)
+            for group, (own, h, block, allows) in new.items()
             for tensors, _, places in own.sides
             for start in places[h, :, block[0]].tolist()
             for tensor in tensors
@@ -66,15 +75,15 @@ class Groups(Derivation):
         ]
         self.rows = self.arranged([*self.rows, *rows])
         nested = {r.group for r in self.rows if r.within}
-        for group, (own, h, block) in new.items():
-            self.sizes[group], self.allows[group] = len(block), "rotation"
+        for group, (own, h, block, allows) in new.items():
+            self.sizes[group], self.allows[group] = len(block), allows
             self.reasons[group] = "rotary positions"
             heads = slice(None) if group in nested else slice(h, h + 1)
             self.taps[group] = [
                 Tap(node.name, 0, [], {}, entries=places[heads, :, block])
                 for _, node, places in own.sides
             ]
-        for own, blocks in layers.values():
+        for own, blocks, _ in layers.values():
             self._show_queries(own, blocks)
         moving = {(r.tensor, r.offset + i) for r in rows for i in range(r.count)}
         self.fixed = [
@@ -82,6 +91,15 @@ class Groups(Derivation):
             for f in self.fixed
             if f[1] or not moving.issuperset((f[0], f[2] + i) for i in range(f[3]))
         ]
+
+    def _keeps_channels(self, own: Attention) -> bool:
+        """True if no group moves the channels within a head of queries or keys."""
+        rows = [r for r in self.rows if r.axis == 0 and r.block < own.k.shape[-1]]
+        for names, _, places in own.sides:
+            low, high = int(places.min()), int(places.max())
+            if any(r.tensor in names and r.offset <= high and low < end_of(r) for r in rows):
+                return False
+        return True
 
     def _named(
         self, own: Attention, blocks: Sequence[list[int]]
@@ -159,6 +177,19 @@ class Groups(Derivation):
     def __repr__(self) -> str:
         units = sum(self.sizes.values())
         return f"<{len(self.sizes)} groups of {units} units, in {len(self.rows)} rows>"
+
+
+def _turned(
+    own: Attention, sums: Sequence[torch.Tensor], probe: Probe
+) -> tuple[list[list[int]], str]:
+    """The blocks of channels that rotary positions turn, and the maps that they allow."""
+    blocks = blocks_of(own, pairs_of(sums))
+    if blocks:
+        return blocks, "rotation"
+    for pairs in candidates(sums):
+        if probe.unchanged(flipped(own, pairs, probe.state)):
+            return blocks_of(own, pairs), "half-turn"
+    return [], ""
 
 
 def _aligned(lines: Sequence[tuple[str, str, str]]) -> list[str]:

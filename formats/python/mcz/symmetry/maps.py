@@ -63,7 +63,11 @@ def linear_map(c: Call, a: Atom) -> Kinds:
 
 @commutes("add sub")
 def addition(c: Call, a: Atom) -> Kinds:
-    """y = x + z: M x + M z = M (x + z). A number z is z 1, and M 1 = 1 if M is centred."""
+    """y = x + z: M x + M z = M (x + z). A number z is z 1, and M 1 = 1 if M is centred. A sum
+    that is a gain of equal numbers commutes with every M."""
+    factors = all(getattr(c.program.of.get(n), "name", "") == "mul" for n in c.node.users)
+    if factors and is_uniform(c, c.node, a):
+        return LINEAR
     operands = [c.args["self"], c.args.get("other")]
     return LINEAR if all(_varies(c, v, a) for v in operands) else CENTRED
 

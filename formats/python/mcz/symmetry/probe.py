@@ -13,7 +13,7 @@ from torch.export import ExportedProgram
 from ..groups import Row
 from . import capture
 from .allows import unfolded
-from .check import random_like, wide_example
+from .check import TOLERANCE, apart, random_like, wide_example
 from .derive import Derivation
 from .rotary import Attention, products
 
@@ -53,6 +53,7 @@ class Probe:
             self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
         self.state = {k: self.state[run.owners[k]] for k in self.state}
         self.groups, self._run, self._attentions = groups, run, attentions
+        self._example = derivation.example
         self._parameters = dict(derivation.net.named_parameters())
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
         self.gradients: dict[str, torch.Tensor] = {}
@@ -98,6 +99,17 @@ class Probe:
             self.gradients = self.gradients or {k: v for k, v in gradient.items() if v.dim() == 1}
         for v in own.values():
             v.requires_grad_(False)
+
+    def unchanged(self, tensors: Mapping[str, torch.Tensor]) -> bool:
+        """True if the network returns the same outputs with these parameters instead."""
+        program, example = self._run.programs[0][0], wide_example(self._example, 0)
+        outputs = []
+        for state in self.state, {**self.state, **tensors}:
+            values = capture.inputs(program, state, example, capture.SIZES[0])
+            with torch.no_grad():
+                found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
+            outputs.append([v for v in found if isinstance(v, torch.Tensor)])
+        return all(apart(x, y) <= TOLERANCE for x, y in zip(*outputs))
 
     def sides(self, group: str) -> list[int] | None:
         """1 or -1 for each row of a group, such that the network is unchanged if a map moves the

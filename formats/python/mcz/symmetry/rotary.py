@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotary positions: they turn pairs of channels of queries and keys, one pair per frequency. Such a
 pair may be rotated in the keys of a head and in the queries that read it. It may also be scaled by
-t in the keys and by 1 / t in the queries."""
+t in the keys and by 1 / t in the queries. If a norm with unequal gains reads queries or keys, the
+pair may only change its sign in both."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from typing import Any, NamedTuple
 
 import torch
 
+from ..nn.state import Tensors
 from .calls import MOVES, SAME, Call, Node, Program
 from .flow import PRODUCTS
 
+Pairs = list[tuple[int, int]]
 SMALL = 1e-11  # relative to the largest derivative: the lowest frequencies have 1e-8
 COMPLEX = {"view_as_real", "view_as_complex"}
 
@@ -105,9 +108,8 @@ def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
             places[n] = own[0].contiguous() if isinstance(own[0], torch.Tensor) else own[0]
         elif own[0].shape == getattr(value, "shape", None):
             places[n] = min(own, key=lambda v: v.flatten(0, -2)[0].tolist())
-        else:
-            return None
-    return (layer, places[node]) if places[node].dim() > 1 else None
+        # no places: a number per head, such as a norm's deviation
+    return (layer, places[node]) if node in places and places[node].dim() > 1 else None
 
 
 def _heads(q: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor] | None:
@@ -147,24 +149,46 @@ def products(
     return (sums[0] - sums[1].mT) / sums[0].abs().max()
 
 
-def pairs_of(sums: Sequence[torch.Tensor]) -> list[tuple[int, int]]:
-    """The pairs of channels that may be scaled and rotated in all heads, from products() of several
-    sums: halves of the channels that may not be scaled one by one, or neighbours."""
+def candidates(sums: Sequence[torch.Tensor]) -> list[Pairs]:
+    """The pairs that rotary positions may turn, from products() of several sums: halves of the
+    channels that may not be scaled one by one, or neighbours."""
     if not sums:
         return []
     d = torch.cat(list(sums))
     turned = [i for i in range(d.shape[1]) if d[:, i, i].abs().max() > SMALL]
     n = len(turned) // 2
-    for own in (list(zip(turned[:n], turned[n:])), list(zip(turned[::2], turned[1::2]))):
-        if n and len(turned) == 2 * n and _may_turn(d, own):
+    if not n or len(turned) % 2:
+        return []
+    return [list(zip(turned[:n], turned[n:])), list(zip(turned[::2], turned[1::2]))]
+
+
+def pairs_of(sums: Sequence[torch.Tensor], scaled: bool = False) -> Pairs:
+    """The pairs of channels that may be rotated in all heads, and scaled if asked."""
+    for own in candidates(sums):
+        if _may_turn(torch.cat(list(sums)), own, scaled):
             return own
     return []
 
 
-def blocks_of(own: Attention, sums: Sequence[torch.Tensor]) -> list[list[int]]:
-    """The channels of a head whose pairs may be rotated, each block in one piece and with its pairs
-    i and i + n / 2: one block, or if pairs are neighbours, one per pair."""
-    pairs = pairs_of(sums)
+def flipped(own: Attention, pairs: Pairs, state: Mapping[str, torch.Tensor]) -> Tensors:
+    """{parameter: tensor} of queries and keys with random signs of these pairs."""
+    signs = torch.ones(own.k.shape[0], own.k.shape[2], dtype=torch.float64)
+    random = torch.Generator().manual_seed(1)
+    draw = torch.randint(2, (len(signs), len(pairs)), generator=random).double() * 2 - 1
+    for half in zip(*pairs):
+        signs[:, list(half)] = draw
+    found: Tensors = {}
+    for names, _, places in own.sides:
+        for p in names:
+            x = found.get(p, state[p]).clone()
+            x[places] *= signs.reshape(len(signs), 1, -1, *[1] * (x.dim() - 1)).to(x)
+            found[p] = x
+    return found
+
+
+def blocks_of(own: Attention, pairs: Pairs) -> list[list[int]]:
+    """The channels of the pairs of a head, each block in one piece and with its pairs i and
+    i + n / 2: one block, or if pairs are neighbours, one per pair."""
     for blocks in ([[i for half in zip(*pairs) for i in half]], [list(p) for p in pairs]):
         steps = [places[..., b].diff() for b in blocks for _, _, places in own.sides]
         if pairs and all(bool((v == 1).all()) for v in steps):
@@ -172,7 +196,9 @@ def blocks_of(own: Attention, sums: Sequence[torch.Tensor]) -> list[list[int]]:
     return []
 
 
-def _may_turn(d: torch.Tensor, own: Sequence[tuple[int, int]]) -> bool:
+def _may_turn(d: torch.Tensor, own: Pairs, scaled: bool) -> bool:
     i, j = torch.tensor(own).T
-    scaled, rotated = d[:, i, i] + d[:, j, j], d[:, i, j] - d[:, j, i]
-    return bool((scaled.abs() <= SMALL).all() and (rotated.abs() <= SMALL).all())
+    derivatives = [d[:, i, j] - d[:, j, i]]
+    if scaled:
+        derivatives.append(d[:, i, i] + d[:, j, j])
+    return all(bool((v.abs() <= SMALL).all()) for v in derivatives)

@@ -141,10 +141,8 @@ static const struct kind *kind_of(const char *name)
 #define MEMBER2 "\"0123456789abcdef0123456789abcde0\""
 #define JOINT(version, members)                                                                    \
     "{\"version\": " version ", \"members\": " members ", \"groups\": [" GROUP1 "]}"
-#define MAPPED(kind)                                                                               \
-    "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": 3, \"map\": \"" kind "\"}]}"
-#define TURNED                                                                                     \
-    "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": 4, \"map\": \"rotation\"}]}"
+#define MAPPED(size, kind)                                                                         \
+    "{\"version\": 3, \"groups\": [{\"name\": \"g\", \"size\": " size ", \"map\": \"" kind "\"}]}"
 #define JOINT_OK JOINT("2", "[" MEMBER1 ", " MEMBER2 "]")
 
 #define MATS(measure, at, size, dead_a, dead_b)                                                    \
@@ -328,22 +326,30 @@ static const struct {
      "\"members\" is missing"},
     {"permutation", "{\"members\": [], \"groups\": [" GROUP1 "]}", "g int32 3 = 1 2 0", NULL,
      "\"version\" is missing"},
-    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 1", NULL, NULL},
-    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 1 0", NULL, "not signed"},
-    {"permutation", MAPPED("signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 0", NULL, "not signed"},
-    {"permutation", MAPPED("orthogonal"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL, NULL},
-    {"permutation", MAPPED("orthogonal"), "g float32 3,3 = .6 .8 0 .8 .6 0 0 0 1", NULL,
+    {"permutation", MAPPED("3", "signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 1", NULL, NULL},
+    {"permutation", MAPPED("3", "signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 1 0", NULL,
+     "not signed"},
+    {"permutation", MAPPED("3", "signed"), "g float32 3,3 = 0 -1 0 1 0 0 0 0 0", NULL,
+     "not signed"},
+    {"permutation", MAPPED("3", "orthogonal"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL,
+     NULL},
+    {"permutation", MAPPED("3", "orthogonal"), "g float32 3,3 = .6 .8 0 .8 .6 0 0 0 1", NULL,
      "not orthogonal"},
-    {"permutation", MAPPED("centred"), "g float32 3,3 = 0 1 0 1 0 0 0 0 1", NULL, NULL},
-    {"permutation", MAPPED("centred"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL,
+    {"permutation", MAPPED("3", "centred"), "g float32 3,3 = 0 1 0 1 0 0 0 0 1", NULL, NULL},
+    {"permutation", MAPPED("3", "centred"), "g float32 3,3 = .6 .8 0 .8 -.6 0 0 0 1", NULL,
      "not centred"},
-    {"permutation", MAPPED("signed"), "g int32 3 = 0 1 2", NULL, "must be float32 (3,3)"},
-    {"permutation", MAPPED("rotation"), "g float32 3,3", NULL,
+    {"permutation", MAPPED("3", "signed"), "g int32 3 = 0 1 2", NULL, "must be float32 (3,3)"},
+    {"permutation", MAPPED("3", "rotation"), "g float32 3,3", NULL,
      "rotation requires an even number of units (got 3)"},
-    {"permutation", TURNED, "g float32 4,4 = .6 0 -.8 0 0 0 0 1 .8 0 .6 0 0 -1 0 0", NULL, NULL},
-    {"permutation", TURNED, /* a reflection of the second pair */
+    {"permutation", MAPPED("4", "rotation"),
+     "g float32 4,4 = .6 0 -.8 0 0 0 0 1 .8 0 .6 0 0 -1 0 0", NULL, NULL},
+    {"permutation", MAPPED("4", "rotation"), /* a reflection of the second pair */
      "g float32 4,4 = .6 0 -.8 0 0 0 0 1 .8 0 .6 0 0 1 0 0", NULL, "not rotation"},
-    {"permutation", TURNED, /* neighbours as pairs */
+    {"permutation", MAPPED("4", "half-turn"), "g float32 4,4 = 1 0 0 0 0 -1 0 0 0 0 1 0 0 0 0 -1",
+     NULL, NULL},
+    {"permutation", MAPPED("4", "half-turn"), /* two signs in a pair */
+     "g float32 4,4 = 1 0 0 0 0 -1 0 0 0 0 1 0 0 0 0 1", NULL, "not half-turn"},
+    {"permutation", MAPPED("4", "rotation"), /* neighbours as pairs */
      "g float32 4,4 = .6 -.8 0 0 .8 .6 0 0 0 0 1 0 0 0 0 1", NULL, "not rotation"},
 
     {"matrices", MATS("correlation", "post", "2", "[1]", "[0]"), "g float64 2,2 = 0 .5 0 0", NULL,
