@@ -94,7 +94,7 @@ static int check_allows(const struct mc_nesting *n, struct mc_error *err)
             return mc_fail(err, MC_EINPUT,
                            "group \"%s\" allows %s, but contains groups (permutation expected)",
                            group->name, mc_allows_names[group->allows]);
-        if (mc_allows_pairs(group->allows) && group->size % 2)
+        if (mc_allows_of_pairs(group->allows) && group->size % 2)
             return mc_fail(err, MC_EINPUT,
                            "group \"%s\": %s requires an even number of units (got %zu)",
                            group->name, mc_allows_names[group->allows], group->size);

@@ -23,7 +23,7 @@ enum mc_allows {
     MC_N_ALLOWS
 };
 /* 1 if the units are pairs i and i + K/2 that stay in place. */
-static inline int mc_allows_pairs(enum mc_allows a)
+static inline int mc_allows_of_pairs(enum mc_allows a)
 {
     return a == MC_ALLOWS_ROTATION || a == MC_ALLOWS_HALF_TURN;
 }

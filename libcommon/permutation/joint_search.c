@@ -311,7 +311,7 @@ static int open_search(struct search *s, const struct mc_joint *j, struct mc_joi
         (rc = mc_new(&s->order, (j->networks + 1) * s->slots, err)))
         return rc;
     for (size_t i = 0; i < j->n_groups; i++)
-        s->keep[i] = (unsigned char)mc_allows_pairs(j->groups[i].allows);
+        s->keep[i] = (unsigned char)mc_allows_of_pairs(j->groups[i].allows);
     for (size_t i = 0; i < s->slots && !rc; i++)
         rc = mc_new(&s->sum[s->first + i], channels(s, i) * channels(s, i), err);
     for (size_t i = 0; i < (j->networks + 1) * s->slots && !rc; i++)

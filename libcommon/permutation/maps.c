@@ -15,7 +15,7 @@
 int mc_map_is_kind_of(enum mc_allows kind, enum mc_allows allowed)
 {
     return kind == allowed || allowed == MC_ALLOWS_ORTHOGONAL ||
-           (kind == MC_ALLOWS_PERMUTATION && !mc_allows_pairs(allowed)) ||
+           (kind == MC_ALLOWS_PERMUTATION && !mc_allows_of_pairs(allowed)) ||
            (kind == MC_ALLOWS_HALF_TURN && allowed == MC_ALLOWS_ROTATION);
 }
 
@@ -135,6 +135,15 @@ void mc_map_reflect(size_t K, double *m)
                 m[i * across + j * along] -= rest * sum * (j ? one : one - 1);
         }
     }
+}
+
+void mc_map_from_complement(size_t K, double *m)
+{
+    for (size_t i = K; i-- > 1;)
+        memmove(m + i * K + 1, m + (i - 1) * (K - 1), (K - 1) * sizeof *m);
+    for (size_t i = 0; i < K; i++)
+        m[i] = m[i * K] = i == 0;
+    mc_map_reflect(K, m);
 }
 
 /* ---- application ----------------------------------------------------------------------------- */

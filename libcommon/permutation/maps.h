@@ -17,6 +17,8 @@ void mc_map_transpose(size_t K, float *m);
 /* Set m (K,K) to H m H in place. The reflection H swaps the first axis and the unit vector along
  * the ones, so the rest of H m H, without row and column 0, acts in the complement of the ones. */
 void mc_map_reflect(size_t K, double *m);
+/* Expand m from a matrix (K-1,K-1) of the complement of the ones to (K,K), which fixes the ones. */
+void mc_map_from_complement(size_t K, double *m);
 
 /* Number of values that mc_units_map needs. */
 size_t mc_units_map_scratch(const struct mc_unit_layout *layout);

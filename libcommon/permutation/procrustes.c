@@ -14,45 +14,83 @@
 struct problem {
     enum mc_allows kind;
     size_t K;
-    const double *c;     /* (K,K) */
-    const double *rest;  /* (K,K), or NULL */
-    const double *plain; /* (K,K), or NULL */
-    double *m;           /* (K,K) zero, or NULL: only the value is required */
-    int32_t *perm;       /* (K), of an assignment */
+    const double *c;        /* (K,K) */
+    const double *fallback; /* (K,K), or NULL */
+    const double *plain;    /* (K,K), or NULL */
+    double *m;              /* (K,K) zero, or NULL: only the value is required */
+    int32_t *perm;          /* (K), of an assignment */
     struct mc_assignment info;
     struct mc_procrustes found;
 };
 
 /* ---- one map --------------------------------------------------------------------------------- */
 
-static int best_signed(struct problem *p, struct mc_error *err)
+/* Set row and column to 1 for the units that c says nothing about. Returns the largest |c|. */
+static double find_empty(size_t K, const double *c, unsigned char *row, unsigned char *column)
+{
+    double largest = 0;
+
+    memset(row, 1, K);
+    memset(column, 1, K);
+    for (size_t i = 0; i < K * K; i++)
+        largest = fmax(largest, fabs(c[i]));
+    for (size_t i = 0; i < K * K; i++)
+        if (fabs(c[i]) > MC_POLAR_FREE * largest)
+            row[i / K] = column[i % K] = 0;
+    return largest;
+}
+
+/* The value of a pair of units by c, or by the fallback, whose signs do not count. */
+static double size_of(const struct problem *p, const double *c, size_t i)
+{
+    const double *plain = p->fallback == c || !p->fallback ? p->plain : NULL;
+
+    return (p->kind == MC_ALLOWS_SIGNED ? fabs(c[i]) : c[i]) + (plain ? plain[i] : 0);
+}
+
+/* Assign the units. Those that c says nothing about have values by the fallback, which are so small
+ * that they do not change other pairs. */
+static int best_order(struct problem *p, struct mc_error *err)
 {
     const size_t K = p->K;
-    double *size = NULL;
+    unsigned char *row = NULL, *column;
+    double *size = NULL, largest, most = 0;
     int rc = mc_new(&size, K * K, err);
 
-    for (size_t i = 0; i < K * K && !rc; i++)
-        size[i] = fabs(p->c[i]) + (p->plain ? p->plain[i] : 0);
-    if (!rc)
-        rc = mc_assign_max(K, size, p->perm, &p->info, err);
+    if (rc || (rc = mc_new(&row, 2 * K, err)))
+        goto out;
+    column = row + K;
+    largest = find_empty(K, p->c, row, column);
+    for (size_t i = 0; i < K * K && p->fallback; i++)
+        if (row[i / K] && column[i % K])
+            most = fmax(most, fabs(size_of(p, p->fallback, i)));
+    const double share = largest > 0 && most > 0 ? MC_POLAR_FREE * largest / most / (double)K : 1;
+    for (size_t i = 0; i < K * K; i++)
+        size[i] = p->fallback && row[i / K] && column[i % K] ? share * size_of(p, p->fallback, i)
+                                                             : size_of(p, p->c, i);
+    rc = mc_assign_max(K, size, p->perm, &p->info, err);
     for (size_t i = 0; i < K && !rc; i++) {
         const size_t at = i * K + (size_t)p->perm[i];
-        const int is_free = p->c[at] == 0;
+        const int is_free = row[i] && column[p->perm[i]];
         p->found.n_free += (size_t)is_free;
+        const double *by = is_free ? p->fallback : p->c;
         if (p->m)
-            p->m[at] = (is_free && p->rest ? p->rest : p->c)[at] < 0 ? -1 : 1;
+            p->m[at] = by && by[at] < 0 ? -1 : 1;
     }
     p->found.value = p->info.value;
+out:
     free(size);
+    free(row);
     return rc;
 }
 
-/* Set m's pair i and j to the best rotation, and return its value: |along + i across|.
- * turns: 0 for angles of 0 and 180 degrees only. m may be NULL. */
-static double best_angle(size_t K, size_t i, size_t j, int turns, const double *c, double *m)
+/* Set the pair i and i + K/2 of m to its best turn by c, the identity if c is NULL, and return its
+ * value: |along + i across|. m may be NULL. */
+static double best_turn(const struct problem *p, size_t i, const double *c, double *m)
 {
-    const double along = c[i * K + i] + c[j * K + j];
-    const double across = turns ? c[j * K + i] - c[i * K + j] : 0;
+    const size_t K = p->K, j = i + K / 2;
+    const double along = c ? c[i * K + i] + c[j * K + j] : 1;
+    const double across = c && p->kind == MC_ALLOWS_ROTATION ? c[j * K + i] - c[i * K + j] : 0;
     const double length = hypot(along, across);
 
     if (m) {
@@ -63,18 +101,20 @@ static double best_angle(size_t K, size_t i, size_t j, int turns, const double *
     return length;
 }
 
-static void best_rotation(struct problem *p)
+static void best_turns(struct problem *p)
 {
-    const int turns = p->kind == MC_ALLOWS_ROTATION;
+    double largest = 0;
 
-    for (size_t i = 0, j = p->K / 2; i < p->K / 2; i++, j++) {
-        const double length = best_angle(p->K, i, j, turns, p->c, p->m);
+    for (size_t i = 0; i < p->K / 2; i++)
+        largest = fmax(largest, best_turn(p, i, p->c, NULL));
+    for (size_t i = 0; i < p->K / 2; i++) {
+        const double length = best_turn(p, i, p->c, p->m);
         p->found.value += length;
-        if (length > 0)
+        if (length > MC_POLAR_FREE * largest)
             continue;
         p->found.n_free += 2;
-        if (p->m && p->rest)
-            best_angle(p->K, i, j, turns, p->rest, p->m);
+        if (p->m)
+            best_turn(p, i, p->fallback, p->m);
     }
 }
 
@@ -99,42 +139,31 @@ static int complement_of(size_t K, const double *c, double **part, double *fixed
 static int best_centred(struct problem *p, struct mc_error *err)
 {
     const size_t K = p->K, n = K - 1;
-    double *c = NULL, *rest = NULL, fixed = 0, unused;
+    double *c = NULL, *fallback = NULL, fixed = 0, unused;
     int rc = complement_of(K, p->c, &c, &fixed, err);
 
-    if (!rc && p->rest)
-        rc = complement_of(K, p->rest, &rest, &unused, err);
+    if (!rc && p->fallback)
+        rc = complement_of(K, p->fallback, &fallback, &unused, err);
     if (!rc && n)
-        rc = mc_polar(n, c, rest, p->m, &p->found.value, &p->found.n_free, err);
+        rc = mc_polar(n, c, fallback, p->m, &p->found.value, &p->found.n_free, err);
     p->found.value += fixed;
-    if (rc || !p->m)
-        goto out;
-    for (size_t i = n; i-- > 0;)
-        memmove(p->m + (i + 1) * K + 1, p->m + i * n, n * sizeof *p->m);
-    for (size_t i = 0; i < K; i++)
-        p->m[i] = p->m[i * K] = i == 0;
-    mc_map_reflect(K, p->m);
-out:
+    if (!rc && p->m)
+        mc_map_from_complement(K, p->m);
     free(c);
-    free(rest);
+    free(fallback);
     return rc;
 }
 
 static int solve(struct problem *p, struct mc_error *err)
 {
-    int rc = 0;
-
-    if (p->kind == MC_ALLOWS_SIGNED)
-        return best_signed(p, err);
     if (p->kind == MC_ALLOWS_CENTRED)
         return best_centred(p, err);
     if (p->kind == MC_ALLOWS_ORTHOGONAL)
-        return mc_polar(p->K, p->c, p->rest, p->m, &p->found.value, &p->found.n_free, err);
-    if (mc_allows_pairs(p->kind))
-        best_rotation(p);
-    else if (!(rc = mc_assign_max(p->K, p->c, p->perm, &p->info, err)))
-        p->found.value = p->info.value;
-    return rc;
+        return mc_polar(p->K, p->c, p->fallback, p->m, &p->found.value, &p->found.n_free, err);
+    if (!mc_allows_of_pairs(p->kind))
+        return best_order(p, err);
+    best_turns(p);
+    return 0;
 }
 
 /* ---- groups ---------------------------------------------------------------------------------- */
@@ -149,15 +178,18 @@ struct search {
 };
 
 /* Solve group g for a matrix. Set its map, or only return the value. */
-static int solve_group(const struct search *s, size_t g, const double *c, const double *rest,
+static int solve_group(const struct search *s, size_t g, const double *c, const double *fallback,
                        int set, double *value, struct mc_error *err)
 {
     const struct mc_group *group = &s->nesting->groups[g];
     const size_t K = group->size;
     struct problem p = {
-        .kind = group->allows, .K = K, .c = c, .rest = rest, .plain = s->values->plain};
+        .kind = group->allows, .K = K, .c = c, .fallback = fallback, .plain = s->values->plain};
     int rc = mc_new(&p.perm, K, err);
 
+    for (size_t i = 0; i < K * K && fallback && !rc; i++)
+        if (!isfinite(fallback[i]))
+            rc = mc_fail(err, MC_EINPUT, "a product of weights is not finite");
     if (!rc && set && p.kind)
         rc = mc_new(&p.m, K * K, err);
     if (!rc)
@@ -216,37 +248,47 @@ static int solve_pair(const struct search *s, size_t g, size_t h, size_t u, int 
         const size_t K = s->nesting->groups[first].size;
         const size_t n = K * s->nesting->groups[g].size;
         const size_t inner = mc_nesting_child(s->nesting, g, u, slot);
-        double *c = NULL, *rest = NULL, old = 0, part = 0;
+        double *c = NULL, *fallback = NULL, old = 0, part = 0;
         if (s->slot != MC_ALL_SLOTS && slot != s->slot)
             continue;
         rc = copy_pair(s->values->c[first], K, n, h, u, &c, err);
-        if (!rc && set && s->values->rest)
-            rc = copy_pair(s->values->rest[first], K, n, h, u, &rest, err);
+        if (!rc && s->values->fallback)
+            rc = copy_pair(s->values->fallback[first], K, n, h, u, &fallback, err);
         if (!rc && s->values->c[g])
             rc = current_value(s, inner, c, &old, err);
         if (!rc)
-            rc = solve_group(s, inner, c, rest, set, &part, err);
+            rc = solve_group(s, inner, c, fallback, set, &part, err);
         *value += part - old;
         free(c);
-        free(rest);
+        free(fallback);
     }
     return rc;
 }
 
-static int solve_units(const struct search *s, size_t g, struct mc_error *err)
+static int match_units(const struct search *s, size_t g, struct mc_error *err)
 {
     const size_t U = s->nesting->groups[g].size;
-    double *value = NULL;
+    double *value = NULL, sum;
     int rc = mc_new(&value, U * U, err);
 
     if (!rc && s->values->c[g])
         memcpy(value, s->values->c[g], U * U * sizeof *value);
     for (size_t i = 0; i < U * U && !rc; i++)
         rc = solve_pair(s, g, i / U, i % U, 0, &value[i], err);
-    if (!rc && !(rc = solve_group(s, g, value, NULL, 1, &value[0], err)))
-        for (size_t h = 0; h < U && !rc; h++)
-            rc = solve_pair(s, g, h, (size_t)s->out->perm[g][h], 1, &value[0], err);
+    if (!rc)
+        rc = solve_group(s, g, value, NULL, 1, &sum, err);
     free(value);
+    return rc;
+}
+
+static int solve_units(const struct search *s, size_t g, struct mc_error *err)
+{
+    const size_t U = s->nesting->groups[g].size;
+    double sum = 0;
+    int rc = s->values->fallback ? 0 : match_units(s, g, err);
+
+    for (size_t h = 0; h < U && !rc; h++)
+        rc = solve_pair(s, g, h, (size_t)s->out->perm[g][h], 1, &sum, err);
     return rc;
 }
 
@@ -256,10 +298,10 @@ int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                         struct mc_error *err)
 {
     const struct search s = {values, nesting, out, info, found, slot};
-    const double *rest = values->rest ? values->rest[g] : NULL;
+    const double *fallback = values->fallback ? values->fallback[g] : NULL;
     double sum;
     int rc = nesting->slots[g] ? solve_units(&s, g, err)
-                               : solve_group(&s, g, values->c[g], rest, 1, &sum, err);
+                               : solve_group(&s, g, values->c[g], fallback, 1, &sum, err);
 
     if (!rc && !isfinite(info[g].bound + found[g].value))
         rc = mc_fail(err, MC_EINPUT, "the sum of matched values is not finite");

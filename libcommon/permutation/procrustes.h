@@ -16,15 +16,18 @@ struct mc_procrustes {
     size_t n_free; /* directions that C says nothing about */
 };
 
-/* The matrices C of groups, finite. */
+/* The matrices C of groups. */
 struct mc_procrustes_values {
-    /* (n_groups) matrices over the taps of each group that has any. A group that contains groups may
-     * have one: the values of pairs whose units have their maps. */
+    /* (n_groups) matrices over the taps of each group that has any, finite. A group that contains
+     * groups may have one: the values of pairs whose units have their maps. */
     const double *const *c;
-    /* NULL, or the same for the directions that c says nothing about. If NULL, the map is the nearest
-     * to the identity there. */
-    const double *const *rest;
-    const double *plain; /* NULL, or (K,K) values without signs, for a group that allows signs */
+    /* NULL, or the same for directions that c says nothing about: those with singular values, pairs
+     * with a value, or units with entries of at most MC_POLAR_FREE of the largest. If NULL, the map
+     * is nearest to the identity there. Units that contain groups keep their order in `out`. */
+    const double *const *fallback;
+    /* NULL, or (K,K) values without signs, for a group that allows signs. Part of the fallback, if
+     * that is given, else of c. */
+    const double *plain;
 };
 
 /* Find the map M of a group that is not nested, and of the groups in its units: the map that
@@ -36,7 +39,7 @@ struct mc_procrustes_values {
  *
  * slot: solve only the groups in this slot of the units, or MC_ALL_SLOTS. out: maps of these groups,
  * which are replaced. info: (n_groups) of assignments; `kept` for matrices. found: (n_groups).
- * MC_EINPUT: a sum is not finite. */
+ * MC_EINPUT: a sum, or a value of the fallback, is not finite. */
 MC_USE_RESULT int mc_procrustes_group(struct mc_perm *out, struct mc_assignment *info,
                                       struct mc_procrustes *found, const struct mc_nesting *nesting,
                                       const struct mc_procrustes_values *values, size_t group,

@@ -47,6 +47,11 @@ static int random_orthogonal(size_t K, double *m, uint64_t seed, uint32_t group,
                 : 0;
 }
 
+static double random_sign(uint64_t seed, uint32_t group, size_t i)
+{
+    return mc_rng(seed, MC_RNG_MAP, group, (uint32_t)i, 0).v[0] & 1 ? -1 : 1;
+}
+
 /* Fill m (K,K), which is zero, with a random map of a kind that is not a permutation. perm: a random
  * permutation. */
 static int random_map(enum mc_allows kind, size_t K, const int32_t *perm, double *m, uint64_t seed,
@@ -58,11 +63,7 @@ static int random_map(enum mc_allows kind, size_t K, const int32_t *perm, double
         return random_orthogonal(K, m, seed, group, err);
     if (kind == MC_ALLOWS_CENTRED) {
         rc = random_orthogonal(K - 1, m, seed, group, err);
-        for (size_t i = K; i-- > 1;)
-            memmove(m + i * K + 1, m + (i - 1) * (K - 1), (K - 1) * sizeof *m);
-        for (size_t i = 0; i < K; i++)
-            m[i] = m[i * K] = i == 0;
-        mc_map_reflect(K, m);
+        mc_map_from_complement(K, m);
         return rc;
     }
     if (kind == MC_ALLOWS_ROTATION) {
@@ -74,12 +75,13 @@ static int random_map(enum mc_allows kind, size_t K, const int32_t *perm, double
         }
         return 0;
     }
-    for (size_t i = 0; i < K; i++) {
-        const int pairs = kind == MC_ALLOWS_HALF_TURN;
-        const uint32_t unit = (uint32_t)(pairs ? i % (K / 2) : i);
-        m[i * K + (pairs ? i : (size_t)perm[i])] =
-            mc_rng(seed, MC_RNG_MAP, group, unit, 0).v[0] & 1 ? -1 : 1;
+    if (kind == MC_ALLOWS_HALF_TURN) {
+        for (size_t i = 0, j = K / 2; j < K; i++, j++)
+            m[i * K + i] = m[j * K + j] = random_sign(seed, group, i);
+        return 0;
     }
+    for (size_t i = 0; i < K; i++)
+        m[i * K + (size_t)perm[i]] = random_sign(seed, group, i);
     return 0;
 }
 

@@ -5,6 +5,7 @@
 
 #include <cblas.h>
 #include <lapacke.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,21 +55,28 @@ static void multiply(size_t n, size_t K, const double *a, const double *b, doubl
                 (int)K, 0, out, (int)K);
 }
 
-/* Turn the last `n` rows of x->vt, so that trace((U vt)^T rest) is greatest. */
-static int turn_free(struct svd *x, size_t K, size_t n, const double *rest, struct mc_error *err)
+/* Turn the last `n` rows of x->vt, so that trace((U vt)^T fallback) is greatest. A small multiple of
+ * the identity decides the directions that the fallback leaves free. */
+static int turn_free(struct svd *x, size_t K, size_t n, const double *fallback,
+                     struct mc_error *err)
 {
     const int f = (int)n, k = (int)K;
     double *overlap = NULL, *turned = NULL, *rows = x->vt + (K - n) * K;
+    double largest = 0, share = 1;
     struct svd y = {0};
     int rc = mc_new(&overlap, n * n, err);
 
     if (rc || (rc = mc_new(&turned, n * K, err)))
         goto out;
-    if (rest)
-        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, f, k, k, 1, x->u + K - n, k, rest, k,
-                    0, turned, k);
-    for (size_t i = 0; i < n * K && !rest; i++)
-        turned[i] = x->u[i % K * K + K - n + i / K];
+    if (fallback)
+        cblas_dgemm(CblasRowMajor, CblasTrans, CblasNoTrans, f, k, k, 1, x->u + K - n, k, fallback,
+                    k, 0, turned, k);
+    for (size_t i = 0; i < n * K; i++)
+        largest = fmax(largest, fabs(turned[i]));
+    if (largest > 0)
+        share = MC_POLAR_FREE * largest;
+    for (size_t i = 0; i < n * K; i++)
+        turned[i] += share * x->u[i % K * K + K - n + i / K];
     cblas_dgemm(CblasRowMajor, CblasNoTrans, CblasTrans, f, f, k, 1, turned, k, rows, k, 0, overlap,
                 f);
     if ((rc = decompose(&y, n, overlap, 1, err)))
@@ -83,7 +91,7 @@ out:
     return rc;
 }
 
-int mc_polar(size_t K, const double *c, const double *rest, double *m, double *value,
+int mc_polar(size_t K, const double *c, const double *fallback, double *m, double *value,
              size_t *n_free, struct mc_error *err)
 {
     struct svd x;
@@ -96,7 +104,7 @@ int mc_polar(size_t K, const double *c, const double *rest, double *m, double *v
         *n_free += x.s[i] <= MC_POLAR_FREE * x.s[0];
     }
     if (!rc && m && *n_free)
-        rc = turn_free(&x, K, *n_free, rest, err);
+        rc = turn_free(&x, K, *n_free, fallback, err);
     if (!rc && m)
         multiply(K, K, x.u, x.vt, m);
     release(&x);

@@ -6,6 +6,7 @@
     plant          networks that were moved by random maps of every kind are aligned exactly
     many           canonical networks are aligned by permutations, each pair and jointly: rotations stay the identity
     learn          learned maps lower the loss in the middle
+    learn_one_head  learned maps keep the rotations of a single key head
     programs OUT   mc-permute and mcz.torch.permute write the same numbers"""
 import copy
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from torch import nn
 
 import expected_groups as known
 import expected_maps
@@ -130,6 +132,7 @@ def plant():
     planted("LLaMA by weights", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), False, "weights")
     planted("LLaMA, few tokens", expected_maps.trained(known.llama(2)), torch.randint(known.VOCAB, (256, 5)), seen=1)
     planted("Qwen3", expected_maps.trained(known.qwen3()[0]), torch.randint(known.VOCAB, (256, 5)))
+    planted("Qwen3 by weights", expected_maps.trained(known.qwen3()[0]), torch.randint(known.VOCAB, (256, 5)), by="weights")
     planted("GPT-NeoX", expected_maps.trained(known.gpt_neox()[0]), torch.randint(known.VOCAB, (256, 5)))
 
 
@@ -168,6 +171,19 @@ def learn():
     print(f"loss in the middle {losses[2]:.3f}, learned {losses[3]:.3f}; permutations {losses[0]:.3f}, {losses[1]:.3f}\t{'ok' if good else 'WRONG'}")
 
 
+def learn_one_head():
+    """The rotations of a key head that is not within a group do not change."""
+    torch.manual_seed(0)
+    x, y = torch.randint(known.VOCAB, (32, 5)), torch.randint(known.VOCAB, (32, 5))
+    a, b = (mcz.torch.canonical(expected_maps.trained(known.llama(1), seed), x[:2]) for seed in range(2))
+    g = mcz.torch.groups(a, x[:2], progress=False)
+    loss = lambda out, y: nn.functional.cross_entropy(out[0].flatten(0, 1), y.flatten())
+    p, q = (mcz.torch.align(a, b, [(x, y)], g, maps="all", refine=n, loss=loss, progress=False).tensors for n in (0, 3))
+    kept = {k: np.array_equal(p[k], q[k]) for k in p}
+    good = all(kept[k] for k, v in g.allows.items() if v == "rotation") and not all(kept.values())
+    print(f"one key head\t{'ok' if good else 'WRONG'}")
+
+
 def programs(out):
     for name in "ViT", "SwiGLU":
         same_numbers(name, out)
@@ -186,4 +202,4 @@ def same_numbers(name, out):
 
 
 if __name__ == "__main__":
-    {"check": check, "kinds": kinds, "plant": plant, "many": many, "learn": learn, "programs": programs}[sys.argv[1]](*sys.argv[2:])
+    {"check": check, "kinds": kinds, "plant": plant, "many": many, "learn": learn, "learn_one_head": learn_one_head, "programs": programs}[sys.argv[1]](*sys.argv[2:])

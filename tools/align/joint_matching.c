@@ -244,7 +244,7 @@ static int expect_whole_units(const struct mc_matrices *m, const unsigned char *
 {
     for (size_t k = 0; k < m->n_groups; k++) {
         const size_t outer = mc_group_is_nested(&m->groups[k]) ? m->groups[k].outer : k;
-        if (keep[k] != keep[outer] && !mc_allows_pairs(m->groups[k].allows))
+        if (keep[k] != keep[outer] && !mc_allows_of_pairs(m->groups[k].allows))
             return mc_fail(err, MC_EUSAGE,
                            "--groups: with --joint, choose %s and the groups within its units "
                            "together",

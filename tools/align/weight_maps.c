@@ -12,6 +12,7 @@
 #include <string.h>
 
 #define RISE 1e-7
+#define RISE_WITH_DATA 1e-9 /* a few directions are a small part of the objective */
 
 struct search {
     const struct mc_symmetry *s;
@@ -208,9 +209,9 @@ static int solve(struct search *m, size_t group, size_t slot, struct mc_assignme
         if (counts(m, t, group, must_be_ready))
             rc = add_tensor(m, group, slot, t, err);
     const double *const *value = (const double *const *)m->value;
-    const struct mc_procrustes_values values =
-        m->opts->data ? (struct mc_procrustes_values){.c = m->opts->data, .rest = value}
-                      : (struct mc_procrustes_values){.c = value, .plain = m->plain};
+    const struct mc_procrustes_values values = {.c = m->opts->data ? m->opts->data : value,
+                                                .fallback = m->opts->data ? value : NULL,
+                                                .plain = m->plain};
     if (!rc)
         rc = mc_procrustes_group(m->p, info, found, &m->nesting, &values, group, slot, err);
     free(m->plain);
@@ -439,7 +440,7 @@ int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_proc
     struct mc_weight_sweep w = {0};
     int rc = begin(&m, err);
 
-    m.least = RISE * norm(a, g->P) * norm(b, g->P);
+    m.least = (opts->data ? RISE_WITH_DATA : RISE) * norm(a, g->P) * norm(b, g->P);
     m.products.threads = opts->threads ? opts->threads : omp_get_max_threads();
     if (!rc)
         rc = measure_maps(&m, &w, err);

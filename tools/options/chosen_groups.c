@@ -52,7 +52,7 @@ int mc_groups_keep(unsigned char **keep, const struct mc_group *groups, size_t n
 out:
     /* The only permutation that keeps pairs in place is the identity. */
     for (size_t g = 0; !rc && g < n; g++)
-        (*keep)[g] |= (unsigned char)mc_allows_pairs(groups[g].allows);
+        (*keep)[g] |= (unsigned char)mc_allows_of_pairs(groups[g].allows);
     free(copy);
     return rc;
 }

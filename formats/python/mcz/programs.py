@@ -34,25 +34,29 @@ def check(path: Path, stdin: int | IO[Any] = subprocess.DEVNULL) -> None:
     Returns None. Raises mcz.Error, with mc-info's message, if the stream is invalid, and OSError if
     mc-info is missing or fails otherwise.
     """
-    _finish(
-        "mc-info",
-        subprocess.run(
-            [find("mc-info"), "--check", "--quiet", "--", os.fspath(path)],
-            stdin=stdin,
-            stderr=subprocess.PIPE,
-        ),
+    result = subprocess.run(
+        [find("mc-info"), "--check", "--quiet", "--", os.fspath(path)],
+        stdin=stdin,
+        stderr=subprocess.PIPE,
     )
+    report("mc-info", _messages("mc-info", result))
 
 
-def _finish(name: str, result: subprocess.CompletedProcess[bytes], verbose: bool = False) -> None:
-    """Raises the error of a program that failed. Its other messages become warnings, or are printed
-    if they are those of -v."""
-    lines, marked = result.stderr.decode(errors="replace").splitlines(), f"{name}: warning: "
+def _messages(name: str, result: subprocess.CompletedProcess[bytes]) -> list[str]:
+    """The messages of a program, line by line. Raises its error if it failed."""
+    lines = result.stderr.decode(errors="replace").splitlines()
     if result.returncode:
-        errors = [line for line in lines if not line.startswith(marked)]
+        errors = [line for line in lines if not line.startswith(f"{name}: warning: ")]
         raise (Error if result.returncode == 3 else OSError)(
             "\n".join(errors) or f"{name}: status {result.returncode}"
         )
+    return lines
+
+
+def report(name: str, lines: Sequence[str], options: Sequence[str] = ()) -> None:
+    """Turns messages of a program into Python's warnings. Prints those of -v, if it is among the
+    options."""
+    verbose, marked = not {"-v", "--verbose"}.isdisjoint(options), f"{name}: warning: "
     for line in lines:
         if verbose and not line.startswith(marked):
             print(line, file=sys.stderr)
@@ -60,12 +64,17 @@ def _finish(name: str, result: subprocess.CompletedProcess[bytes], verbose: bool
             warn(line.replace(marked, name + ": ", 1))
 
 
+def run(data: bytes, name: str, *arguments: str) -> tuple[bytes, list[str]]:
+    """(standard output, messages) of a program that reads `data`. Raises Error or OSError, with its
+    message, if it fails."""
+    result = subprocess.run([find(name), *arguments], input=data, capture_output=True)
+    return result.stdout, _messages(name, result)
+
+
 def pipe(data: bytes, *commands: Sequence[str]) -> bytes:
     """The standard output of the last of some commands, each of which reads that of the one before;
-    the first reads `data`. Their warnings become Python's. Raises Error or OSError, with the
-    program's message, if one fails."""
+    the first reads `data`. Reports their messages. Raises as run() does."""
     for name, *arguments in commands:
-        result = subprocess.run([find(name), *arguments], input=data, capture_output=True)
-        data = result.stdout
-        _finish(name, result, not {"-v", "--verbose"}.isdisjoint(arguments))
+        data, lines = run(data, name, *arguments)
+        report(name, lines, arguments)
     return data

@@ -5,7 +5,8 @@ matrices=$MC_ROOT/formats/samples/good-matrices.mcz
 fails_with 3 "$MC_ROOT/formats/samples/good-moments.mcz: matrices expected, got moments: run mc-corr first" \
     mc-procrustes "$MC_ROOT/formats/samples/good-moments.mcz"
 fails_with 2 "--threads: 'none' is not a whole number from 1 to 1024" mc-procrustes -t none "$matrices"
-fails_with 2 "unexpected argument '$matrices' (expected: [MATRICES.mcz])" mc-procrustes "$matrices" "$matrices"
+fails_with 2 "missing: operand B.mcz (see --help)" mc-procrustes "$matrices" a.mcz
+fails_with 2 "unexpected argument 'x' (expected: MATRICES.mcz A.mcz B.mcz)" mc-procrustes "$matrices" a.mcz b.mcz x
 { head -c 200 "$matrices"; exit 1; } | mc-procrustes 2>err | fails 3 'stdin: is empty' mc-info --check -
 expect_equal "$(wc -l <err)" 1
 py <<'END'
@@ -22,7 +23,7 @@ mc-procrustes -q plain.mcz -o p.mcz
 fails_unchanged 3 'huge.mcz: g: the sum of matched values is not finite' mc-procrustes huge.mcz -o p.mcz
 # without data the map is the identity
 mc-procrustes zero.mcz -o p.mcz 2>err
-grep -qx 'mc-procrustes: 2 directions of 1 group without data: mapped nearest to the identity (-v lists them)' err
+grep -qx 'mc-procrustes: 2 directions of 1 group without data (give the networks to map them by weights; -v lists them)' err
 py <<'END'
 assert np.abs(mcz.read("p.mcz").tensors["g"] - np.eye(3)).max() < 1e-6
 END

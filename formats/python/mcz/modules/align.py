@@ -20,7 +20,7 @@ from ..header import Stream
 from ..nn.batches import Batches, Loss, input_of, loader_of, read
 from ..nn.state import listed
 from ..nn.unchanged import LOCK, random_numbers_kept
-from ..programs import find, pipe
+from ..programs import find, pipe, report, run
 from ..stream import read as read_stream
 from ..writing import write
 from .derive import groups as derive
@@ -36,6 +36,9 @@ PROGRAMS = {
     ("weights", "permutations"): ("mc-match",),
     ("weights", "all"): ("mc-match",),
 }
+
+
+OPEN = "give the networks to map them by weights"  # mc-procrustes, if data are few
 
 
 def save(net: nn.Module, path: Path, groups: Any) -> str:
@@ -116,11 +119,12 @@ def align(
              ["--seed", "2"].
     progress  show a progress bar if tqdm is installed.
     maps     "permutations", or "all" that the groups allow, by second moments or weights: rotations
-             too, if a and b are results of mcz.torch.canonical. Their float32 (K, K) have in row i
-             the shares of b's units in the new unit i. Weights decide directions that no
-             activation reaches; a warning counts them.
-    refine   the number of batches (x, y) of the loader with which maps are learned that lower the
-             loss near the middle, from those by activations. On a's device.
+             too, if a and b are results of mcz.torch.canonical. Such a map is a float32 matrix M
+             (K, K): the new unit i is the sum over j of M[i, j] times b's unit j. Weights decide
+             directions that no activation reaches; a warning counts them.
+    refine   train the maps on this many batches (x, y) of the loader, to lower the loss near the
+             middle. It starts from the maps by activations, and runs on a's device. The loader must
+             be one that can be read again.
     loss     loss(output, y) for refine, as for Curve.train.
     moments  further arguments of mcz.torch.moments: at, stage.
 
@@ -143,16 +147,22 @@ def align(
             _expect_maps(network, network.twin(b), maps)
             if by == "activations":
                 joint_moments(network, b, images, sums, **moments)
-    with tempfile.TemporaryDirectory() as folder:
-        files = _weights((a, b), groups, folder) if by == "weights" or maps == "all" else []
-        if by == "weights":
-            every = ["--maps"] if maps == "all" else []
+    if by == "weights":
+        every = ["--maps"] if maps == "all" else []
+        with tempfile.TemporaryDirectory() as folder:
+            files = _weights((a, b), groups, folder)
             found = pipe(b"", ["mc-match", "--no-progress", *every, *options, *files])
-        else:
-            measure = ["--measure", "moment"] if maps == "all" else []
-            matrices = pipe(sums.getvalue(), ["mc-corr", "--no-progress", *measure])
-            read_from = ["-", *files] if files else []
-            found = pipe(matrices, [PROGRAMS[by, maps][1], *options, *read_from])
+        return _keep(found, path, groups)
+    measure = ["--measure", "moment"] if maps == "all" else []
+    matrices = pipe(sums.getvalue(), ["mc-corr", "--no-progress", *measure])
+    program, loud = PROGRAMS[by, maps][1], [v for v in options if v not in ("-q", "--quiet")]
+    found, lines = run(matrices, program, *loud)
+    if any(OPEN in line for line in lines):
+        with tempfile.TemporaryDirectory() as folder:
+            files = _weights((a, b), groups, folder)
+            found = pipe(matrices, [program, *options, "-", *files])
+    elif loud == list(options):
+        report(program, lines, options)
     if refine:
         found = learn(network, network.twin(b), found, matrices, loader or (), refine, loss)
     return _keep(found, path, groups)

@@ -21,7 +21,7 @@ from ..symmetry.calls import MOVES, Call, Node, Program, key
 from ..symmetry.check import apart
 from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
-from ..symmetry.probe import Probe
+from ..symmetry.probe import Probe, outputs
 from ..symmetry.rotary import Attention, attentions, channels, pairs_of
 
 EXACT = 1e-9  # relative difference of outputs in float64
@@ -329,14 +329,6 @@ def heads_untied(net: nn.Module, derivation: Derivation) -> bool:
     return changed
 
 
-def _outputs(derivation: Derivation, state: Tensors) -> list[Any]:
-    """The outputs for the first example, in float64."""
-    program, n = derivation.run.programs[0][0], capture.SIZES[0]
-    values = capture.inputs(program, state, derivation.example, n)
-    found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
-    return [v for v in found if isinstance(v, torch.Tensor) and v.is_floating_point()]
-
-
 @torch.no_grad()
 def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     """Rewrites a network such that more maps than permutations leave it unchanged, for align with
@@ -352,12 +344,14 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     From the operations that torch.export records:
 
     - Gains of norms go into the layers that read them, and so do their biases if these layers have
-      one. LayerScale goes into the layer that it scales. The gains become 1.
+      one. LayerScale goes into the layer that it scales. The gains become 1; those of queries and
+      keys stay.
     - The bias of keys becomes 0 if softmax ignores it; that of values goes into the output's bias.
-    - What writes a stream that only LayerNorms read is centred, and what reads the norms too.
+    - If only LayerNorms read a residual stream, the layers that write it are centred, and so are
+      those that read these norms.
     - Queries and keys, values and output get the same singular values: what was any invertible map
       of a head's channels is then an orthogonal one. So do other products without anything between.
-      With rotary positions, the norms of each frequency become equal.
+      With rotary positions, the weights of each frequency get the same length in both.
     - The hidden units of ReLU get the same norm on both sides.
 
     Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would
@@ -366,12 +360,15 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     with LOCK:
         result = duplicate(net)
         first = derivation = Derivation(result, examples, "keep")
-        before = _outputs(first, tensors_of(net))
+        program = first.run.programs[0][0]
+        before = outputs(program, tensors_of(net), first.example)
         if untie and heads_untied(result, first):
             derivation = Derivation(result, examples, "keep")
         new = Canonical(derivation)
         new.rewrite()
-        worst = max(map(apart, before, _outputs(derivation, new.state)))
+        worst = max(
+            map(apart, before, outputs(derivation.run.programs[0][0], new.state, first.example))
+        )
         if worst > EXACT:
             raise Error(
                 f"the canonical form changes the network by {worst:.2g} (please report this)"

@@ -9,8 +9,8 @@ A map of a group is M = Q M0, where M0 is what the moments gave and Q is learned
   permutation matrix is taken for that of the scores (straight through).
 - signed: the same for the sizes of moments. A pair has the sign of its moment.
 
-Orders of units that contain groups, orders within units, and the rotations of rotary positions stay
-unchanged."""
+Orders of units that contain groups, orders within units, and the maps of rotary positions (rotation
+and half-turn) stay unchanged."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ class Learned:
             name, m = g["name"], start.tensors[g["name"]]
             if is_matrix(m) and allows[name] in ("orthogonal", "centred"):
                 self.parts[name] = Rotation(m, allows[name], device)
-            elif "within" not in g and i not in around:
+            elif (
+                allows[name] in ("permutation", "signed") and "within" not in g and i not in around
+            ):
                 self.parts[name] = Order(matrices.tensors[name], m, device)
             else:
                 self.fixed[name] = m

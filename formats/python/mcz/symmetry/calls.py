@@ -16,7 +16,7 @@ from .interpret import Interpretation, flat, operation_name
 from .rules import Value
 
 Node = torch.fx.Node
-SAME = {"to", "_to_copy", "alias", "clone", "detach", "contiguous", "dropout"}
+SAME = {"to", "_to_copy", "type_as", "alias", "clone", "detach", "contiguous", "dropout"}
 # operations that copy entries; the rules of axes say where each goes
 MOVES = SAME | {
     *("view", "reshape", "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "permute"),
@@ -68,8 +68,8 @@ class Call:
 
     @property
     def nodes(self) -> list[Node]:
-        """The nodes of all tensors that it reads."""
-        return list(self.node.all_input_nodes)
+        """The nodes of all tensors whose numbers it reads."""
+        return [self.args["self"]] if self.name == "type_as" else list(self.node.all_input_nodes)
 
     @property
     def inputs(self) -> list[Value]:
@@ -158,13 +158,15 @@ class Program:
         return (name, axis % max(1, len(self.values_of(node)[0].axes))) if name else None
 
     def gain(self, node: Any) -> tuple[str, float] | None:
-        """(parameter, number) whose sum a node is, as Gemma's 1 + w, or None."""
+        """(parameter, number) whose sum a node is, as Gemma's 1 + w, if nothing else reads the sum;
+        or None."""
         call, number = self.of.get(node), 0.0
+        while call is not None and call.name in SAME:
+            node, call = call.nodes[0], self.of.get(call.nodes[0])
         if call is not None and call.name == "add" and len(call.nodes) == 1:
-            found = call.args["other"], call.args.get("alpha", 1)
-            if not all(isinstance(v, (int, float)) for v in found):
+            if "alpha" in call.args or len(call.node.users) > 1:
                 return None
-            node, number = call.nodes[0], float(found[0])
+            node, number = call.nodes[0], float(call.args["other"])
         own = self.parameter(node)
         return (own[0], number) if own else None
 

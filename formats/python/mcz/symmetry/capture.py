@@ -156,21 +156,7 @@ def export(net: nn.Module, example: Any, n: int, twice: bool = False) -> Exporte
         hint = " (set net.config.use_cache = False)" * ("Cache'>" in str(e))
         raise Error(f"torch.export cannot record the network: {brief(e)}{hint}") from None
     sys.stderr.write(printed.getvalue())
-    _read_dtypes(program)
     return program
-
-
-def _read_dtypes(program: ExportedProgram) -> None:
-    """Replaces x.type_as(y) by x.to(the dtype of y): of y, it reads nothing else."""
-    graph = program.graph_module.graph
-    for n in [n for n in graph.nodes if n.target is torch.ops.aten.type_as.default]:
-        with graph.inserting_before(n):
-            new = graph.call_function(
-                torch.ops.aten.to.dtype, (n.args[0], n.args[1].meta["val"].dtype)
-            )
-        new.meta = n.meta
-        n.replace_all_uses_with(new)
-        graph.erase_node(n)
 
 
 def _left(before: Snapshot) -> dict[tuple[nn.Module, str], Any]:

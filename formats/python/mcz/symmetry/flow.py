@@ -81,7 +81,7 @@ def followed(
                 if "_assert_" in str(user.target):
                     continue
                 return user.name
-            if call.name in SHAPES:
+            if call.name in SHAPES or node not in call.nodes:
                 continue
             own = [r for r in readers(call) if r.source[0] is node]
             if own and key(program.values_of(node)[0].axes[own[0].source[1]]) == e:

@@ -12,13 +12,12 @@ from torch import nn
 
 from ..files import Path
 from ..groups import Row, write
-from ..nesting import end_of
 from .axes import Atom
 from .calls import Program
 from .derive import UNUSED, Derivation
 from .observe import Tap
 from .probe import Probe
-from .rotary import Attention, attentions, blocks_of, candidates, flipped, pairs_of
+from .rotary import Attention, attentions, blocks_of, candidates, pairs_of, signs_of_pairs
 
 
 class Groups(Derivation):
@@ -51,13 +50,13 @@ class Groups(Derivation):
     def _add_rotations(self) -> None:
         """Adds groups of the channels of a key head, and of the queries that read it, that rotary
         positions turn."""
-        found = [a for a in attentions(Program(self.run, 0)) if self._keeps_channels(a)]
+        found = list(attentions(Program(self.run, 0)))
         if not found:
             return
         probe = Probe(self, {}, self.constant, found)
         # layers may be used more than once
         layers = {
-            (a.keys[0], int(a.k.min())): (a, *_turned(a, sums, probe))
+            (a.keys[0], int(a.k.min())): (a, *self._maps_of_pairs(a, sums, probe))
             for a, sums in zip(found, probe.products)
         }
         new = {
@@ -92,14 +91,30 @@ class Groups(Derivation):
             if f[1] or not moving.issuperset((f[0], f[2] + i) for i in range(f[3]))
         ]
 
-    def _keeps_channels(self, own: Attention) -> bool:
-        """True if no group moves the channels within a head of queries or keys."""
-        rows = [r for r in self.rows if r.axis == 0 and r.block < own.k.shape[-1]]
+    def _maps_of_pairs(
+        self, own: Attention, sums: Sequence[torch.Tensor], probe: Probe
+    ) -> tuple[list[list[int]], str]:
+        """The blocks of channels that rotary positions turn, and the maps that they allow."""
+        blocks, allows = blocks_of(own, pairs_of(sums)), "rotation"
+        for pairs in [] if blocks else candidates(sums):
+            if all(probe.is_unchanged(v) for v in signs_of_pairs(own, pairs, probe.state)):
+                blocks, allows = blocks_of(own, pairs), "half-turn"
+                break
+        return [b for b in blocks if not self._move_inside(own, b)], allows
+
+    def _move_inside(self, own: Attention, block: Sequence[int]) -> bool:
+        """True if other groups move channels of a block within a head."""
         for names, _, places in own.sides:
-            low, high = int(places.min()), int(places.max())
-            if any(r.tensor in names and r.offset <= high and low < end_of(r) for r in rows):
-                return False
-        return True
+            moving = {
+                (r.tensor, r.offset + i)
+                for r in self.rows
+                if r.tensor in names and r.axis == 0 and r.block < places.shape[-1]
+                for i in range(r.count * r.block)
+            }
+            taken = places[..., list(block)].flatten().tolist()
+            if any((name, i) in moving for name in names for i in taken):
+                return True
+        return False
 
     def _named(
         self, own: Attention, blocks: Sequence[list[int]]
@@ -177,19 +192,6 @@ class Groups(Derivation):
     def __repr__(self) -> str:
         units = sum(self.sizes.values())
         return f"<{len(self.sizes)} groups of {units} units, in {len(self.rows)} rows>"
-
-
-def _turned(
-    own: Attention, sums: Sequence[torch.Tensor], probe: Probe
-) -> tuple[list[list[int]], str]:
-    """The blocks of channels that rotary positions turn, and the maps that they allow."""
-    blocks = blocks_of(own, pairs_of(sums))
-    if blocks:
-        return blocks, "rotation"
-    for pairs in candidates(sums):
-        if probe.unchanged(flipped(own, pairs, probe.state)):
-            return blocks_of(own, pairs), "half-turn"
-    return [], ""
 
 
 def _aligned(lines: Sequence[tuple[str, str, str]]) -> list[str]:

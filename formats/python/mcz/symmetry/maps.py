@@ -14,7 +14,8 @@ from collections.abc import Callable
 from typing import Any
 
 from .axes import Atom
-from .calls import MOVES, SHAPES, Call, Node
+from .calls import MOVES, SAME, SHAPES, Call, Node
+from .flow import NORMS
 from .rules import Value
 
 Kinds = frozenset[str]
@@ -65,11 +66,21 @@ def linear_map(c: Call, a: Atom) -> Kinds:
 def addition(c: Call, a: Atom) -> Kinds:
     """y = x + z: M x + M z = M (x + z). A number z is z 1, and M 1 = 1 if M is centred. A sum
     that is a gain of equal numbers commutes with every M."""
-    factors = all(getattr(c.program.of.get(n), "name", "") == "mul" for n in c.node.users)
-    if factors and is_uniform(c, c.node, a):
+    if _is_gain(c, c.node) and is_uniform(c, c.node, a):
         return LINEAR
     operands = [c.args["self"], c.args.get("other")]
     return LINEAR if all(_varies(c, v, a) for v in operands) else CENTRED
+
+
+def _is_gain(c: Call, node: Node) -> bool:
+    """True for a constant by which only numbers that are not constant are multiplied."""
+    users = [c.program.of.get(n) for n in node.users]
+    return node in c.program.constants and all(
+        _is_gain(c, u.node)
+        if u is not None and u.name in SAME
+        else u is not None and u.name in ("mul", *NORMS) and u.node not in c.program.constants
+        for u in users
+    )
 
 
 def _varies(c: Call, operand: Any, a: Atom) -> bool:

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of a network with random parameters. They show on which side of a product each row of
-a group is, and which pairs of channels rotary positions turn."""
+"""Derivatives and outputs of a network with random parameters. They show on which side of a product
+each row of a group is, and which pairs of channels rotary positions turn."""
 
 from __future__ import annotations
 
@@ -31,6 +31,16 @@ class _Runner(capture.Runner):
         return super().call_function(target, args, kwargs)
 
 
+def outputs(
+    program: ExportedProgram, state: Mapping[str, torch.Tensor], example: Any
+) -> list[torch.Tensor]:
+    """The outputs of a program for an example, in float64."""
+    values = capture.inputs(program, state, example, capture.SIZES[0])
+    with torch.no_grad():
+        found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
+    return [v for v in found if isinstance(v, torch.Tensor) and v.is_floating_point()]
+
+
 class Probe:
     """Derivatives of random sums of a network's outputs for each example, in float64, at random
     parameters.
@@ -53,7 +63,8 @@ class Probe:
             self.state[k] = torch.full_like(x, float(x.flatten()[0])) if k in constant else x
         self.state = {k: self.state[run.owners[k]] for k in self.state}
         self.groups, self._run, self._attentions = groups, run, attentions
-        self._example = derivation.example
+        self._examples = derivation.examples
+        self._outputs: list[torch.Tensor] = []  # for `state`
         self._parameters = dict(derivation.net.named_parameters())
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
         self.gradients: dict[str, torch.Tensor] = {}
@@ -100,16 +111,19 @@ class Probe:
         for v in own.values():
             v.requires_grad_(False)
 
-    def unchanged(self, tensors: Mapping[str, torch.Tensor]) -> bool:
+    def is_unchanged(self, tensors: Mapping[str, torch.Tensor]) -> bool:
         """True if the network returns the same outputs with these parameters instead."""
-        program, example = self._run.programs[0][0], wide_example(self._example, 0)
-        outputs = []
-        for state in self.state, {**self.state, **tensors}:
-            values = capture.inputs(program, state, example, capture.SIZES[0])
-            with torch.no_grad():
-                found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
-            outputs.append([v for v in found if isinstance(v, torch.Tensor)])
-        return all(apart(x, y) <= TOLERANCE for x, y in zip(*outputs))
+        if not self._outputs:
+            self._outputs = self._run_all(self.state)
+        other = self._run_all({**self.state, **tensors})
+        return all(apart(x, y) <= TOLERANCE for x, y in zip(self._outputs, other))
+
+    def _run_all(self, state: Mapping[str, torch.Tensor]) -> list[torch.Tensor]:
+        return [
+            v
+            for example, programs in zip(self._examples, self._run.programs)
+            for v in outputs(programs[0], state, wide_example(example, 0))
+        ]
 
     def sides(self, group: str) -> list[int] | None:
         """1 or -1 for each row of a group, such that the network is unchanged if a map moves the

@@ -16,6 +16,7 @@ from .calls import MOVES, SAME, Call, Node, Program
 from .flow import PRODUCTS
 
 Pairs = list[tuple[int, int]]
+SIGNS = 3  # choices of signs that leave the outputs unchanged
 SMALL = 1e-11  # relative to the largest derivative: the lowest frequencies have 1e-8
 COMPLEX = {"view_as_real", "view_as_complex"}
 
@@ -170,20 +171,25 @@ def pairs_of(sums: Sequence[torch.Tensor], scaled: bool = False) -> Pairs:
     return []
 
 
-def flipped(own: Attention, pairs: Pairs, state: Mapping[str, torch.Tensor]) -> Tensors:
-    """{parameter: tensor} of queries and keys with random signs of these pairs."""
-    signs = torch.ones(own.k.shape[0], own.k.shape[2], dtype=torch.float64)
+def signs_of_pairs(
+    own: Attention, pairs: Pairs, state: Mapping[str, torch.Tensor]
+) -> Iterator[Tensors]:
+    """Yields {parameter: tensor} of queries and keys with other signs of pairs: first that of one
+    pair of one head, then random signs."""
+    heads, channel = len(own.k), torch.tensor(pairs)
     random = torch.Generator().manual_seed(1)
-    draw = torch.randint(2, (len(signs), len(pairs)), generator=random).double() * 2 - 1
-    for half in zip(*pairs):
-        signs[:, list(half)] = draw
-    found: Tensors = {}
-    for names, _, places in own.sides:
-        for p in names:
-            x = found.get(p, state[p]).clone()
-            x[places] *= signs.reshape(len(signs), 1, -1, *[1] * (x.dim() - 1)).to(x)
-            found[p] = x
-    return found
+    for i in range(SIGNS):
+        draw = torch.randint(2, (heads, len(pairs)), generator=random) * min(i, 1)
+        draw[0, 0] = 1
+        signs = torch.ones(heads, own.k.shape[2], dtype=torch.float64)
+        signs[:, channel.T] = 1 - 2 * draw[:, None].double()
+        found: Tensors = {}
+        for names, _, places in own.sides:
+            for p in names:
+                x = found.get(p, state[p]).clone()
+                x[places] *= signs.reshape(heads, 1, -1, *[1] * (x.dim() - 1)).to(x)
+                found[p] = x
+        yield found
 
 
 def blocks_of(own: Attention, pairs: Pairs) -> list[list[int]]:
