@@ -35,13 +35,14 @@ static const char doc[] =
     "Directions that no data reached are counted. There, the map is the nearest to the "
     "identity; or if the two networks A and B are given, the one with the maximum inner product of "
     "their parameters, as in mc-match --maps. The networks are read only if there are such "
-    "directions. Heads without data keep their order. A is the first network of the matrices. "
+    "directions. The order of heads is that by data. A is the first network of the matrices. "
     "Networks "
     "whose groups allow more than permutations are results of mcz.torch.canonical and "
     "mcz.torch.save.\n\n"
     "-v prints one line per group: the number of units, the kind, the value trace(M^T C), and the "
     "number of directions without data.\n\n"
-    "Time: a singular value decomposition per group, and one per pair of heads. With OpenBLAS "
+    "Time: a singular value decomposition per group, and one per pair of heads. Each group with "
+    "directions without data takes two more, or more, if networks are given. With OpenBLAS "
     "(Debian: libopenblas0), one of 1,024 units takes 0.6 s of a core, and one of 4,096 units 41 "
     "s; "
     "the reference LAPACK takes six times as long. Memory: about 60 bytes per entry of the largest "
@@ -98,6 +99,14 @@ static int read_networks(struct networks *n, const struct options *o, const stru
         2.0 * sizeof(float) * (double)graph->P + mc_weight_maps_bytes(&n->s, graph), err);
 }
 
+/* Directions of a group without data. The order of units that contain groups does not count, because
+ * weights do not decide it. */
+static size_t n_without_data(const struct mc_matrices *m, const struct mc_procrustes *found,
+                             size_t g)
+{
+    return m->matrices[g].holds ? 0 : found[g].n_free;
+}
+
 /* Solve the groups that have directions without data again, with the weights. */
 static int complete(const struct options *o, const struct mc_matrices *m, struct mc_perm *p,
                     struct mc_assignment *info, struct mc_procrustes *found,
@@ -111,7 +120,7 @@ static int complete(const struct options *o, const struct mc_matrices *m, struct
         goto out;
     memset(keep, 1, p->n_groups);
     for (size_t g = 0; g < p->n_groups; g++)
-        if (found[g].n_free)
+        if (n_without_data(m, found, g))
             keep[mc_group_is_nested(&p->groups[g]) ? p->groups[g].outer : g] = 0;
     const struct mc_weight_match_opts opts = {
         .keep = keep, .data = value, .threads = o->cli.backend.threads};
@@ -122,14 +131,6 @@ out:
     mc_weights_release(&n.a);
     mc_weights_release(&n.b);
     return rc;
-}
-
-/* Directions of a group without data. The order of units that contain groups does not count, because
- * weights do not decide it. */
-static size_t n_without_data(const struct mc_matrices *m, const struct mc_procrustes *found,
-                             size_t g)
-{
-    return m->matrices[g].holds ? 0 : found[g].n_free;
 }
 
 static void report(const struct mc_cli *cli, const struct mc_matrices *m,

@@ -40,19 +40,18 @@ static double find_empty(size_t K, const double *c, unsigned char *row, unsigned
     return largest;
 }
 
-/* The value of a pair of units by c, or by the fallback, whose signs do not count. */
-static double size_of(const struct problem *p, const double *c, size_t i)
+/* The value of a pair of units: c, or |c| if signs are free, and the values without signs. */
+static double size_of(const struct problem *p, const double *c, const double *plain, size_t i)
 {
-    const double *plain = p->fallback == c || !p->fallback ? p->plain : NULL;
-
     return (p->kind == MC_ALLOWS_SIGNED ? fabs(c[i]) : c[i]) + (plain ? plain[i] : 0);
 }
 
-/* Assign the units. Those that c says nothing about have values by the fallback, which are so small
- * that they do not change other pairs. */
+/* Assign the units. Pairs with a unit that c says nothing about have values by the fallback, which
+ * are so small that they do not change other pairs. */
 static int best_order(struct problem *p, struct mc_error *err)
 {
     const size_t K = p->K;
+    const double *plain = p->fallback ? NULL : p->plain; /* part of the last resort */
     unsigned char *row = NULL, *column;
     double *size = NULL, largest, most = 0;
     int rc = mc_new(&size, K * K, err);
@@ -61,23 +60,27 @@ static int best_order(struct problem *p, struct mc_error *err)
         goto out;
     column = row + K;
     largest = find_empty(K, p->c, row, column);
-    for (size_t i = 0; i < K * K && p->fallback; i++)
-        if (row[i / K] && column[i % K])
-            most = fmax(most, fabs(size_of(p, p->fallback, i)));
+    for (size_t i = 0; i < K * K; i++) {
+        const int is_free = row[i / K] || column[i % K];
+        size[i] = p->fallback && is_free ? size_of(p, p->fallback, p->plain, i) : 0;
+        most = fmax(most, fabs(size[i]));
+    }
     const double share = largest > 0 && most > 0 ? MC_POLAR_FREE * largest / most / (double)K : 1;
     for (size_t i = 0; i < K * K; i++)
-        size[i] = p->fallback && row[i / K] && column[i % K] ? share * size_of(p, p->fallback, i)
-                                                             : size_of(p, p->c, i);
+        size[i] = share * size[i] + size_of(p, p->c, plain, i);
     rc = mc_assign_max(K, size, p->perm, &p->info, err);
+    p->found.value = p->fallback ? 0 : p->info.value;
     for (size_t i = 0; i < K && !rc; i++) {
         const size_t at = i * K + (size_t)p->perm[i];
-        const int is_free = row[i] && column[p->perm[i]];
-        p->found.n_free += (size_t)is_free;
+        const int is_free = row[i] || column[p->perm[i]];
         const double *by = is_free ? p->fallback : p->c;
+        p->found.n_free += (size_t)is_free;
         if (p->m)
             p->m[at] = by && by[at] < 0 ? -1 : 1;
+        if (p->fallback)
+            p->found.value += size_of(p, p->c, NULL, at);
     }
-    p->found.value = p->info.value;
+    p->info.value = p->found.value;
 out:
     free(size);
     free(row);

@@ -22,7 +22,7 @@ struct mc_procrustes_values {
      * groups may have one: the values of pairs whose units have their maps. */
     const double *const *c;
     /* NULL, or the same for directions that c says nothing about: those with singular values, pairs
-     * with a value, or units with entries of at most MC_POLAR_FREE of the largest. If NULL, the map
+     * with a value, or units with all entries of at most MC_POLAR_FREE of the largest. If NULL, the map
      * is nearest to the identity there. Units that contain groups keep their order in `out`. */
     const double *const *fallback;
     /* NULL, or (K,K) values without signs, for a group that allows signs. Part of the fallback, if

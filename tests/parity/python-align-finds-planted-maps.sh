@@ -11,5 +11,5 @@ maps many >many
 maps programs out >numbers
 [ "$(grep -c 'ok$' numbers)" = 2 ] || die "$(cat numbers)"
 maps learn >learned
-maps learn_one_head >>learned
-[ "$(grep -c 'ok$' learned)" = 2 ] || die "$(cat learned)"
+maps learn_rotary >>learned
+[ "$(grep -c 'ok$' learned)" = 3 ] || die "$(cat learned)"

@@ -17,7 +17,7 @@ double mc_weight_maps_bytes(const struct mc_symmetry *s, const struct mc_graph *
  * as mc_procrustes_group sets them. Sweeps visit the groups in their order until the objective
  * rises by at most 1e-7 |a| |b|. opts->forward: in a first sweep, only tensors whose other groups have
  * their map count, and groups that have such tensors come first. opts->keep keeps a group with those
- * in its units. opts->seed is unused; `changed` of a sweep is the number of groups if it raised the
+ * in its units. With opts->data, units that contain groups keep their order, and the limit is 1e-9. opts->seed is unused; `changed` of a sweep is the number of groups if it raised the
  * objective, else 0. Returns 0, MC_EINPUT (groups nested twice), MC_ENOMEM or an error of
  * mc_procrustes_group. */
 MC_USE_RESULT int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info,

@@ -19,7 +19,8 @@ for h, u in enumerate(p.tensors["heads"]):
     inside[h, :, u] = partial(p.tensors["head%d" % u])
 values["head0"] = inside.reshape(8, 8)
 values["mlp"] = p.tensors["mlp"].astype("f8")
-values["mlp"][1:4] *= 1e-20  # three units without data
+values["mlp"][1:4] *= 1e-20  # three units of the first network without data, none of the second
+values["mlp"][0] += .01
 values["turned"] = p.tensors["turned"] * [1, 1e-20, 1, 1e-20]  # a pair without data
 groups = [{**g, "taps": 1, "dead_a": [], "dead_b": [], **({"allows": kinds[g["name"]]} if kinds[g["name"]] else {})} for g in p.meta["groups"]]
 values = {g["name"]: values[g["name"]] for g in groups if g["name"] in values}

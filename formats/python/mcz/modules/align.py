@@ -4,9 +4,11 @@ public names."""
 
 from __future__ import annotations
 
+import contextlib
 import io
 import itertools
 import os
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 from torch import nn
 from torch.nn import functional as F
 
-from ..errors import need, whole
+from ..errors import Error, need, whole
 from ..files import Path, replacing
 from ..header import Stream
 from ..nn.batches import Batches, Loss, input_of, loader_of, read
@@ -38,7 +40,8 @@ PROGRAMS = {
 }
 
 
-OPEN = "give the networks to map them by weights"  # mc-procrustes, if data are few
+# in tools/mc-procrustes.c's message about directions without data
+FEW_DATA = "give the networks to map them by weights"
 
 
 def save(net: nn.Module, path: Path, groups: Any) -> str:
@@ -155,17 +158,29 @@ def align(
         return _keep(found, path, groups)
     measure = ["--measure", "moment"] if maps == "all" else []
     matrices = pipe(sums.getvalue(), ["mc-corr", "--no-progress", *measure])
-    program, loud = PROGRAMS[by, maps][1], [v for v in options if v not in ("-q", "--quiet")]
-    found, lines = run(matrices, program, *loud)
-    if any(OPEN in line for line in lines):
-        with tempfile.TemporaryDirectory() as folder:
-            files = _weights((a, b), groups, folder)
-            found = pipe(matrices, [program, *options, "-", *files])
-    elif loud == list(options):
-        report(program, lines, options)
+    program = PROGRAMS[by, maps][1]
+    if maps == "permutations":
+        found = pipe(matrices, [program, *options])
+    else:
+        found = _mapped(matrices, program, options, (a, b), groups)
     if refine:
         found = learn(network, network.twin(b), found, matrices, loader or (), refine, loss)
     return _keep(found, path, groups)
+
+
+def _mapped(
+    matrices: bytes, program: str, options: Sequence[str], nets: Sequence[nn.Module], groups: Any
+) -> bytes:
+    """The maps by mc-procrustes, which gets the networks if data are few and they can be saved."""
+    loud = [v for v in options if not re.match("-[a-z]*q|--q", v)]
+    found, lines = run(matrices, program, *loud)
+    if any(FEW_DATA in line for line in lines):
+        with tempfile.TemporaryDirectory() as folder, contextlib.suppress(Error, OSError):
+            return pipe(matrices, [program, *options, "-", *_weights(nets, groups, folder)])
+    if loud != list(options):
+        lines = [v for v in lines if "warning: " in v]
+    report(program, lines, options)
+    return found
 
 
 def _check_refine(loader: Batches | None, by: str, steps: int) -> None:

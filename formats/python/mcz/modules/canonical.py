@@ -73,12 +73,15 @@ class Canonical:
         """Moves a gain into the layers that read its product or, like LayerScale, into the layer
         that writes it: W (g * x) = (W diag g) x, g * (W x + b) = (diag g W) x + g * b. A gain stays
         if anything else reads its product."""
-        own = program.gain(node)
+        gain = program.gain(node)
         value = program.values_of(node)[0]
         axes = [k for k, e in enumerate(value.axes) if e.size > 1]
-        if own is None or len(axes) != 1 or len(uses(programs, own[0])) != len(programs):
+        if gain is None or len(axes) != 1:
             return
-        g = self.state[own[0]].flatten() + own[1]
+        name, number = gain
+        if len(uses(programs, name)) != len(programs):
+            return
+        g = self.state[name].flatten() + number
         if bool((g == 1).all()):
             return
         e = key(value.axes[axes[0]])
@@ -90,7 +93,7 @@ class Canonical:
                     self._scale(*weight, g)
         elif found or bias is not None or not self._fold_back(programs, program, call, node, e, g):
             return
-        self.state[own[0]].fill_(1 - own[1])
+        self.state[name].fill_(1 - number)
 
     def _readers(
         self, programs: Sequence[Program], program: Program, start: Node, e: Any
@@ -351,7 +354,8 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
       those that read these norms.
     - Queries and keys, values and output get the same singular values: what was any invertible map
       of a head's channels is then an orthogonal one. So do other products without anything between.
-      With rotary positions, the weights of each frequency get the same length in both.
+      With rotary positions, the weights of each frequency get the same length in both,
+      unless norms read these.
     - The hidden units of ReLU get the same norm on both sides.
 
     Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would

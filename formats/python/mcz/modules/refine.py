@@ -40,6 +40,7 @@ from .network import Network
 
 RATE, ORDER_RATE = 0.005, 0.02  # of Adam: of rotations, and of the scores of orders
 MIDDLE = 0.4, 0.6  # the part of the line whose loss is lowered
+LEAD = 1e-4  # score of a pair without data in the first order
 WARM = 0.1  # the part of the steps in which the rate rises
 
 
@@ -92,12 +93,15 @@ class Order:
 
     def __init__(self, scores: NDArray[Any], start: NDArray[Any], device: torch.device) -> None:
         self.signs: torch.Tensor | None = None
+        rows = np.arange(len(start))
         if is_matrix(start):
-            signs = np.where(scores < 0, -1, 1).astype("f4")
+            found, signs = start, np.where(scores < 0, -1, 1).astype("f4")
+            scores, start = abs(scores), abs(found).argmax(1)
+            signs[rows, start] = found[rows, start]
             self.signs = torch.from_numpy(signs).to(device)
-            scores, start = abs(scores), abs(start).argmax(1)
-        matched = scores[np.arange(len(start)), start].mean()
-        own = torch.as_tensor(scores / max(matched, 1e-12), dtype=torch.float32)
+        own = scores / max(scores[rows, start].mean(), 1e-12)
+        own[rows, start] = np.where(own[rows, start] == 0, LEAD, own[rows, start])
+        own = torch.as_tensor(own, dtype=torch.float32)
         self.z, self.hard = own.to(device).requires_grad_(), start
 
     def map(self) -> torch.Tensor:

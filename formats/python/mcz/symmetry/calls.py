@@ -32,6 +32,11 @@ SHAPES = {
 }
 
 
+def sources(node: Node) -> list[Node]:
+    """The nodes of all tensors whose numbers an operation reads. type_as(x, y) reads those of x."""
+    return list(node.all_input_nodes)[: 1 if operation_name(node) == "type_as" else None]
+
+
 def members(e: Axis) -> Iterator[Atom]:
     """The free atoms of an axis, in each unit of an unrolled atom."""
     for a in atoms(e):
@@ -69,7 +74,7 @@ class Call:
     @property
     def nodes(self) -> list[Node]:
         """The nodes of all tensors whose numbers it reads."""
-        return [self.args["self"]] if self.name == "type_as" else list(self.node.all_input_nodes)
+        return sources(self.node)
 
     @property
     def inputs(self) -> list[Value]:
@@ -113,7 +118,7 @@ class Program:
             if n.op == "placeholder":
                 if n.name in self.parameters or n.name in self.extra:
                     self.constants.add(n)
-            elif n.op == "call_function" and all(m in self.constants for m in n.all_input_nodes):
+            elif n.op == "call_function" and all(m in self.constants for m in sources(n)):
                 self.constants.add(n)
         self.written = {
             s.arg.name
@@ -160,21 +165,27 @@ class Program:
     def gain(self, node: Any) -> tuple[str, float] | None:
         """(parameter, number) whose sum a node is, as Gemma's 1 + w, if nothing else reads the sum;
         or None."""
-        call, number = self.of.get(node), 0.0
-        while call is not None and call.name in SAME:
-            node, call = call.nodes[0], self.of.get(call.nodes[0])
-        if call is not None and call.name == "add" and len(call.nodes) == 1:
-            if "alpha" in call.args or len(call.node.users) > 1:
-                return None
-            node, number = call.nodes[0], float(call.args["other"])
-        own = self.parameter(node)
-        return (own[0], number) if own else None
+        own, read_once = self.parameter(node), True
+        if own:
+            return own[0], 0.0
+        while (call := self.of.get(node)) is not None and call.name in SAME | {"add"}:
+            read_once &= sum("_assert_" not in str(u.target) for u in node.users) == 1
+            node = call.nodes[0]
+            if call.name == "add":
+                own, number = self.parameter(node), call.args.get("other")
+                fits = read_once and "alpha" not in call.args
+                if own and fits and isinstance(number, (int, float)):
+                    return own[0], float(number)
+                break
+        return None
 
     def evaluate(self, node: Node, state: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """The number of a constant node."""
         if node.op == "placeholder":
             own = self.parameters.get(node.name)
             return state[own] if own else self.extra[node.name]
+        if operation_name(node) == "type_as":
+            return self.evaluate(sources(node)[0], state)
         args, kwargs = torch.fx.node.map_arg(
             (node.args, node.kwargs), lambda n: self.evaluate(n, state)
         )

@@ -17,7 +17,7 @@ from .calls import Program
 from .derive import UNUSED, Derivation
 from .observe import Tap
 from .probe import Probe
-from .rotary import Attention, attentions, blocks_of, candidates, pairs_of, signs_of_pairs
+from .rotary import Attention, Pairs, attentions, blocks_of, candidates, pairs_of, signs_of_pairs
 
 
 class Groups(Derivation):
@@ -55,13 +55,13 @@ class Groups(Derivation):
             return
         probe = Probe(self, {}, self.constant, found)
         # layers may be used more than once
-        layers = {
-            (a.keys[0], int(a.k.min())): (a, *self._maps_of_pairs(a, sums, probe))
-            for a, sums in zip(found, probe.products)
-        }
+        first = {(a.keys[0], int(a.k.min())): i for i, a in reversed(list(enumerate(found)))}
+        layers = self._maps_of_pairs(
+            [(found[i], probe.products[i]) for i in sorted(first.values())], probe
+        )
         new = {
             name: (*place, allows)
-            for own, blocks, allows in layers.values()
+            for own, blocks, allows in layers
             for name, place in self._named(own, blocks)
         }
         rows = [
@@ -82,7 +82,7 @@ class Groups(Derivation):
                 Tap(node.name, 0, [], {}, entries=places[heads, :, block])
                 for _, node, places in own.sides
             ]
-        for own, blocks, _ in layers.values():
+        for own, blocks, _ in layers:
             self._show_queries(own, blocks)
         moving = {(r.tensor, r.offset + i) for r in rows for i in range(r.count)}
         self.fixed = [
@@ -92,15 +92,33 @@ class Groups(Derivation):
         ]
 
     def _maps_of_pairs(
-        self, own: Attention, sums: Sequence[torch.Tensor], probe: Probe
-    ) -> tuple[list[list[int]], str]:
-        """The blocks of channels that rotary positions turn, and the maps that they allow."""
-        blocks, allows = blocks_of(own, pairs_of(sums)), "rotation"
-        for pairs in [] if blocks else candidates(sums):
-            if all(probe.is_unchanged(v) for v in signs_of_pairs(own, pairs, probe.state)):
-                blocks, allows = blocks_of(own, pairs), "half-turn"
-                break
-        return [b for b in blocks if not self._move_inside(own, b)], allows
+        self, found: Sequence[tuple[Attention, Sequence[torch.Tensor]]], probe: Probe
+    ) -> list[tuple[Attention, list[list[int]], str]]:
+        """[(attention, blocks of channels that rotary positions turn, the maps that they allow)]"""
+        pairs = [pairs_of(sums) for _, sums in found]
+        others = {i: candidates(sums) for i, (_, sums) in enumerate(found) if not pairs[i]}
+        # all layers at once first, because each choice of signs runs the network
+        halves = [(found[i][0], choices[0]) for i, choices in others.items() if choices]
+        together = bool(halves) and self._may_flip(halves, probe)
+        for i, choices in others.items():
+            own = found[i][0]
+            fitting = (p for p in choices if together or self._may_flip([(own, p)], probe))
+            pairs[i] = next(fitting, [])
+        return [
+            (
+                own,
+                [b for b in blocks_of(own, pairs[i]) if not self._move_inside(own, b)],
+                "half-turn" if i in others else "rotation",
+            )
+            for i, (own, _) in enumerate(found)
+        ]
+
+    def _may_flip(self, found: Sequence[tuple[Attention, Pairs]], probe: Probe) -> bool:
+        """True if the pairs of these attentions may change their signs."""
+        signs = (signs_of_pairs(own, pairs, probe.state) for own, pairs in found)
+        return all(
+            probe.is_unchanged({k: v for one in own for k, v in one.items()}) for own in zip(*signs)
+        )
 
     def _move_inside(self, own: Attention, block: Sequence[int]) -> bool:
         """True if other groups move channels of a block within a head."""

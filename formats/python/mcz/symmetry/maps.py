@@ -73,14 +73,14 @@ def addition(c: Call, a: Atom) -> Kinds:
 
 
 def _is_gain(c: Call, node: Node) -> bool:
-    """True for a constant by which only numbers that are not constant are multiplied."""
-    users = [c.program.of.get(n) for n in node.users]
-    return node in c.program.constants and all(
-        _is_gain(c, u.node)
-        if u is not None and u.name in SAME
-        else u is not None and u.name in ("mul", *NORMS) and u.node not in c.program.constants
-        for u in users
-    )
+    """True for a sum by which only numbers that are not constant are multiplied."""
+    while c.program.gain(node):
+        users = [u for u in map(c.program.of.get, node.users) if u is not None]
+        if len(users) != 1 or users[0].name not in SAME:
+            factors = [u.name in ("mul", *NORMS) for u in users]
+            return all(factors) and not any(u.node in c.program.constants for u in users)
+        node = users[0].node
+    return False
 
 
 def _varies(c: Call, operand: Any, a: Atom) -> bool:

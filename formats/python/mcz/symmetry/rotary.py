@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import torch
 
 from ..nn.state import Tensors
-from .calls import MOVES, SAME, Call, Node, Program
+from .calls import MOVES, SAME, Call, Node, Program, sources
 from .flow import PRODUCTS
 
 Pairs = list[tuple[int, int]]
@@ -70,7 +70,7 @@ def _layer(program: Program, node: Node) -> tuple[Call, set[Node]] | None:
         if call is not None and call.name in PRODUCTS:
             found.append(call)
             continue
-        new = [m for m in n.all_input_nodes if m not in seen and m not in program.constants]
+        new = [m for m in sources(n) if m not in seen and m not in program.constants]
         todo += new
         seen.update(new)
     return (found[0], seen) if len(found) == 1 and found[0].name == "linear" else None
@@ -91,12 +91,12 @@ def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
     if found is None:
         return None
     layer, between = found
-    if all(len(n.all_input_nodes) == 1 for n in between - {layer.node}):
+    if all(len(sources(n)) == 1 for n in between - {layer.node}):
         return None
     size = layer.node.meta["val"].shape
     places: dict[Node, Any] = {layer.node: torch.arange(size[-1]).double().repeat(*size[:-1], 1)}
     for n in program.nodes:
-        own = [places[m] for m in n.all_input_nodes if m in places] if n in between else []
+        own = [places[m] for m in sources(n) if m in places] if n in between else []
         if not own or n in places:
             continue
         call, value = program.of.get(n), n.meta["val"]
