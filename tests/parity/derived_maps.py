@@ -117,13 +117,13 @@ def planted(name, net, x, untie=False, by="activations", seen=256):
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         p = mcz.torch.align(a, b, list(x[:seen].split(32)), g, by, maps="all", progress=False)
-    told = any("without data (mapped by the weights" in str(w.message) for w in found)
+    reported = any("without data (mapped by the weights" in str(w.message) for w in found)
     middle = (logits(mcz.torch.merge(a, b, p), x) - logits(a, x)).abs().max().item()
     none = (logits(mcz.torch.merge(a, b), x) - logits(a, x)).abs().max().item()
     mcz.torch.permute(b, p, g)
     worst = max(((v - w).norm() / w.norm()).item() for v, w in zip(b.state_dict().values(), a.state_dict().values())
                 if w.is_floating_point() and w.norm() > 0)
-    good = apart < 1e-4 and worst < 1e-4 and middle < 1e-4 < none and told == (seen < len(x))
+    good = apart < 1e-4 and worst < 1e-4 and middle < 1e-4 < none and reported == (seen < len(x))
     print(f"{name}\tparameters {worst:.1e}\tmiddle {middle:.1e}, unaligned {none:.1e}\t{'ok' if good else 'WRONG'}", flush=True)
 
 
