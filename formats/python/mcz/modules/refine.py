@@ -9,9 +9,8 @@ A map of a group is M = Q M0, where M0 is what the moments gave and Q is learned
   permutation matrix is taken for that of the scores (straight through).
 - signed: the same for the sizes of moments. A pair has the sign of its moment.
 
-- rotation: Q turns each pair of units by an angle, from 0.
-
-Orders of units that contain groups, orders within units, and half-turns stay unchanged."""
+Orders of units that contain groups, orders within units, and the maps of rotary positions (rotation
+and half-turn) stay unchanged."""
 
 from __future__ import annotations
 
@@ -85,27 +84,6 @@ class Rotation:
         return exact.astype("f4")
 
 
-class Angles:
-    """Learned angles of the pairs of a group.
-
-    z  the angles (K / 2)"""
-
-    def __init__(self, start: NDArray[Any], device: torch.device) -> None:
-        self.start = torch.as_tensor(start, dtype=torch.float32).to(device)
-        self.z = torch.zeros(len(start) // 2, device=device, requires_grad=True)
-
-    def map(self) -> torch.Tensor:
-        """The matrix."""
-        cos, sin, half = self.z.cos(), self.z.sin(), len(self.z)
-        q = torch.diag(cos.repeat(2)) + torch.diag(sin, -half) - torch.diag(sin, half)
-        return q @ self.start
-
-    def result(self) -> NDArray[Any]:
-        """The matrix as float32."""
-        m: NDArray[Any] = self.map().detach().cpu().numpy()
-        return m + 0  # without -0
-
-
 class Order:
     """A learned order of a group.
 
@@ -146,7 +124,7 @@ class Learned:
     """The maps of all groups.
 
     fixed   {group: order or matrix} of those that are not learned
-    parts   {group: Rotation, Angles or Order}"""
+    parts   {group: Rotation or Order}"""
 
     def __init__(self, start: Stream, matrices: Stream, network: Network) -> None:
         device = next(iter(network.tensors.values())).device
@@ -154,13 +132,11 @@ class Learned:
         allows = allows_of(network.rows)
         around = {g["within"] for g in groups if "within" in g}
         self.fixed: dict[str, Any] = {}
-        self.parts: dict[str, Rotation | Angles | Order] = {}
+        self.parts: dict[str, Rotation | Order] = {}
         for i, g in enumerate(groups):
             name, m = g["name"], start.tensors[g["name"]]
             if is_matrix(m) and allows[name] in ("orthogonal", "centred"):
                 self.parts[name] = Rotation(m, allows[name], device)
-            elif is_matrix(m) and allows[name] == "rotation":
-                self.parts[name] = Angles(m, device)
             elif (
                 allows[name] in ("permutation", "signed") and "within" not in g and i not in around
             ):
