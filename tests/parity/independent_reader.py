@@ -71,7 +71,8 @@ def groups_of(meta, most=UNITS_MAX, key="allows"):
         need(name and size, "group %d has no name or no units" % i)
         found.append((name, size))
         need(key not in g or g[key] in MAPS, "group %s: \"%s\" must be one of %s" % (name, key, ", ".join(MAPS)))
-        need(g.get(key) not in PAIRS or size % 2 == 0, "group \"%s\": an even number of units expected (got %d)" % (name, size))
+        need(g.get(key) not in PAIRS or size % 2 == 0, "group \"%s\": %s requires an even number of units (got %d)" % (
+            name, g.get(key), size))
     for up, _ in nesting(meta, found).values():
         need(key not in meta["groups"][up], "group \"%s\" contains groups and has \"%s\"" % (found[up][0], key))
     return found
