@@ -51,7 +51,7 @@ static double size_of(const struct problem *p, const double *c, const double *pl
 static int best_order(struct problem *p, struct mc_error *err)
 {
     const size_t K = p->K;
-    const double *plain = p->fallback ? NULL : p->plain; /* part of the last resort */
+    const double *plain = p->fallback ? NULL : p->plain; /* else part of the fallback */
     unsigned char *row = NULL, *column;
     double *size = NULL, largest, most = 0;
     int rc = mc_new(&size, K * K, err);
@@ -121,7 +121,7 @@ static void best_turns(struct problem *p)
     }
 }
 
-/* *part (K-1,K-1; the caller frees it): c in the complement of the ones. *fixed: c along the ones. */
+/* *part (K-1,K-1; the caller frees it): c in the complement of the ones. *fixed: c along them. */
 static int complement_of(size_t K, const double *c, double **part, double *fixed,
                          struct mc_error *err)
 {

@@ -21,9 +21,9 @@ struct mc_procrustes_values {
     /* (n_groups) matrices over the taps of each group that has any, finite. A group that contains
      * groups may have one: the values of pairs whose units have their maps. */
     const double *const *c;
-    /* NULL, or the same for directions that c says nothing about: those with singular values, pairs
-     * with a value, or units with all entries of at most MC_POLAR_FREE of the largest. If NULL, the map
-     * is nearest to the identity there. Units that contain groups keep their order in `out`. */
+    /* NULL, or the same for directions that c says nothing about. These are singular values, values
+     * of pairs, or rows and columns of at most MC_POLAR_FREE of the largest. If NULL, the map is
+     * nearest to the identity there. If given, units that contain groups keep their order in `out`. */
     const double *const *fallback;
     /* NULL, or (K,K) values without signs, for a group that allows signs. Part of the fallback, if
      * that is given, else of c. */
@@ -32,10 +32,11 @@ struct mc_procrustes_values {
 
 /* Find the map M of a group that is not nested, and of the groups in its units: the map that
  * maximises trace(M^T C) for its matrix C. It is an assignment; for signs an assignment of |C|; a
- * polar factor, for `centred` in the complement of the ones; or for each pair a rotation, or a sign,
- * in closed form. If groups are nested in units, the value of a pair of units is the sum of the best values
- * inside. The units are assigned by these values, then the inner maps are those of the matched
- * pairs. If slots share no rows, both levels together are optimal; else only with one slot.
+ * polar factor, for `centred` in the complement of the ones; or for each pair a rotation, or a
+ * sign, in closed form. If groups are nested in units, the value of a pair of units is the sum of
+ * the best values inside. The units are assigned by these values, then the inner maps are those of
+ * the matched pairs. If slots share no rows, both levels together are optimal; else only with one
+ * slot.
  *
  * slot: solve only the groups in this slot of the units, or MC_ALL_SLOTS. out: maps of these groups,
  * which are replaced. info: (n_groups) of assignments; `kept` for matrices. found: (n_groups).

@@ -15,10 +15,15 @@ double mc_weight_maps_bytes(const struct mc_symmetry *s, const struct mc_graph *
 
 /* a, b: (P). p: the initial maps of these groups, replaced by the result. info, found: (n_groups),
  * as mc_procrustes_group sets them. Sweeps visit the groups in their order until the objective
- * rises by at most 1e-7 |a| |b|. opts->forward: in a first sweep, only tensors whose other groups have
- * their map count, and groups that have such tensors come first. opts->keep keeps a group with those
- * in its units. With opts->data, units that contain groups keep their order, and the limit is 1e-9. opts->seed is unused; `changed` of a sweep is the number of groups if it raised the
- * objective, else 0. Returns 0, MC_EINPUT (groups nested twice), MC_ENOMEM or an error of
+ * rises by at most 1e-7 |a| |b|. Options:
+ *
+ * forward: in a first sweep, only tensors whose other groups have their map count, and groups that
+ *     have such tensors come first
+ * keep: a group is kept with those in its units
+ * data: units that contain groups keep their order; the sweeps end at a rise of 1e-9 |a| |b|
+ * swept: `changed` is the number of groups if a sweep raised the objective, else 0
+ *
+ * The seed is unused. Returns 0, MC_EINPUT (groups nested twice), MC_ENOMEM or an error of
  * mc_procrustes_group. */
 MC_USE_RESULT int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info,
                                  struct mc_procrustes *found, const struct mc_symmetry *s,

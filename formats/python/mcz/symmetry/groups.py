@@ -55,10 +55,8 @@ class Groups(Derivation):
             return
         probe = Probe(self, {}, self.constant, found)
         # layers may be used more than once
-        first = {(a.keys[0], int(a.k.min())): i for i, a in reversed(list(enumerate(found)))}
-        layers = self._maps_of_pairs(
-            [(found[i], probe.products[i]) for i in sorted(first.values())], probe
-        )
+        once = {(a.keys[0], int(a.k.min())): (a, s) for a, s in zip(found, probe.products)}
+        layers = self._maps_of_pairs(list(once.values()), probe)
         new = {
             name: (*place, allows)
             for own, blocks, allows in layers
