@@ -25,7 +25,8 @@ for killed in 1 3 5; do
     PATH=$PWD/bin:$PATH "$publish" make kept made 2>/dev/null || rc=$?
     [ $rc = 137 ] || die "copy $killed: status $rc"
     "$publish" make kept made
-    for f in net-{1,2,3}.mcz 1-{2,3}/permutation.mcz; do same kept/$f made/$f; done
+    for f in net-{1,2,3}.{mcz,log.json} 1-{2,3}/permutation.mcz; do same kept/$f made/$f; done
+    for f in 1-{2,3}/curve-{un,}aligned.log.json; do same out/$f made/$f; done
     for f in 1-{2,3}/curve-{un,}aligned.mcz; do same_content out/$f made/$f; done
 done
 before=$(files_here)
