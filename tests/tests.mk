@@ -62,7 +62,7 @@ gpu-check: all ## test the CUDA backend on a device (DEVICE=cuda:1: another)
 	+@$(SUBMAKE) programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD)
 
-gpu-memcheck: all ## the same tests under compute-sanitizer
+gpu-memcheck: all ## fewer tests, under compute-sanitizer
 	@$(HERE) bash -c '. tests/gpu/device.bash $@ $(BUILD) "nothing was checked"'
 	+@$(SUBMAKE) programs-of-tests $(GPU_TESTS)
 	@$(HERE) tests/gpu/check $(BUILD) memcheck

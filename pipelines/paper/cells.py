@@ -196,11 +196,8 @@ def shortfall(folder):
     words = dict(word.partition("=")[::2] for word in (length or "").split())
     for name in sorted(words.keys() ^ PAPERS_LENGTH.keys()) if length is not None else ():
         raise Fault("%s/length: '%s' is %s" % (folder, name, "missing" if name in PAPERS_LENGTH else "unknown"))
-    scale = content(folder + "/scale") or "1"
-    if not re.fullmatch(NUMBER, scale) or not 0 < float(scale) <= 1:
-        raise Fault("%s/scale: must be above 0 and at most 1 (got '%s')" % (folder, scale))
-    for name, value in {"scale": scale, **words}.items():
-        full = {"scale": 1, **PAPERS_LENGTH}[name]
+    for name, value in words.items():
+        full = PAPERS_LENGTH[name]
         if not re.fullmatch(".+" if isinstance(full, str) else NUMBER, value):
             raise Fault("%s/length: '%s=%s' is not a length" % (folder, name, value))
         if full == 250 and os.path.basename(folder).startswith("robust-"):

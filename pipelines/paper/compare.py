@@ -18,7 +18,7 @@ A name may end in -WORDS. If folders have different values of a cell, each has a
 A folder's file `length` has one line. At the paper's length it is: epochs=250 curve_epochs=250 permutation_epochs=20
 points=65 pam=as-paper train_images=all (200 and 200 epochs for robust curves). If a folder has less, or no such file,
 column `short` of its cells has the difference, and they count as not run. For PAM's cells this includes `pam`, the kind
-of permutation step. A file `scale` has the fraction of the length that was run.
+of permutation step.
 
 A verdict follows from Welch's 95% interval of ours minus the paper's, from both means and deviations over pairs. It
 includes the paper's rounding.

@@ -2,7 +2,7 @@
 # mc-convert, mcz.safetensors.read and mcz.torch.load read the shards that transformers' save_pretrained writes: every bit of
 # the state_dict. A permuted network returns to transformers with the same logits. Networks of bfloat16 and float16 keep their bits,
 # and points of the line between two are rounded as PyTorch rounds.
-need_torch 1.13 transformers
+need_torch 2.4 transformers
 export HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1
 cat >save.py <<'END'
 import torch

@@ -2,7 +2,7 @@
 # Networks with grouped convolutions, group norm in a residual block, grouped-query attention and heads that layers share keep
 # their outputs in float64 when all their groups are permuted. mc-permute and mcz.torch.permute write the same tensors; inverse
 # and composition are exact. mc-match recovers the permutation from the weights, mc-hungarian from activations.
-need_torch 1.13
+need_torch 2.4
 nets() { "$python" "$MC_ROOT/tests/parity/nested_nets.py" "$@"; }
 
 for net in regnet norm gqa2 gqa3 tied shared; do

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align and align_many turn the programs' notes into Python warnings at the user's line, and print only the lines of
 # -v. A missing program is reported before the loader is read.
-need_torch 2.0
+need_torch 2.4
 export OMP_NUM_THREADS=1
 cat >warn.py <<'END'
 import os, sys, warnings

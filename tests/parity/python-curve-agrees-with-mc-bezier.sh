@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.Curve computes what mc-bezier and mc-eval compute for the same network (tinyten): the gradient at a given t, the
 # steps of training, batch norm's statistics, the table of a stored curve and its summary.
-need_torch 2.2
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 mc-data synth --samples 700 -o train.mcz
 mc-data synth --samples 128 -o batch.mcz # one step per epoch

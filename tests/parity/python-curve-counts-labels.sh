@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.Curve counts the labels that are not -100: the loss is their mean over batches of any size and length, and so is the
 # accuracy. A loss of the user's own gets the whole output, and its mean weighs the inputs. Batches are pairs or dictionaries.
-need_torch 2.2
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import json

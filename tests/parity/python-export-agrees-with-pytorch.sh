@@ -2,7 +2,7 @@
 # Exported networks have PyTorch's logits in mc, and permuted networks have the same logits in PyTorch. Errors of export list
 # every unsupported operation with its module, and leave no output; errors of load list every tensor that does not match.
 # mcz.torch.moments agrees with mc-acts.
-need_torch 1.13
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 logits=$MC_BUILD/tests/parity/test_convert
 mc-data synth --size 16 --samples 64 -o few.mcz

@@ -2,7 +2,7 @@
 # A ResNet-20 with zero-padded shortcuts (option A) is exported, trained and aligned: the middle of each wider stage is the
 # group of the narrower stage, and the zero channels on each side are two more groups. The permuted network has the same
 # logits in PyTorch. The straight line, a learned curve, PAM and an attack accept it.
-need_torch 1.13
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 mc-data synth --size 16 --samples 96 -o data.mcz
 $python -m mcz.torch export 'resnet_option_a:ResNet(depth=20, width=8)' --data data.mcz -o net.json 2>notes

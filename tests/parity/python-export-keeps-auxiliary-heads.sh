@@ -2,7 +2,7 @@
 # Auxiliary heads, which a network returns only in training, become losses that only training uses. The state that mc-convert
 # writes loads with strict=True, also after a permutation: all heads keep their outputs. torchvision's GoogLeNet too, if it is
 # installed. If the heads cannot be traced, they are omitted with a note.
-need_torch 1.13
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$PWD:$MC_ROOT/tests/parity OMP_NUM_THREADS=1
 cat >heads.py <<'END_OF_PYTHON'
 import torch

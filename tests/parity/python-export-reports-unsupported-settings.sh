@@ -2,7 +2,7 @@
 # The exporter lists every setting that graphs do not support, with the module's path: None for a number, values out of
 # range, arguments of functions. It replaces eps=0 by the smallest number, and notes this and modules that act in training
 # only. Modules keep their modes.
-need_torch 2.0
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

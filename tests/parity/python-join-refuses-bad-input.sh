@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align, permute, merge and Curve refuse what does not fit with one line. A curve whose training fails is unchanged,
 # and so are the files of a failed save or alignment.
-need_torch 2.2
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy, os, warnings

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.load accepts a tied tensor under any of its names, and refuses names of one tensor with different values. Extra state
 # is ignored. A value that is not a plain tensor, such as a quantised or sparse one, is refused in one line.
-need_torch 1.13
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python -W ignore - <<'END'
 import numpy as np

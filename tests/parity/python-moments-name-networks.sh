@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.moments identifies its networks by the content ids of their streams: those that mc-convert --groups makes, for
 # any name of the group file, or those of the streams in weights=. mc-permute therefore warns only about other networks.
-need_torch 1.13
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

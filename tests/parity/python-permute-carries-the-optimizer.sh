@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.permute(optimizer=) permutes the optimizer's state too, so training continues as without the permutation. State of
 # another shape is refused by name, and another network's optimizer too; then nothing changes.
-need_torch 2.0
+need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy

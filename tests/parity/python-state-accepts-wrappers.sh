@@ -2,7 +2,7 @@
 # --state and mcz.torch.load accept the names that torch.compile, DataParallel, AveragedModel and Lightning save, at any
 # depth. Names of the network's own submodules are unchanged, and two names of one tensor are refused. bfloat16 and float16
 # keep each value, rounding is reported, integers do not become weights, and a damaged file is a one-line error.
-need_torch 1.13
+need_torch 2.4
 export PYTHONPATH=$PYTHONPATH:$PWD OMP_NUM_THREADS=1
 cat >nets.py <<'END'
 import torch

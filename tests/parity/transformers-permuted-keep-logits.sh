@@ -2,7 +2,7 @@
 # A small GPT and a ViT from PyTorch with a group file have the same logits after heads, and channels within heads, are
 # permuted. mc-match finds planted permutations from the weights. If two networks continue one training and one of them is
 # permuted, their midpoint after matching is as good as the ends. The midpoint of independent networks is printed only.
-need_torch 1.13
+need_torch 2.4
 transformers() { "$python" "$MC_ROOT/tests/parity/transformer_networks.py" "$@"; }
 middle() { mc-bezier --epochs 0 "$1" "$2" | mc-bezier --point 0.5 - | mc-convert --to safetensors - -o "$3"; }
 

@@ -35,10 +35,13 @@ from __future__ import annotations
 import sys
 
 try:
-    import torch  # noqa: F401
-except ImportError:
+    import torch
+
+    if [int(v) for v in torch.__version__.split(".")[:2]] < [2, 4]:
+        raise ImportError(f"PyTorch 2.4 or later is required (got {torch.__version__})")
+except ImportError as e:
     if __name__ == "__main__":
-        sys.exit(f"mcz.torch: PyTorch is not installed for {sys.executable} (pip install torch)")
+        sys.exit(f"mcz.torch: {e} ({sys.executable} -m pip install torch)")
     raise
 
 from mcz.export.trace import export

@@ -48,10 +48,10 @@ part tiny-imagenet 3 34 .1 34 .1 32 .1
 verdict differs "$above" '2 of 3 agree, 1 differ; note'
 verdict differs "${above/\*/cifar10} & ${above/\*/tiny-imagenet}" '1 of 2 agree, 1 differ; note'
 # a shorter run has not run; the first folder at the paper's length decides
-echo .5 >paper/tinyten-tiny-imagenet/scale
+cp -r paper/tinyten-tiny-imagenet full
+sed -i 's/^epochs=250/epochs=125/' paper/tinyten-tiny-imagenet/length
 verdict 'in part' "$above" '2 of 3 agree, 1 not run; note'
-cp -r paper/tinyten-tiny-imagenet paper/tinyten-tiny-imagenet-b
-rm paper/tinyten-tiny-imagenet-b/scale
+mv full paper/tinyten-tiny-imagenet-b
 verdict differs "$above" '2 of 3 agree, 1 differ; note'
 rm -r paper/tinyten-tiny-imagenet-b
 # the ends' mean has two deviations: with one's degrees of freedom this is undecided
@@ -98,7 +98,7 @@ verdict differs 'table1 tinyten cifar* network.ends = curve-aligned.arc_mean' '1
 verdict agrees 'table1 tinyten cifar* 2 * curve-aligned.arc_mean > network.ends + curve-unaligned.arc_mean' '2 of 2 agree; note'
 gain='curve-aligned.arc_mean - curve-unaligned.arc_mean'
 verdict 'in part' "table1 tinyten cifar100 $gain > NETWORK/*: $gain" '1 of 2 agree, 1 not run; note'
-echo .5 >paper/tinyten-cifar10/scale
+sed -i 's/^epochs=250/epochs=125/' paper/tinyten-cifar10/length
 claim 'not run' "table1 tinyten cifar10 $gain > 0.5"
 expect_equal "$(compare.py claims -f tsv -c claims.tsv paper | tail -n 1 | cut -f 4,6,7)" $'1 of 1 agree\t1 of 1 agree\tnote'
 claim 'not run' "table1 tinyten cifar10 $gain > googlenet/DATA: $gain"

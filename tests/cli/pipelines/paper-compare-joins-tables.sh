@@ -88,9 +88,9 @@ rows >paper/resnet32-cifar10/table.tsv <<'END'
 network data path pairs minimum minimum_sd arc_mean arc_mean_sd ends ends_sd
 resnet32 cifar10 curve-aligned 3 90 .1 91 .1 92 .1
 END
-echo .1 >paper/resnet32-cifar10/scale
+sed -i 's/^epochs=250/epochs=25/' paper/resnet32-cifar10/length
 sed 's/resnet32/tinyten/; s/cifar10/cifar100/; s/\.1//g; s/\t3\t/\t1\t/' paper/resnet32-cifar10/table.tsv >paper/tinyten-cifar100/table.tsv
-expect_equal "$(cells 'table1\tresnet32\tcifar10\tcurve-aligned\tminimum' 6-15,17)" $'90\t.1\t3\t92.2\t0.0\t\t\t3.1\tresnet32-cifar10\tscale=.1\tnot run'
+expect_equal "$(cells 'table1\tresnet32\tcifar10\tcurve-aligned\tminimum' 6-15,17)" $'90\t.1\t3\t92.2\t0.0\t\t\t3.1\tresnet32-cifar10\tepochs=25\tnot run'
 expect_equal "$(cells 'table1\ttinyten\tcifar100\tcurve-aligned\tminimum' 6-12,17)" $'90\t\t1\t57.7\t0.4\t32.30\t\tundecided'
 # tinyten-dropout is the paper's tinyten
 mkdir -p dropout/tinyten-dropout-cifar100
@@ -201,8 +201,6 @@ damaged "training.tsv: line 3: '.3741', '', ''*mean" tinyten-cifar10/training.ts
 damaged 'training.tsv:*mlp:bn,8*cifar10*folder*tinyten-cifar10' tinyten-cifar10/training.tsv 's/^tinyten/mlp:bn,8/'
 damaged 'training.tsv:*no rows' tinyten-cifar10/training.tsv d
 damaged "pam.tsv:*'curve-aligned' differs*table.tsv's" tinyten-cifar10/pam.tsv 's/88.46/88.47/'
-damaged "scale:*above 0*at most 1 (got '2')" resnet32-cifar10/scale s/.*/2/
-damaged "scale:*above 0*at most 1 (got 'a tenth')" resnet32-cifar10/scale 's/.*/a tenth/'
 damaged "length: 'points'*missing" tinyten-cifar10/length 's/points=65//'
 damaged "length: 'point'*unknown" tinyten-cifar10/length 's/points/point/'
 damaged "length: 'points=many'*not a length" tinyten-cifar10/length 's/65/many/'

@@ -4,15 +4,15 @@ mkdir 'with space' home
 echo 'echo noise >&2' >start
 echo 'mine:' >mine.mk
 
-# all VARIABLE=VALUE FOLDER: runs every script and an experiment, with all files and output in FOLDER
+# all FOLDER VARIABLE=VALUE...: runs every script and an experiment, with all files and output in FOLDER
 all() {
-    local set=$1 bin=$MC_BUILD/bin
+    local folder=$1 set=("${@:2}") bin=$MC_BUILD/bin
     mkdir made
     cd made
     run() {
         local name=$1
         shift
-        env "$set" "$@" >"$name.txt" 2>"$name.err" </dev/null || die "$set: ${*##*/}: $(cat "$name.txt" "$name.err")"
+        env "${set[@]}" "$@" >"$name.txt" 2>"$name.err" </dev/null || die "${set[*]}: ${*##*/}: $(cat "$name.txt" "$name.err")"
         rm "$name.err"
     }
     # by a relative path, which cd would search in CDPATH
@@ -37,12 +37,9 @@ all() {
     rm -rf {out,kept}/*.log.json {out,kept}/*/*.log.json out/.[a-z]* out/*/.[a-z]* # logs contain speeds
     rm graph.txt # make -s prints nothing; make -j prints in any order
     cd ..
-    mv made "$2"
+    mv made "$folder"
 }
-all UNRELATED=1 expected
-for set in CDPATH=. POSIXLY_CORRECT=1 GREP_OPTIONS=-v IFS=/ ENV="$PWD/start" BASH_ENV="$PWD/start" MAKEFLAGS=-skj2 \
-    MAKEFILES="$PWD/mine.mk" GNUTERM=dumb HOME="$PWD/home" TMPDIR="$PWD/with space"; do
-    all "$set" got
-    diff -r expected got >differ || die "$set: $(head -n 20 differ)"
-    rm -rf got
-done
+all expected UNRELATED=1
+all got CDPATH=. POSIXLY_CORRECT=1 GREP_OPTIONS=-v IFS=/ ENV="$PWD/start" BASH_ENV="$PWD/start" MAKEFLAGS=-skj2 \
+    MAKEFILES="$PWD/mine.mk" GNUTERM=dumb HOME="$PWD/home" TMPDIR="$PWD/with space"
+diff -r expected got >differ || die "$(head -n 20 differ)"

@@ -6,7 +6,6 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-import torch
 from torch import nn
 
 from ..errors import need
@@ -23,7 +22,7 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
         g.write("groups.tsv")                                    # for mc-convert --groups
         mcz.torch.moments(a, b, loader, g, "m.mcz")              # align() does this and more
 
-    net       an nn.Module. Its evaluation mode is derived. Needs PyTorch 2.4.
+    net       an nn.Module. Its evaluation mode is derived.
     examples  inputs: a tensor, a tuple of the arguments, or a dictionary of them. The first axis of
               each tensor is the batch. The groups hold for all examples. Give one for each way in
               which you call the network: other arguments, or the other side of a branch. Batches
@@ -47,11 +46,6 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     buffers; if two tensors share memory in different shapes; or with the tensors that no example
     uses. What only a later call shows, and random numbers that are not PyTorch's, are not
     noticed."""
-    need(
-        [int(v) for v in torch.__version__.split(".")[:2]] >= [2, 4],
-        f"mcz.torch.groups needs PyTorch 2.4 or later (got {torch.__version__}): declare the "
-        "groups by hand",
-    )
     need(examples, "an example of the network's input expected")
     need(unused in ("refuse", "keep"), f'unused must be "refuse" or "keep" (got {unused!r})')
     need(isinstance(net, nn.Module), f"torch.nn.Module expected, got {type(net).__name__}")
