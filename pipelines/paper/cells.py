@@ -204,7 +204,7 @@ def shortfall(folder):
             full = 200
         if value != full if isinstance(full, str) else float(value) < full:
             (pam if name in ("pam", "permutation_epochs") else plain).append(name + "=" + value)
-    return plain if length is not None else ["length unknown", *plain], pam
+    return plain if length is not None else ["length unknown"], pam
 
 
 def our_cells(paper, parts):

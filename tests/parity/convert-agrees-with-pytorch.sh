@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # PyTorch's checkpoints have the same logits in mc, and permuted networks in PyTorch, to 1e-4: tinyten, resnet20 and
 # googlenet, by safetensors and npz. A network trained by mc-train has the same accuracy in PyTorch.
-need_torch 2.4
+need_torch 1.13
 export PYTHONPATH=$MC_ROOT/formats/python:$MC_ROOT/tests/parity
 logits=$MC_BUILD/tests/parity/test_convert
 mc-data synth --samples 64 -o few.mcz

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The script of docs/guides/logs.md writes TensorBoard events with every number of a log's epochs.
-need_torch 2.4 tensorboard
+need_torch 1.13 tensorboard
 mc-data synth --samples 200 --size 8 -o d.mcz
 mc-train -q -t 1 --net mlp:8 --data d.mcz --val d.mcz --epochs 3 --log-json a.log.json -o a.mcz
 sed -n '/^# events.py$/,/^```$/{/^```$/!p}' "$MC_ROOT/docs/guides/logs.md" >events.py

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # float32 is rounded to float16 and bfloat16 with PyTorch's bits: around every 16-bit number, its halfway values and their
 # neighbours, and millions of random bits; NaN stays NaN.
-need_torch 2.4
+need_torch 1.13
 cat >compare.py <<'END'
 import subprocess, sys
 import numpy as np

@@ -172,4 +172,6 @@ fails 3 'test_batch: unsafe pickle: calls posix.system' $python -m mcz.data cifa
 fails 1 'No such file' $python -m mcz.data cifar100-python set
 
 mkdir none && echo 'raise ImportError("none")' >none/torch.py
-PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch*not installed' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x
+PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch*required (none)' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x
+echo '__version__ = "2.3.1+cpu"' >none/torch.py
+PYTHONPATH=none:$PYTHONPATH fails 1 'mcz.torch: PyTorch 2.4*required (got 2.3.1+cpu)' $python -m mcz.torch export m:n --input 3,8,8 --classes 10 -o x

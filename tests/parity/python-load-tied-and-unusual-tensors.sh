@@ -62,8 +62,7 @@ for state in {"version": 1}, torch.zeros(3, dtype=torch.uint8), None:
     assert not any("_extra_state" in k for k in tensors_of(net))
     mcz.torch.load(net, net.state_dict())
     mcz.torch.load(Extra(), {**full, "_extra_state": {"any": "thing"}})
-    if torch.__version__ >= "2.4":
-        mcz.torch.merge(Extra(), Extra())
+    mcz.torch.merge(Extra(), Extra())
 
 def refused(name, words, call):
     try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mc-repair --ends agrees with REPAIR in PyTorch's float64, with and without batch norm, in residual networks, with branches,
 # gates and channels that do not vary.
-need_torch 2.4
+need_torch 1.13
 export OMP_NUM_THREADS=1
 /usr/bin/python3 "$MC_ROOT/tests/cli/lib/blocks_net.py" >blocks.json
 mc-data synth --samples 96 --size 16 -o d.mcz

@@ -32,17 +32,22 @@ Networks in folders of Hugging Face (docs/guides/huggingface.md):
 
 from __future__ import annotations
 
+import re
 import sys
 
 try:
     import torch
 
-    if [int(v) for v in torch.__version__.split(".")[:2]] < [2, 4]:
-        raise ImportError(f"PyTorch 2.4 or later is required (got {torch.__version__})")
+    if [int(v) for v in re.findall("[0-9]+", torch.__version__)[:2]] < [2, 4]:
+        raise ImportError(f"got {torch.__version__}")
 except ImportError as e:
+    problem = (
+        f"mcz.torch: PyTorch 2.4 or later is required ({e}): "
+        f"{sys.executable} -m pip install -U torch"
+    )
     if __name__ == "__main__":
-        sys.exit(f"mcz.torch: {e} ({sys.executable} -m pip install torch)")
-    raise
+        sys.exit(problem)
+    raise ImportError(problem) from e
 
 from mcz.export.trace import export
 from mcz.modules.align import align, align_many, save

@@ -35,3 +35,10 @@ before=$(files_here)
 cp -p made/net-1.mcz made/net-2.mcz
 "$publish" make kept made
 same kept/net-2.mcz made/net-2.mcz
+
+# a pair with one curve; a network and a curve without a log
+rm out/1-3/curve-unaligned.{mcz,log.json} out/1-3/curve-aligned.log.json out/net-3.log.json
+"$publish" keep out one
+"$publish" make one back
+same_content out/1-3/curve-aligned.mcz back/1-3/curve-aligned.mcz
+for f in net-3.log.json 1-3/curve-{unaligned.mcz,aligned.log.json}; do [ ! -e back/$f ] || die "$f appeared"; done

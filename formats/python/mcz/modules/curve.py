@@ -51,8 +51,8 @@ class Curve(Points):
     groups   the groups of p; default: p.groups, which only align() and align_many() set. save()
              writes them too.
 
-    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Requires
-    PyTorch 2.2. Raises mcz.Error if networks or permutation do not fit."""
+    As in mc-bezier, the ends stay fixed and the control points start on the straight line. Raises
+    mcz.Error if networks or permutation do not fit."""
 
     def __init__(
         self,
