@@ -54,6 +54,15 @@ refused(both, "3 problems (see docs/reference/modules.md, or use mcz.torch.group
 long = nets.Calls(nn.Sequential())
 long.call.add_module("x" * 92, nn.Sequential(nn.ReLU()))
 refused(long, "call.%s.0: relu: \"name\" is longer than 95 bytes" % ("x" * 92))
+# constants that training changes, a scale that is used twice, arguments by name
+own = lambda *shape: nn.Parameter(torch.ones(shape))
+for call, word in ((lambda x, g=own(4): x * g.view(1, -1, 1, 1), "mul: its factor"), (lambda x, g=own(4, 1, 1): x - (g - 1), "sub: a constant"),
+                   (lambda x, g=own(1): x / g, "div: its divisor"), (lambda x: x.transpose(dim0=2, dim1=3), "transpose: ")):
+    refused(nets.Calls(call), word)
+twice = nets.Calls(nn.Module())
+twice.call.g = own(4, 1, 1)
+twice.call.forward = lambda x: (x * twice.call.g).relu() * twice.call.g
+refused(twice, "call.g is used twice")
 # momentum=0 is a number
 graph, _, notes = export(nets.Tiny(nn.BatchNorm2d(4, momentum=0)))
 assert [n["momentum"] for n in graph["nodes"] if n["op"] == "batchnorm"] == [0] and not notes, notes

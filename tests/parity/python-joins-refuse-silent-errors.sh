@@ -8,9 +8,12 @@ $python - 2>errors <<'END' || die "$(tail -n 4 errors)"
 import copy
 import functools
 import threading
+import types
 import warnings
 
+import mcz
 import mcz.torch
+import numpy as np
 import torch
 from refusal import expect_error
 from torch import nn
@@ -62,12 +65,42 @@ def default(n):
 def method(n):
     n.forward = functools.partial(type(n).forward, n)
     return n
-for change in closure, default:
-    one, two = pair(change=change)
-    expect_error("copy*network:*function", lambda: mt.merge(one, two))
-    expect_error("copy*network:*function", lambda: mt.Curve(one, two))
+def compiled(n):
+    n.forward = torch.compile(n.forward, backend="eager")
+    return n
+def named(n):
+    n.forward = lambda x: first.c(torch.tanh(first.a(x)))
+    return n
+def replaced(n):
+    old = n.forward
+    n.forward = types.MethodType(lambda self, x: old(x), n)
+    return n
+def wrapped(n):
+    n.forward = torch.no_grad()(lambda x: first(x))
+    return n
+def partial(n):
+    n.act = functools.partial(lambda x, f: f(x), f=lambda x: n.b(x).relu())
+    return n
+def stored(n):
+    calls = functools.partial(n.b)
+    n.a.register_forward_hook(lambda m, i, o: calls(o))
+    return n
+for change in closure, default, compiled, named, replaced, wrapped, partial, stored:
+    first, two = pair()
+    change(first), change(two)
+    expect_error("copy*network:*function", lambda: mt.merge(first, two))
+    expect_error("copy*network:*function", lambda: mt.Curve(first, two))
 one, two = pair(change=method)
 assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+one, two = (torch.compile(n, backend="eager") for n in pair())
+assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+one, two = pair()
+one.compile(backend="eager")  # in place
+with warnings.catch_warnings():
+    warnings.simplefilter("error")
+    assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+one.lock = two.lock = threading.Lock()
+expect_error("cannot copy the network: TypeError*lock", lambda: mt.merge(one, two))
 
 # ties survive, and training is possible
 tied = Net()
@@ -89,6 +122,14 @@ one, two = pair()
 for n, share in (one, .4), (two, .6):
     prune.l1_unstructured(n.b, "weight", share)
 expect_error("(b.weight_mask)", lambda: mt.merge(one, two))
+one, rows = pair()[0], {"h": {"out": ["a.*:0"], "in": ["b.weight:1"]}}
+with torch.no_grad():
+    prune.l1_unstructured(one.a, "weight", .4)
+two, order = copy.deepcopy(one), {"h": [*range(1, 9), 0]}
+expect_error("(a.weight_mask)", lambda: mt.merge(one, two, order, groups=rows))
+mt.permute(two, {"h": [8, *range(8)]}, rows)
+assert torch.equal(mt.merge(one, two, order, groups=rows).a.weight_mask, one.a.weight_mask)
+expect_error("(a.weight_mask)", lambda: mt.Curve(one, two))
 one, two = pair(change=lambda n: parametrizations.spectral_norm(n.b) and n)
 warned("spectral norm", lambda: mt.merge(one, two))
 
@@ -98,6 +139,11 @@ for make in (lambda i: i / 2, lambda i: [nn.Linear(9, 9)], lambda i: nn.Softplus
     one, two = pair()
     one.part, two.part = make(0), make(1)
     warned("modules or attributes of a and b differ", lambda: mt.merge(one, two))
+for make in (lambda v: functools.partial(F.leaky_relu, negative_slope=v), lambda v: lambda x: F.leaky_relu(x, v)):
+    warned("(act", lambda: mt.merge(Net(make(.1)), Net(make(.9))))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mt.merge(Net(make(.1)), Net(make(.1)))
 one, two = pair()
 two.a.register_forward_hook(lambda m, i, o: 3 * o)
 warned("modules or attributes of a and b differ (a._forward_hooks", lambda: mt.merge(one, two))
@@ -120,6 +166,57 @@ class Features(Net):
         return {"features": x, "scores": super().forward(x)}
 expect_error("logits expected*dictionary*features, scores", lambda: mt.Curve(*pair(Features)).evaluate(loader, **progress))
 expect_error("(other labels need your own loss=)", lambda: mt.Curve(*pair(lambda: nn.Linear(5, 1))).evaluate([(x, y)], **progress))
+
+c = mt.Curve(*pair(change=lambda n: n.bfloat16()), control_points=0)
+row = c.evaluate([(x.bfloat16(), y)], points=2, **progress)[0]
+with torch.no_grad():
+    assert abs(row["data.loss"] - float(F.cross_entropy(c.net(x.bfloat16()).float(), y))) < 1e-6
+
+# inputs: tuples of three, loaders without a length, and a length of the batch that is not that of the units
+class Masked(Net):
+    def forward(self, x, mask=None):
+        return super().forward(x if mask is None else x * mask)
+one, two = pair(Masked)
+three = [(x, torch.ones(5), y)]
+for call in (lambda: mt.align(one, two, three, g, **progress), lambda: mt.align(one, two, three, **progress),
+             lambda: mt.moments(one, two, three, g, "moments.mcz")):
+    expect_error("batches (x, y)*((x1, x2), y)", call)
+mt.align(a, b, three, g, **progress)
+class Endless(torch.utils.data.IterableDataset):
+    def __iter__(self):
+        return zip(x, y)
+stream = torch.utils.data.DataLoader(Endless(), 8)
+mt.align(a, b, stream, g, refine=2, **progress), mt.align_many([a, b], stream, g, **progress)
+class Heads(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.value, self.out, self.act = nn.Linear(5, 12), nn.Linear(12, 3), nn.Identity()
+
+    def forward(self, x):
+        return self.out(self.act(self.value(x)))
+one, two = pair(Heads)
+heads = {"h": {"out": ["value.*:0"], "in": ["out.weight:1"], "size": 4, "at": "out:in"}}
+tokens = torch.randn(50, 4, 5)
+for at in "out:in", "act":
+    heads["h"]["at"] = at
+    for name, v in ("tokens.mcz", tokens), ("rows.mcz", tokens.reshape(-1, 1, 5)):
+        mt.moments(one, two, [v], heads, name)
+    found = [mcz.read(name).tensors for name in ("tokens.mcz", "rows.mcz")]
+    assert all(np.allclose(v, found[1][k]) for k, v in found[0].items()), at
+expect_error('more than one axis*4 units (set "axis")', lambda: mt.align(one, two, [torch.randn(2, 12, 5)], heads, **progress))
+
+# a number before the batch
+class Scaled(Net):
+    def forward(self, factor, x):
+        return super().forward(factor * x)
+one, two = pair(Scaled)
+for form in (lambda x: {"factor": torch.tensor(.3), "x": x}, lambda x: (torch.tensor(.3), x)):
+    mt.align(one, two, [form(x[:8])], mt.groups(one, form(x[:2]), **progress), **progress)
+
+# a network without numbers
+with torch.device("meta"):
+    one = Net()
+expect_error("meta device*to_empty", lambda: mt.load(one, a.state_dict()))
 
 # frozen parameters and norms stay; your own optimizer has no further decay
 class Frozen(nn.Module):

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-# mcz.torch.permute(optimizer=) permutes the optimizer's state too, so training continues as without the permutation. State of
-# another shape is refused by name, and another network's optimizer too; then nothing changes.
+# mcz.torch.permute(optimizer=) permutes the state of one optimizer or several too, so training continues as without the permutation.
+# State of another shape is refused by name, and another network's optimizer too; then nothing changes.
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
 import copy
+import warnings
 import mcz, mcz.torch, torch
 from refusal import expect_error
 from torch import nn
@@ -22,11 +23,12 @@ def net():
 x, y = torch.randn(64, 5), torch.randint(3, (64,))
 
 
-def train(n, opt, steps, first=0):
+def train(n, optimizers, steps, first=0):
     for i in range(first, first + steps):
-        opt.zero_grad()
+        n.zero_grad()
         F.cross_entropy(n(x[i % 4 * 16:][:16]), y[i % 4 * 16:][:16]).backward()
-        opt.step()
+        for opt in optimizers if isinstance(optimizers, list) else [optimizers]:
+            opt.step()
 
 
 def apart(m, n):
@@ -47,6 +49,19 @@ for make in (lambda p: torch.optim.SGD(p, .1, momentum=.9, nesterov=True), lambd
     mcz.torch.permute(m, ORDER, GROUPS)
     assert apart(m, n) < 1e-6 and apart(m, o) > 1e-4, (make, apart(m, n), apart(m, o))
 
+(m, a), (n, b) = ((n, [torch.optim.SGD(n[:3].parameters(), .1, .9), torch.optim.AdamW(n[3:].parameters(), .01)]) for n in (net(), net()))
+for k, both in (m, a), (n, b):
+    train(k, both, 5)
+mcz.torch.permute(n, ORDER, GROUPS, optimizer=b)
+for k, both in (m, a), (n, b):
+    train(k, both, 5, 5)
+mcz.torch.permute(m, ORDER, GROUPS)
+assert apart(m, n) < 1e-6, apart(m, n)
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    mcz.torch.permute(n, ORDER, GROUPS, optimizer=b[0])
+assert any("parameters that move are in no given optimizer" in str(w.message) and "3.weight" in str(w.message) for w in found), found
+
 fresh = net()
 mcz.torch.permute(fresh, ORDER, GROUPS, optimizer=torch.optim.Adam(fresh.parameters()))  # no state yet
 n = net()
@@ -55,7 +70,7 @@ train(n, opt, 2)
 kept, state = copy.deepcopy(n), copy.deepcopy(opt.state_dict())
 expect_error(["optimizer's state*permuted: \"row_var\"*0.weight, \"col_var\"*0.weight"],
              lambda: mcz.torch.permute(n, ORDER, GROUPS, optimizer=opt))
-expect_error(["optimizer*none*network's parameters"],
+expect_error(["an optimizer*none*network's parameters"],
              lambda: mcz.torch.permute(n, ORDER, GROUPS, optimizer=torch.optim.SGD(net().parameters(), .1)))
 assert apart(n, kept) == 0
 END

@@ -165,7 +165,7 @@ class Nodes:
 
         def per_channel(v: Any) -> NDArray[Any]:
             if isinstance(v, torch.Tensor):
-                require(id(v) not in self.names or not v.requires_grad, reason)
+                require(not v.requires_grad, reason)  # also of what is computed from parameters
                 v = v.detach().as_subclass(torch.Tensor).double().numpy().reshape(-1)
                 require(len(v) in (1, x._mc.shape[0]), reason)
             return np.broadcast_to(np.asarray(v, float), (x._mc.shape[0],))

@@ -198,6 +198,7 @@ def mul(t: Nodes, out: Output, x: Any, y: Any) -> None:
     if name and y.numel() == x._mc.shape[0] == dict(zip(reversed(axes), reversed(y.shape))).get(
         "c"
     ):
+        require(name not in t.used, f"{name} is used twice: shared weights are not supported")
         t.node(out, "scale", [x], named=name, axes=axes)
         return
     t.affine(

@@ -8,6 +8,7 @@ Error lists every unsupported call of the network."""
 
 from __future__ import annotations
 
+import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -76,6 +77,10 @@ class Trace(Nodes):
                 # in place: the input keeps its Value until the handler has read it
                 result = Result(out)
             require(out.dtype == inputs[0].dtype, f"conversion to {out.dtype} is not supported")
+            try:
+                inspect.signature(handler).bind(self, result, *args, **kwargs)
+            except TypeError as e:
+                raise Unsupported(f"{e} (give the arguments by position)") from None
             handler(self, result, *args, **kwargs)
             out._mc = result._mc
         except Unsupported as e:
@@ -157,9 +162,11 @@ def export(
 def trace(task: Task) -> Exported:
     """Runs a network."""
     t = Traced.trace = Trace(task.net, task.image)
-    x = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1)).as_subclass(Traced)
-    x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
-    result = t.net(x)
+    image = torch.rand(BATCH, *t.image, generator=torch.Generator().manual_seed(1))
+    with torch.enable_grad():  # shows what is computed from parameters
+        x = image.as_subclass(Traced)
+        x._mc = Value("pixels", t.image, "chw", (np.ones(t.image[0]), np.zeros(t.image[0])))
+        result = t.net(x)
     out = outputs(result) or [result]
     need(
         isinstance(out[0], torch.Tensor),

@@ -16,7 +16,7 @@ from typing import Any
 from torch import nn
 from torch.nn import functional as F
 
-from ..errors import Error, need, whole
+from ..errors import Error, inside, need, whole
 from ..files import Path, replacing
 from ..header import Stream
 from ..nn.batches import Batches, Loss, input_of, loader_of, read
@@ -142,7 +142,7 @@ def align(
             images = read(loader, "align" if progress else "")
         if groups is None:
             first = next(images)
-            groups = derive(a, input_of(first), progress=progress)
+            groups = derive(a, input_of(a, first), progress=progress)
             images = itertools.chain([first], images)
         network, sums = Network(a, groups), io.BytesIO()
         with LOCK:
@@ -164,7 +164,7 @@ def align(
     else:
         found = _mapped(matrices, program, options, (a, b), groups)
     if refine:
-        found = learn(network, network.twin(b), found, matrices, loader or (), refine, loss)
+        found = learn(network, network.twin(b), found, matrices, loader_of(loader), refine, loss)
     return _keep(found, path, groups)
 
 
@@ -194,10 +194,11 @@ def _check_refine(loader: Batches | None, by: str, steps: int) -> None:
 
 
 def _expect_maps(network: Network, other: Network, maps: str) -> None:
-    """Raises Error if no group allows the maps that are asked for, or if the other network does
+    """Raises Error if no group allows the maps that are asked for, or if one of the networks does
     not."""
-    if maps == "all":
-        expect_canonical(other)
+    for name, n in (("a", network), ("b", other)) if maps == "all" else ():
+        with inside(name):
+            expect_canonical(n)
     need(
         maps != "all" or any(r.allows != "permutation" for r in network.rows),
         "no group allows more than permutations (mcz.torch.canonical rewrites a network such that "
@@ -255,7 +256,7 @@ def align_many(
     )
     with random_numbers_kept(), tempfile.TemporaryDirectory() as folder:
         if groups is None and loader is not None:
-            groups = derive(nets[0], input_of(next(read(loader))), progress=progress)
+            groups = derive(nets[0], input_of(nets[0], next(read(loader))), progress=progress)
         network = Network(nets[0], groups)
         with LOCK:
             for i, net in enumerate(nets[1:], 2):
@@ -269,7 +270,7 @@ def align_many(
             program = ["mc-match", "--no-progress"]
         else:
             text = "align {} and {}" if progress else ""
-            names = list(_matrices(nets, loader or (), groups, folder, text, moments))
+            names = list(_matrices(nets, loader_of(loader), groups, folder, text, moments))
             program = ["mc-hungarian"]
         return _keep(pipe(b"", [*program, "--joint", *options, *names]), path, groups)
 

@@ -42,10 +42,10 @@ class Canonical:
     def rewrite(self) -> None:
         """Folds gains and biases, centres streams and balances products."""
         found = Allowances(self.run, self.derivation.names)
-        for program in found.programs:
-            for call in program.calls:
+        if len(found.programs) == 1:
+            for call in found.programs[0].calls:
                 for node in gains_of(call):
-                    self._fold(found.programs, program, call, node)
+                    self._fold(found.programs[0], call, node)
         found = Allowances(self.run, self.derivation.names)
         linear = {
             g: [r for r in self.rows[g] if r.parts == 1 and r.tensor not in found.gains]
@@ -54,22 +54,23 @@ class Canonical:
         }
         rotary = list(attentions(found.programs[0]))
         probe = Probe(self.derivation, linear, found.gains, rotary)
-        for g in linear:
-            if "invertible" in found.of(self.atoms[g]):
-                self._drop_biases(found.programs, probe, linear[g])
+        sides = {g: probe.sides(g) for g in linear}
+        for g, rows in linear.items():
+            if sides[g] and "invertible" in found.of(self.atoms[g]):
+                self._drop_biases(found.programs, probe, rows)
         for g, a in self.atoms.items():
             if "centred" in found.of(a) and "orthogonal" not in found.of(a):
                 for side in found.writers(a, self.rows[g]):
                     for r in side:
                         self._write(r, centred(unfolded(self.state[r.tensor], r)))
         for g, rows in linear.items():
-            self._balance(rows, probe.sides(g), "invertible" in found.of(self.atoms[g]))
+            self._balance(rows, sides[g], "invertible" in found.of(self.atoms[g]))
         for own, sums in zip(rotary, probe.products):
             self._balance_pairs(own, pairs_of(sums, scaled=True))
 
     # ---- gains and biases of norms ---------------------------------------------------------------
 
-    def _fold(self, programs: Sequence[Program], program: Program, call: Call, node: Node) -> None:
+    def _fold(self, program: Program, call: Call, node: Node) -> None:
         """Moves a gain into the layers that read its product or, like LayerScale, into the layer
         that writes it: W (g * x) = (W diag g) x, g * (W x + b) = (diag g W) x + g * b. A gain stays
         if anything else reads its product."""
@@ -79,55 +80,48 @@ class Canonical:
         if gain is None or len(axes) != 1:
             return
         name, number = gain
-        if len(uses(programs, name)) != len(programs):
+        if len(uses([program], name)) != 1:
             return
         g = self.state[name].flatten() + number
         if bool((g == 1).all()):
             return
         e = key(value.axes[axes[0]])
-        found = self._readers(programs, program, call.node, e)
+        found = self._readers(program, call.node, e)
         bias = call.args.get("bias")
-        if found and (bias is None or self._fold_bias(programs, program, call, g, found)):
+        if found and (bias is None or self._fold_bias(program, call, g, found)):
             for weight in dict.fromkeys(program.parameter(*r.weight) for r in found):
                 if weight:
                     self._scale(*weight, g)
-        elif found or bias is not None or not self._fold_back(programs, program, call, node, e, g):
+        elif found or call.name != "mul" or not self._fold_back(program, call, node, e, g):
             return
         self.state[name].fill_(1 - number)
 
-    def _readers(
-        self, programs: Sequence[Program], program: Program, start: Node, e: Any
-    ) -> list[Reader]:
+    def _readers(self, program: Program, start: Node, e: Any) -> list[Reader]:
         """The layers that read an axis, if nothing else does and nothing else reads their
         weights."""
         found = followed(program, start, e, passes_linear)
-        if isinstance(found, str) or len(programs) > 1:
+        if isinstance(found, str):
             return []
         calls = {r.call.node for r in found}
         for r in found:
             own = program.parameter(*r.weight)
-            if own is None or any(u not in calls for u in uses(programs, own[0])):
+            if own is None or any(u not in calls for u in uses([program], own[0])):
                 return []
             if key(program.run.axes[own[0]][own[1]]) != e:
                 return []
         return found
 
     def _fold_bias(
-        self,
-        programs: Sequence[Program],
-        program: Program,
-        call: Call,
-        g: torch.Tensor,
-        found: Sequence[Reader],
+        self, program: Program, call: Call, g: torch.Tensor, found: Sequence[Reader]
     ) -> bool:
         """Moves the bias of a norm into those of the layers that read it: W (x + b) + c = W x +
         (W b + c). If one has none, the bias stays, as b / g. False if that is not finite."""
         own = program.parameter(call.args["bias"])
-        if own is None or len(uses(programs, own[0])) != 1:
+        if own is None or len(uses([program], own[0])) != 1:
             return False
         b, e = self.state[own[0]], key(program.run.axes[own[0]][0])
         direct = followed(program, call.node, e, passes_mean)
-        targets = [self._bias_of(programs, program, r) for r in found]
+        targets = [self._bias_of([program], program, r) for r in found]
         if isinstance(direct, str) or not all(targets):
             if bool(((g == 0) & (b != 0)).any()):
                 return False
@@ -148,15 +142,7 @@ class Canonical:
         )
         return own[0] if own and not padded and len(uses(programs, own[0])) == 1 else None
 
-    def _fold_back(
-        self,
-        programs: Sequence[Program],
-        program: Program,
-        call: Call,
-        node: Node,
-        e: Any,
-        g: torch.Tensor,
-    ) -> bool:
+    def _fold_back(self, program: Program, call: Call, node: Node, e: Any, g: torch.Tensor) -> bool:
         """Moves a gain into the layer whose outputs it multiplies, which nothing else reads."""
         source = next((n for n in call.nodes if n is not node), None)
         while source is not None and len(source.users) == 1:
@@ -169,7 +155,7 @@ class Canonical:
                 tensors += [(program.parameter(r.bias), 0)] if r.bias is not None else []
                 places = [(own[0], k) for own, k in tensors if own]
                 if len(places) != len(tensors) or any(
-                    len(uses(programs, t)) != 1 or key(self.run.axes[t][k]) != e for t, k in places
+                    len(uses([program], t)) != 1 or key(self.run.axes[t][k]) != e for t, k in places
                 ):
                     return False
                 for t, k in places:
@@ -191,18 +177,29 @@ class Canonical:
         that reaches a later one unchanged, such as that of values, whose attentions sum to 1: its
         derivative is W^T times that of the later bias c, so that f(b, c) = f(0, c + W b)."""
         for r in [r for r in rows if self.state[r.tensor].dim() == 1]:
-            g = unfolded(probe.gradients[r.tensor], r).flatten()
-            b = unfolded(self.state[r.tensor], r).flatten()
-            if g.norm() > EXACT * max(v.norm() for v in probe.gradients.values()):
+            if any(self._matters(r, gradients) for gradients in probe.gradients):
                 found = self._later(programs, rows)
-                if not found:
+                if not found or any(
+                    self._differs(r, found, gradients, probe) for gradients in probe.gradients
+                ):
                     continue
-                back = sum(w.T @ probe.gradients[c] for w, c in self._matrices(found, probe.state))
-                if (g - back).norm() > 1e-8 * g.norm():
-                    continue
+                b = unfolded(self.state[r.tensor], r).flatten()
                 for w, c in self._matrices(found, self.state):
                     self.state[c] += w @ b
             self._write(r, torch.zeros(r.count, r.block))
+
+    def _matters(self, r: Row, gradients: Tensors) -> bool:
+        """True if a bias changes the outputs of an example."""
+        norm = unfolded(gradients[r.tensor], r).norm()
+        return bool(norm > EXACT * max(v.norm() for v in gradients.values()))
+
+    def _differs(
+        self, r: Row, found: Sequence[tuple[Row, str]], gradients: Tensors, probe: Probe
+    ) -> bool:
+        """True if the derivative by a bias is not that through the later ones."""
+        g = unfolded(gradients[r.tensor], r).flatten()
+        back = sum(w.T @ gradients[c] for w, c in self._matrices(found, probe.state))
+        return bool((g - back).norm() > 1e-8 * g.norm())
 
     def _later(self, programs: Sequence[Program], rows: Sequence[Row]) -> list[tuple[Row, str]]:
         """[(row, bias)] of the layers with a bias that read a group."""
@@ -332,8 +329,16 @@ def heads_untied(net: nn.Module, derivation: Derivation) -> bool:
     return changed
 
 
+def _outputs(derivation: Derivation, state: Tensors) -> list[torch.Tensor]:
+    """The outputs for all examples with these tensors."""
+    runs = zip(derivation.examples, derivation.run.programs)
+    return [v for example, programs in runs for v in outputs(programs[0], state, example)]
+
+
 @torch.no_grad()
-def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
+def canonical(
+    net: nn.Module, *examples: Any, untie: bool = False, unused: str = "refuse"
+) -> nn.Module:
     """Rewrites a network such that more maps than permutations leave it unchanged, for align with
     maps="all". Returns a new module with the same parameter names and the same function.
 
@@ -343,12 +348,14 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     examples  inputs, as for mcz.torch.groups.
     untie     give a head that is tied to an embedding its own tensor. Otherwise the last norm keeps
               its gain, and the stream allows permutations only.
+    unused    "refuse", or "keep", as for mcz.torch.groups. Other calls, which use these
+              tensors, then change.
 
     From the operations that torch.export records:
 
     - Gains of norms go into the layers that read them, and so do their biases if these layers have
       one. LayerScale goes into the layer that it scales. The gains become 1; those of queries and
-      keys stay.
+      keys stay, and with several examples all gains.
     - The bias of keys becomes 0 if softmax ignores it; that of values goes into the output's bias.
     - If only LayerNorms read a residual stream, the layers that write it are centred, and so are
       those that read these norms.
@@ -363,16 +370,13 @@ def canonical(net: nn.Module, *examples: Any, untie: bool = False) -> nn.Module:
     need(examples, "an example of the network's input expected")
     with LOCK:
         result = duplicate(net)
-        first = derivation = Derivation(result, examples, "keep")
-        program = first.run.programs[0][0]
-        before = outputs(program, tensors_of(net), first.example)
-        if untie and heads_untied(result, first):
-            derivation = Derivation(result, examples, "keep")
+        derivation = Derivation(result, examples, unused)
+        before = _outputs(derivation, tensors_of(net))
+        if untie and heads_untied(result, derivation):
+            derivation = Derivation(result, examples, unused)
         new = Canonical(derivation)
         new.rewrite()
-        worst = max(
-            map(apart, before, outputs(derivation.run.programs[0][0], new.state, first.example))
-        )
+        worst = max(map(apart, before, _outputs(derivation, new.state)))
         if worst > EXACT:
             raise Error(
                 f"the canonical form changes the network by {worst:.2g} (please report this)"

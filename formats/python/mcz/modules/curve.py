@@ -26,10 +26,10 @@ from ..stream import read as read_stream
 from ..stream import widened
 from ..table import Points as Rows
 from ..writing import history, write
-from .merge import expect_same
+from .merge import expect_same, expect_same_masks
 from .network import Network
 from .permute import permutation_of, reader, warn_other
-from .points import NO_LABELS, Points
+from .points import NO_LABELS, Points, between
 from .training import Trainer, check_arguments, step
 
 T = TypeVar("T")
@@ -72,6 +72,7 @@ class Curve(Points):
         self.training: dict[str, Any] = {}  # the arguments of train(), for the stream
         self.symmetry, self.ids = group_files.text(first.rows), [first.id(), second.id()]
         source = reader(second, self.permutation)
+        expect_same_masks(a, [reader(first, None), source])
         if self.permutation is not None:
             warn_other(self.permutation, {"a": first, "b": second}, self.ids)
             self.ids.append(self.permutation.id)
@@ -79,7 +80,7 @@ class Curve(Points):
         start = self.tensors(tensors_of(self.net).__getitem__, False)
         end, last = self.tensors(source), control_points + 1
         inner = [
-            {k: torch.lerp(v, end[k], i / last) for k, v in start.items()} for i in range(1, last)
+            {k: between(v, end[k], i / last) for k, v in start.items()} for i in range(1, last)
         ]
         self.points = [start, *inner, end]
 

@@ -17,6 +17,7 @@ from torch import nn
 from ..errors import inside, need, warn
 from ..export.program import user_code
 from ..nn.state import listed
+from ..symmetry.derive import UNUSED
 from . import align as activations
 from .derive import groups
 from .merge import combine, expect_same
@@ -24,6 +25,7 @@ from .network import Network
 from .permute import permute
 
 BATCH = 16  # inputs
+IN_PYTHON = "use mcz.torch.groups and mcz.torch.align in Python"
 SHARD = "2GB"  # transformers copies a shard before it writes it
 # files of weights, in all formats, which only the network itself replaces
 WEIGHTS = ".safetensors", ".bin", ".h5", ".msgpack", ".pt", ".pth", ".ckpt", ".gguf", ".index.json"
@@ -48,7 +50,7 @@ def read(folder: str) -> Any:
             net, info = getattr(transformers, name).from_pretrained(
                 folder, torch_dtype="auto", local_files_only=True, output_loading_info=True
             )
-        wrong = sorted(str(k) for k in info["missing_keys"] | info["mismatched_keys"])
+        wrong = sorted(str(k) for k in {*info["missing_keys"], *info["mismatched_keys"]})
         need(not wrong, f"tensors of {name} are missing or have other shapes ({listed(wrong)})")
         if info["unexpected_keys"]:
             extra = listed(sorted(info["unexpected_keys"]))
@@ -65,13 +67,13 @@ def _example(net: Any) -> dict[str, torch.Tensor]:
     different tokens."""
     name, config = net.main_input_name, net.config
     if name == "pixel_values":
-        size = config.image_size
+        size: Any = getattr(config, "image_size", None)
+        need(size, f"{type(net).__name__}: no image_size in config.json ({IN_PYTHON})")
         height, width = (size, size) if isinstance(size, int) else size
         return {name: torch.rand(2, config.num_channels, height, width, dtype=net.dtype)}
     need(
         name == "input_ids" and not config.is_encoder_decoder,
-        f"{type(net).__name__} reads more than token ids or images: use mcz.torch.groups and "
-        "mcz.torch.align in Python",
+        f"{type(net).__name__} reads more than token ids or images ({IN_PYTHON})",
     )
     tokens = net.get_input_embeddings().num_embeddings
     return {name: torch.arange(tokens - 16, tokens).remainder(tokens).view(2, 8)}
@@ -126,7 +128,10 @@ def align(a: str, b: str, out: str, data: str | None) -> None:
     activations on the inputs in the file data; without it by weights."""
     first, second = _pair(a, b, out)
     batches = _batches(first, data) if data else None
-    g = groups(first, _example(first))
+    g = groups(first, _example(first), unused="keep")
+    idle = sorted({tensor for tensor, *_, reason in g.fixed if reason == UNUSED})
+    if idle:
+        warn(f"{a}: units of tensors that a plain call does not use stay in place ({listed(idle)})")
     p = activations.align(first, second, batches, g, by="activations" if data else "weights")
     moved = sum(bool((v != np.arange(len(v))).any()) for v in p.tensors.values())
     permute(second, p, g)

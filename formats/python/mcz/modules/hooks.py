@@ -61,10 +61,10 @@ class _Taps:
 
 
 def _units(
-    x: torch.Tensor, size: int, axis: int | None, path: str, module: nn.Module
+    x: torch.Tensor, size: int, lengths: set[int], axis: int | None, path: str, module: nn.Module
 ) -> torch.Tensor:
     """The activations x (N, ...) at a path, of a module, as (samples, units) in float64; the
-    samples of an image are adjacent."""
+    samples of an image are adjacent. lengths: those of the axes of parameters with the units."""
     selection = _path(path)[1]
     if selection:
         axis = -1 if axis is None else axis
@@ -75,7 +75,8 @@ def _units(
         x = x.narrow(axis, selection[0], selection[1] - selection[0])
     if axis is None:
         axes = range(1, x.dim())
-        fits = [d for d in axes if x.shape[d] == size] or [
+        whole = lengths | {size} if x.dim() == 4 else lengths  # units and channels of images, heads
+        fits = [d for d in axes if x.shape[d] in whole] or [
             d for d in axes if x.shape[d] % size == 0
         ]
         fits = fits[-1:] if isinstance(module, (nn.Linear, nn.LayerNorm, nn.Embedding)) else fits
@@ -104,9 +105,10 @@ class ModuleRecorder:
         net: nn.Module,
         taps: Mapping[str, Iterable[str]],
         sizes: Mapping[str, int],
+        lengths: Mapping[str, set[int]],
         axes: Mapping[str, int | None],
     ) -> None:
-        self.net, self.sizes, self.axes = net, sizes, axes
+        self.net, self.sizes, self.lengths, self.axes = net, sizes, lengths, axes
         self.hooks = _Taps(net, dict.fromkeys(p for own in taps.values() for p in own))
 
     def run(self, batch: Any) -> None:
@@ -119,7 +121,12 @@ class ModuleRecorder:
         need(place in self.hooks.outputs, f'module "{place}" does not run')
         module = self.hooks.modules[_path(place)[0]]
         return _units(
-            self.hooks.outputs[place], self.sizes[group], self.axes.get(group), place, module
+            self.hooks.outputs[place],
+            self.sizes[group],
+            self.lengths[group],
+            self.axes.get(group),
+            place,
+            module,
         )
 
     def close(self) -> None:

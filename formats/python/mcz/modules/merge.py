@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -18,7 +18,7 @@ from ..nn.copies import duplicate
 from ..nn.inputs import call
 from ..nn.norms import norms, statistics
 from ..nn.permuted import rounded
-from ..nn.state import first_names, listed, tensors_of
+from ..nn.state import first_names, listed, same, tensors_of
 from ..nn.structure import unequal
 from ..stream import read
 from .network import Network
@@ -42,11 +42,6 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
     need(all(x[k].numel() == 1 for k in other), f"{integers}, and have no mean ({listed(other)})")
     if other:  # such as counters
         warn(f"{integers}; the result has those of {names[0]} ({listed(other)})")
-    masks = unequal(_masks(a.module), _masks(b))
-    need(
-        not masks,
-        f"networks with different masks of torch.nn.utils.prune have no mean ({listed(masks)})",
-    )
     scaled = [
         k
         for k, m in a.module.named_modules()
@@ -60,10 +55,20 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
         )
 
 
-def _masks(net: nn.Module) -> dict[str, torch.Tensor]:
-    """The masks of torch.nn.utils.prune."""
+def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Tensor]]) -> None:
+    """Raises Error unless networks have the same masks of torch.nn.utils.prune. sources: a function
+    per network that returns a tensor by its name, in the common order of units."""
     own = tensors_of(net)
-    return {k: v for k, v in own.items() if k.endswith("_mask") and k[:-5] + "_orig" in own}
+    masks = [k for k in own if k.endswith("_mask") and k[:-5] + "_orig" in own]
+    wrong = [
+        k
+        for k in masks
+        if any(not same(sources[0](k), s(k).to(own[k].device)) for s in sources[1:])
+    ]
+    need(
+        not wrong,
+        f"networks with different masks of torch.nn.utils.prune have no mean ({listed(wrong)})",
+    )
 
 
 # ---- sums ----------------------------------------------------------------------------------------
@@ -98,6 +103,7 @@ def combine(
     into          one of the networks, without a permutation, that becomes the result instead."""
     result, wrong = into or duplicate(networks[0].module), []
     sources = [reader(n, p) for n, p in zip(networks, permutations)]
+    expect_same_masks(networks[0].module, sources)
     buffers, out = {k for k, _ in networks[0].module.named_buffers()}, tensors_of(result)
     for k, own in first_names(out).items():
         if own != k or not out[k].is_floating_point():

@@ -96,7 +96,12 @@ class Observation:
             options = a.groups if isinstance(a.groups, dict) else {}
             self.places = _declared_places(options, at, sizes, inner, outers)
             axes = {g: v.get("axis") for g, v in options.items()}
-            self.recorder = partial(ModuleRecorder, taps=self.places, sizes=self.units, axes=axes)
+            lengths = {
+                g: {n * r.block for r in a.rows if r.group == g} for g, n in self.units.items()
+            }
+            self.recorder = partial(
+                ModuleRecorder, taps=self.places, sizes=self.units, lengths=lengths, axes=axes
+            )
 
     def _warn_of_hidden(self, taps: Mapping[str, Sequence[Any]]) -> None:
         hidden = [g for g, own in self.places.items() if any(t.around for t in own)]
@@ -139,7 +144,7 @@ def _sums(
     sums, images, data = [Sums() for _ in taps], 0, xxhash.xxh3_128()
     with ExitStack() as stack, evaluating(*nets), torch.no_grad():
         recorders = [stack.enter_context(closing(seen.recorder(n))) for n in nets]
-        for batch in (input_of(batch, example) for batch in loader):
+        for batch in (input_of(nets[0], batch, example) for batch in loader):
             first = first_tensor(batch)
             for n, r in zip(nets, recorders):
                 r.run(to(batch, next(n.parameters()).device))
@@ -181,7 +186,8 @@ def moments(
              gradients.
     loader   yields batches: the network's input, or (input, labels). An input is a tensor (N, ...),
              or a tuple or a dictionary of arguments, as the example of mcz.torch.groups is. A
-             dictionary's "labels" are left out. If the inputs of a batch are longer than those of
+             dictionary's "labels" are left out. The first entry of a longer tuple is the input, if
+             the network has one argument. If the inputs of a batch are longer than those of
              another, all inputs still weigh the same.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard

@@ -159,34 +159,46 @@ def reader(network: Network, permutation: Any) -> Callable[[str], torch.Tensor]:
 
 
 def _training_state(
-    network: Network, optimizer: torch.optim.Optimizer, axes: Mapping[str, Axes]
+    network: Network, optimizers: Sequence[torch.optim.Optimizer], axes: Mapping[str, Axes]
 ) -> list[tuple[torch.Tensor, Axes]]:
-    """[(tensor, axes)] of the optimizer's state, and of the gradients, that permute with the
-    parameters."""
-    own = {id(p) for g in optimizer.param_groups for p in g["params"]}
+    """[(tensor, axes)] of the optimizers' state, and of the gradients, that permute with the
+    parameters. Warns of parameters that move and are in no optimizer."""
+    trained = [{id(p) for g in o.param_groups for p in g["params"]} for o in optimizers]
     found: list[tuple[torch.Tensor, Axes]] = []
-    known, first = False, owners(network.tensors)
+    first, parameters = owners(network.tensors), dict(network.module.named_parameters())
     wrong = [
         f'its attribute "{k}"'
-        for k, v in vars(optimizer).items()
+        for o in optimizers
+        for k, v in vars(o).items()
         if isinstance(v, torch.optim.Optimizer)
     ]
-    for name, p in network.module.named_parameters():
-        known = known or id(p) in own
-        for k, v in {"grad": p.grad, **optimizer.state.get(p, {})}.items():
+    left = [
+        k
+        for k, p in parameters.items()
+        if p.requires_grad and axes.get(first.get(k, k)) and not any(id(p) in v for v in trained)
+    ]
+    for name, p in parameters.items():
+        state = (item for o in optimizers for item in o.state.get(p, {}).items())
+        for k, v in [("grad", p.grad), *state]:
             if k in LIKE_PARAMETER and isinstance(v, torch.Tensor) and v.shape == p.shape:
                 found.append((v, axes.get(first[name], [])))
             elif not isinstance(v, (int, float, type(None))) and not (
                 isinstance(v, torch.Tensor) and v.numel() == 1
             ):
                 wrong.append(f'"{k}" of {name}')
-    need(known, "the optimizer has none of the network's parameters")
+    known = [not own.isdisjoint(map(id, parameters.values())) for own in trained]
+    need(all(known), "an optimizer has none of the network's parameters")
     need(not wrong, f"the optimizer's state cannot be permuted: {listed(wrong)}")
+    if left:
+        warn(f"parameters that move are in no given optimizer (give all in a list): {listed(left)}")
     return found
 
 
 def permute(
-    net: nn.Module, permutation: Any, groups: Any, optimizer: torch.optim.Optimizer | None = None
+    net: nn.Module,
+    permutation: Any,
+    groups: Any,
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer] | None = None,
 ) -> nn.Module:
     """Permutes the units of a network in place, or applies the other maps that its groups allow.
     The network computes the same function. Returns the network.
@@ -197,8 +209,9 @@ def permute(
                  {group: integers (K)}: the new unit i is the old unit p[i]; or matrices (K, K):
                  the new unit i is the sum over j of M[i, j] times the old unit j.
     groups       as mcz.groups describes.
-    optimizer    the network's optimizer, if training is to continue. Without it, gradients and the
-                 optimizer's state are not permuted, and training continues differently.
+    optimizer    the network's optimizer, or a list of all that it has, if training is to continue.
+                 Without it, gradients and the optimizer's state are not permuted, and training
+                 continues differently.
 
     State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted
     as its parameter. Numbers, such as step, stay. Other state, such as Adafactor's factors or that
@@ -216,11 +229,17 @@ def permute(
         known.compare(net, ("the network of the groups", "this network"))
     orders, tensors = orders_of(network, p), network.tensors
     axes = axes_of(tensors, network.rows)
+    several = optimizer if isinstance(optimizer, (list, tuple)) else [optimizer]
+    optimizers: list[Any] = [o for o in several if o is not None]
     need(
-        optimizer is None or not any(map(is_matrix, orders.values())),
+        all(hasattr(o, "param_groups") for o in optimizers),
+        f"optimizer must be an optimizer or a list of them (got {optimizer!r})",
+    )
+    need(
+        not optimizers or not any(map(is_matrix, orders.values())),
         "the optimizer's state can be permuted, but not rotated (make a new optimizer)",
     )
-    moving = [] if optimizer is None else _training_state(network, optimizer, axes)
+    moving = _training_state(network, optimizers, axes) if optimizers else []
     warn_other(p, {"b": network})
     moving += [(v, axes[k]) for k, v in tensors.items() if k in axes]
     need(

@@ -11,11 +11,16 @@ import torch
 from torch import nn
 
 from ..nn.batches import Batches, Loss, labelled, read, to
-from ..nn.inputs import call
+from ..nn.inputs import call_with
 from ..nn.norms import STATISTICS, norms
 from ..nn.state import Tensors, first_names, tensors_of
 
 NO_LABELS = "no labels but -100, which do not count"
+
+
+def between(x: torch.Tensor, y: torch.Tensor, t: float) -> torch.Tensor:
+    """The point at t on the line from x to y. Equal infinities, as in masks, stay."""
+    return torch.where(x.isinf() & (x == y), x, torch.lerp(x, y, t))
 
 
 class Points(ABC):
@@ -69,15 +74,15 @@ class Points(ABC):
             for k in (self.names + self.buffers if names is None else names)
         }
 
-    def run(self, tensors: Tensors, x: Any) -> Any:
-        """The network's output for an input with these tensors, cast to its dtypes."""
+    def run(
+        self, tensors: Tensors, x: Any, function: Callable[[Any], Any] = lambda output: output
+    ) -> Any:
+        """function(output) of the network with these tensors, cast to its dtypes (call_with)."""
         state = {**dict(self.net.named_parameters()), **dict(self.net.named_buffers())}
-        tensors = {k: v.to(state[k].dtype) for k, v in tensors.items()}
-
-        def functional(*args: Any, **kwargs: Any) -> Any:
-            return torch.func.functional_call(self.net, tensors, args, kwargs)
-
-        return call(self.net, x, functional)
+        cast = {k: v.to(state[k].dtype) for k, v in tensors.items()}
+        # all names: PyTorch does not see that two parameters are one memory
+        own = {k: cast[first] for k, first in self.owners.items() if first in cast}
+        return call_with(self.net, own, x, function)
 
     def batches(self, loader: Batches, text: str, loss: Loss) -> Iterator[tuple[Any, Any]]:
         """The inputs and labels of a loader's batches, on the curve's device. text: of a progress

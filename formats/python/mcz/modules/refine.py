@@ -14,29 +14,30 @@ and half-turn) stay unchanged."""
 
 from __future__ import annotations
 
+import functools
 import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from ..errors import need
 from ..header import Stream
 from ..nesting import allows_of
 from ..nn.batches import Batches, Loss, labelled, measure, read, to
-from ..nn.inputs import call
+from ..nn.inputs import call_with
 from ..nn.maps import complement, is_matrix
 from ..nn.permuted import axes_of, moved
-from ..nn.state import Tensors, owners
+from ..nn.state import owners
 from ..nn.unchanged import evaluating
 from ..programs import pipe
 from ..stream import read as read_stream
 from ..writing import history, write
 from .network import Network
+from .points import between
 
 RATE, ORDER_RATE = 0.005, 0.02  # of Adam: of rotations, and of the scores of orders
 MIDDLE = 0.4, 0.6  # the part of the line whose loss is lowered
@@ -181,6 +182,7 @@ def refine(
     state, first = b.tensors, owners(b.tensors)
     axes = axes_of(state, b.rows)
     ends = [{k: v.detach().to(device) for k, v in n.tensors.items()} for n in (a, b)]
+    buffers = {k for k, _ in a.module.named_buffers()}
     numbers = [k for k, v in ends[0].items() if v.is_floating_point() and first[k] == k]
     rates = [ORDER_RATE if isinstance(p, Order) else RATE for p in learned.parts.values()]
     optimizer = torch.optim.Adam([{"params": [p.z]} for p in learned.parts.values()])
@@ -189,16 +191,20 @@ def refine(
     with evaluating(a.module), torch.enable_grad():
         for batch in itertools.islice(_repeated(loader), steps):
             x, y = labelled(a.module, to(batch, device), loss)
-            t = MIDDLE[0] + (MIDDLE[1] - MIDDLE[0]) * float(torch.rand((), generator=random))
+            u = float(torch.rand((), generator=random, device="cpu"))
+            t = MIDDLE[0] + (MIDDLE[1] - MIDDLE[0]) * u
             own = learned.maps()
             point = {
-                k: torch.lerp(ends[0][k], moved(ends[1][k], axes.get(k, []), own), t)
+                k: _line(k in buffers)(ends[0][k], moved(ends[1][k], axes.get(k, []), own), t)
                 for k in numbers
             }
-            value = measure(_run(a.module, point, x), x, y, loss).loss
-            need(bool(value.isfinite()), "the loss between the networks is not finite")
             optimizer.zero_grad()
-            value.backward()  # type: ignore[no-untyped-call]
+            call_with(
+                a.module,
+                {k: point[f] for k, f in first.items() if f in point},
+                x,
+                functools.partial(_backward, x, y, loss),
+            )
             optimizer.step()
             rate.step()
             learned.assign()
@@ -210,11 +216,16 @@ def refine(
     return out.getvalue()
 
 
-def _run(net: nn.Module, tensors: Tensors, x: Any) -> Any:
-    """The output of a network with these tensors."""
-    return call(
-        net, x, lambda *args, **kwargs: torch.func.functional_call(net, tensors, args, kwargs)
-    )
+def _line(buffer: bool) -> Callable[[torch.Tensor, torch.Tensor, float], torch.Tensor]:
+    """Interpolates a buffer, which may be a mask with infinities, or a parameter."""
+    return between if buffer else torch.lerp
+
+
+def _backward(x: Any, y: Any, loss: Loss, output: Any) -> None:
+    """Computes the gradients of the maps."""
+    value = measure(output, x, y, loss).loss
+    need(bool(value.isfinite()), "the loss between the networks is not finite")
+    value.backward()  # type: ignore[no-untyped-call]
 
 
 def _repeated(loader: Batches) -> Iterator[Any]:

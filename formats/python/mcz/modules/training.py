@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import torch
@@ -50,8 +50,15 @@ def gradient_at(
 ) -> tuple[Measured, Tensors, Tensors]:
     """(loss and accuracy, parameters at t, the loss's gradient there)."""
     point = {k: v.requires_grad_() for k, v in curve.at(t, curve.names).items()}
-    found = measure(curve.run({**curve.at(t, curve.others), **point}, x), x, y, loss)
-    gradient = torch.autograd.grad(found.loss, list(point.values()), allow_unused=True)
+
+    def differentiate(output: Any) -> tuple[Measured, Sequence[torch.Tensor | None]]:
+        found = measure(output, x, y, loss)
+        return found, torch.autograd.grad(found.loss, list(point.values()), allow_unused=True)
+
+    # all buffers: a norm that stays in evaluation mode reads its statistics
+    tensors = {**curve.at(t, curve.buffers), **point}
+    found, gradient = curve.run(tensors, x, differentiate)
+    torch.clear_autocast_cache()  # it would keep a copy of each point until autocast ends
     return (
         found._replace(loss=found.loss.detach()),
         {k: v.detach() for k, v in point.items()},
@@ -126,7 +133,7 @@ class Trainer:
         images = labels = weight = steps = 0
         total, norm, correct, start = 0.0, 0.0, 0.0, time.monotonic()
         for x, y in batches:
-            t = float(torch.rand((), generator=draws))
+            t = float(torch.rand((), generator=draws, device="cpu"))
             found, point, gradient = gradient_at(self.curve, t, x, y, self.loss)
             for c, p in zip(self.curve.coefficients(t)[1:-1], self.free):
                 for k in self.names:

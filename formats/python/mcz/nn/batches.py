@@ -8,8 +8,8 @@ these:
 x, (x,)         an input without labels: a tensor, or alone in a tuple or list
 
 An input x is a tensor, a tuple or list of arguments, or a dictionary of them: ((x1, x2), y),
-({argument: x}, y). If a function needs no labels, the first entry of a tuple of any length is x.
-Batches may have different lengths and shapes."""
+({argument: x}, y). If a function needs no labels and the network has one argument, the first entry
+of a tuple of any length is x. Batches may have different lengths and shapes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from ..errors import need
-from .inputs import accepts, outputs
+from .inputs import accepts, outputs, positional
 
 Batches = Iterable[Any]
 Loss = Callable[[Any, Any], torch.Tensor]
@@ -90,30 +90,27 @@ def to(batch: Any, device: torch.device) -> Any:
     return batch.to(device) if isinstance(batch, torch.Tensor) else batch
 
 
-def input_of(batch: Any, example: Any = None) -> Any:
-    """The network's input in a batch. example: that of derived groups. If it has several arguments,
-    a batch of as many tensors is the input, and if it has "labels", so has the input."""
+def input_of(net: nn.Module, batch: Any, example: Any = None) -> Any:
+    """A network's input in a batch. example: that of derived groups. If it has several arguments,
+    a batch of as many tensors is the input, and if it has "labels", so has the input. Raises Error
+    for a tuple of more than two if the network could read more than the first."""
     if isinstance(batch, Mapping):
         labelled = isinstance(example, Mapping) and "labels" in example
         return {k: v for k, v in batch.items() if labelled or k != "labels"}
-    several = (
-        isinstance(example, (tuple, list))
-        and isinstance(batch, (tuple, list))
-        and len(batch) == len(example)
-    )
-    return (
-        batch[0]
-        if isinstance(batch, (tuple, list))
-        and not (several and not isinstance(batch[0], (tuple, list, Mapping)))
-        else batch
-    )
+    if not isinstance(batch, (tuple, list)):
+        return batch
+    nested = isinstance(batch[0], (tuple, list, Mapping))
+    if not nested and isinstance(example, (tuple, list)) and len(batch) == len(example):
+        return batch
+    need(nested or len(batch) < 3 or positional(net) == 1, BATCHES)
+    return batch[0]
 
 
 def labelled(net: nn.Module, batch: Any, loss: Loss) -> tuple[Any, Any]:
     """(x, y) of a batch. The "labels" of a dictionary remain in x if the network's forward has an
     argument of this name, for the network's own loss. Only your own loss may go without labels."""
     if isinstance(batch, Mapping):
-        x, y = batch if accepts(net, "labels") else input_of(batch), batch.get("labels")
+        x, y = batch if accepts(net, "labels") else input_of(net, batch), batch.get("labels")
     else:
         need(isinstance(batch, (tuple, list)) and len(batch) == 2, BATCHES)
         x, y = batch
@@ -165,6 +162,11 @@ def _are_classes(logits: Any, y: Any) -> bool:
 def _own(output: Any) -> Any:
     """The loss in a network's output, or None."""
     return output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
+
+
+def _wide(x: torch.Tensor) -> torch.Tensor:
+    """A tensor in float32 or wider: bfloat16 has 8 bits, too few for a loss."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
 
 
 def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
@@ -220,7 +222,7 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
             (
                 logits.sum() * 0
                 if not n
-                else F.cross_entropy(logits, y.long())
+                else F.cross_entropy(_wide(logits), y.long())
                 if theirs is None
                 else theirs
             ),

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
-from types import FunctionType
+import dis
+import functools
+from types import CodeType, FunctionType, MethodType
 from typing import Any
 
 import torch
 from torch import nn
 
-from ..errors import need
+from ..errors import Error, need
+from .inputs import brief
 from .state import first_names, tensors_of
 
 
@@ -22,23 +26,21 @@ def duplicate(net: nn.Module) -> nn.Module:
         "torch.inference_mode() makes tensors that cannot be trained (leave it first)",
     )
     parts = {id(v) for v in [*net.modules(), *net.parameters(), *net.buffers()]}
+    seen: set[tuple[int, int]] = set()
     for path, m in net.named_modules():
-        for name, value in vars(m).items():
-            found = [
-                f
-                for f in torch.utils._pytree.tree_leaves(value)
-                if not parts.isdisjoint(map(id, _captured(f)))
-            ]
+        for name, value in _state(m).items():
+            functions = [f for v in torch.utils._pytree.tree_leaves(value) for f in _functions(v)]
             need(
-                not found,
-                "cannot copy the network: a function in {} refers to a part of it "
-                "(a method can be copied)".format(".".join(filter(None, (path, name)))),
+                not any(_refers(f, parts, seen) for f in functions),
+                "cannot copy the network: a function in {} refers to a part of it (methods and "
+                "net.compile() can be copied)".format(".".join(filter(None, (path, name)))),
             )
     kept = torch.utils._pytree.tree_leaves([list(vars(m).values()) for m in net.modules()])
-    result = copy.deepcopy(
-        net,
-        {id(v): v.detach().clone() for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf},
-    )
+    results = [v for v in kept if isinstance(v, torch.Tensor) and not v.is_leaf]
+    try:
+        result = copy.deepcopy(net, {id(v): v.detach().clone() for v in results})
+    except Exception as e:
+        raise Error(f"cannot copy the network: {brief(e)}") from e
     own = {
         **dict(result.named_parameters(remove_duplicate=False)),
         **dict(result.named_buffers(remove_duplicate=False)),
@@ -50,15 +52,61 @@ def duplicate(net: nn.Module) -> nn.Module:
     return result
 
 
-def _captured(f: Any) -> list[Any]:
-    """The objects that a function refers to by its closure and its defaults, which deepcopy does
-    not copy."""
-    if not isinstance(f, FunctionType):
-        return []
-    own: list[Any] = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
-    for cell in f.__closure__ or ():
-        try:
-            own.append(cell.cell_contents)
-        except ValueError:  # not yet assigned
+def _state(m: Any) -> dict[str, Any]:
+    """The attributes of a module that deepcopy copies: not the functions of torch.compile."""
+    if not hasattr(m, "__deepcopy__"):
+        with contextlib.suppress(Exception):  # deepcopy raises it again
+            state = m.__getstate__()
+            if isinstance(state, dict):
+                return state
+    return vars(m)
+
+
+def _functions(value: Any) -> list[FunctionType]:
+    """The functions in an attribute, which deepcopy does not copy. It copies the object of a method
+    and the arguments of a partial()."""
+    if isinstance(value, functools.partial):
+        leaves = torch.utils._pytree.tree_leaves([value.func, value.args, value.keywords])
+        return [f for v in leaves for f in _functions(v)]
+    value = value.__func__ if isinstance(value, MethodType) else value
+    return [value] if isinstance(value, FunctionType) else []
+
+
+def _refers(function: FunctionType, parts: set[int], seen: set[tuple[int, int]]) -> bool:
+    """True if a function refers to one of `parts`: by its closure, its defaults or its globals.
+    seen: what was searched before.
+
+    The globals of a function that is itself a global are searched if both are of one file: other
+    files do not know the network."""
+    left: list[tuple[Any, Any]] = [(function, None)]  # with the globals that named it
+    while left:
+        value, file = left.pop()
+        if id(value) in parts:
+            return True
+        if (id(value), id(file)) in seen:
             continue
-    return torch.utils._pytree.tree_leaves(own)
+        seen.add((id(value), id(file)))
+        if isinstance(value, FunctionType):
+            left += [(value.__defaults__, None), (value.__kwdefaults__, None)]
+            for cell in value.__closure__ or ():
+                with contextlib.suppress(ValueError):  # not yet assigned
+                    left.append((cell.cell_contents, None))
+            names = value.__globals__
+            if file is None or file is names:
+                left += [(names[k], names) for k in _globals(value.__code__) if k in names]
+        elif isinstance(value, MethodType):
+            left += [(value.__self__, file), (value.__func__, file)]
+        elif isinstance(value, functools.partial):
+            left += [(v, file) for v in (value.func, value.args, value.keywords)]
+        elif isinstance(value, (list, tuple, set, dict)):
+            own = value.values() if isinstance(value, dict) else value
+            left += [(v, file) for v in own if not isinstance(v, (str, bytes, int, float))]
+        elif callable(value) and not isinstance(value, (type, nn.Module)):
+            left.append((getattr(value, "__dict__", None), file))
+    return False
+
+
+def _globals(code: CodeType) -> list[str]:
+    """The names of the globals in a function's code, and in the functions in it."""
+    own = [i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"]
+    return own + [k for c in code.co_consts if isinstance(c, CodeType) for k in _globals(c)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The inputs and outputs of a network, and a call that reports the exceptions of its code."""
+"""The inputs and outputs of a network, and calls that report the exceptions of its code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import torch
 from torch import nn
 
 from .. import errors
-from ..errors import Error
+from ..errors import Error, need
+from .state import WRAPPERS
 
 # the folders of code that is not the user's
 LIBRARIES = tuple(
@@ -55,6 +56,20 @@ def accepts(net: nn.Module, name: str) -> bool:
     return found is not None and any(
         k == name or p.kind is p.VAR_KEYWORD for k, p in found.parameters.items()
     )
+
+
+def positional(net: nn.Module) -> int | None:
+    """The number of positional arguments of a network's forward that may be tensors, or None if it
+    is unknown. If a wrapper's forward accepts any arguments, the number for its network."""
+    found = _signature(net)
+    own = [] if found is None else [*found.parameters.values()]
+    if own and not any(p.kind is p.VAR_POSITIONAL for p in own):
+        numbers = (bool, int, float, str)
+        return sum(
+            p.kind.name.startswith("POSITIONAL") and not isinstance(p.default, numbers) for p in own
+        )
+    inner = [m for k in WRAPPERS if (m := net._modules.get(k)) is not None]
+    return positional(inner[0]) if inner else None
 
 
 def fit(net: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -121,3 +136,27 @@ def call(net: Any, x: Any, run: Callable[..., Any] | None = None, hint: str = ""
         raise
     except Exception as e:
         raise Error(f"the network does not run on inputs {form(x)}: {brief(e)}{hint}") from e
+
+
+class _Composed(nn.Module):
+    """A network followed by a function of its output."""
+
+    def __init__(self, net: nn.Module, function: Callable[[Any], Any]) -> None:
+        super().__init__()
+        self.net, self.function = net, function
+
+    def forward(self, x: Any) -> Any:
+        return self.function(call(self.net, x))
+
+
+def call_with(
+    net: nn.Module, tensors: Mapping[str, torch.Tensor], x: Any, function: Callable[[Any], Any]
+) -> Any:
+    """function(output) of a network, while these tensors replace its own. Compute gradients in the
+    function: with activation checkpointing, the backward pass runs modules of the network again."""
+    need(
+        not isinstance(net, (torch.jit.ScriptModule, nn.DataParallel)),
+        f"{type(net).__name__} cannot run with the tensors of another point",
+    )
+    own = {"net." + k: v for k, v in tensors.items()}
+    return torch.func.functional_call(_Composed(net, function), own, (x,))

@@ -60,7 +60,7 @@ def statistics(
                 lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True
             )
         for batch in read(loader, "batch norm" if progress else ""):
-            x = to(input_of(batch, example), device)
+            x = to(input_of(net, batch, example), device)
             for i, run in enumerate(runs):  # noqa: B007 (add() reads i)
                 run(x)
     return [

@@ -233,6 +233,10 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
     """Copies {name: tensor or array} into the network, as load() does. Returns notes for the
     user."""
     state = tensors_of(net)
+    need(
+        not any(v.is_meta for v in state.values()),
+        "the network is on the meta device, without numbers (net.to_empty(device=...) first)",
+    )
     tensors = _own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
     wrong = {

@@ -7,6 +7,8 @@ names and shapes do not show that."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 from collections.abc import Iterator, Mapping
 from types import BuiltinFunctionType, FunctionType
 from typing import Any
@@ -31,9 +33,7 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
         yield path, f"{type(m).__name__}({m.extra_repr()})"
         for name, value in vars(m).items():
             for i, v in (
-                enumerate(torch.utils._pytree.tree_leaves(value))
-                if name not in OWN or name.endswith("_hooks")
-                else ()
+                enumerate(_leaves(value)) if name not in OWN or name.endswith("_hooks") else ()
             ):
                 kept = isinstance(v, KEPT) or (
                     not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
@@ -47,6 +47,24 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
                         yield from ((at + "." + k, x) for k, x in v.state_dict().items())
 
 
+def _leaves(value: Any) -> Iterator[Any]:
+    """The entries of nested containers, and the function and arguments of a partial()."""
+    for v in torch.utils._pytree.tree_leaves(value):
+        if isinstance(v, functools.partial):
+            yield from _leaves([v.func, v.args, v.keywords])
+        else:
+            yield v
+
+
+def _settings(f: FunctionType) -> list[Any]:
+    """The numbers and texts in a function's defaults and closure."""
+    own = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
+    for cell in f.__closure__ or ():
+        with contextlib.suppress(ValueError):  # not yet assigned
+            own.append(cell.cell_contents)
+    return [v for v in own if isinstance(v, (bool, int, float, str))]
+
+
 def unequal(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[str]:
     """The names of the tensors, or attributes(), that differ, or that only one has."""
     return [k for k in {**x, **y} if not _equal(x.get(k), y.get(k))]
@@ -58,7 +76,7 @@ def _equal(x: Any, y: Any) -> bool:
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return np.array_equal(x, y)
     if isinstance(x, FunctionType) and isinstance(y, FunctionType):
-        return x.__code__ == y.__code__
+        return x.__code__ == y.__code__ and _settings(x) == _settings(y)
     if isinstance(x, nn.Module) and isinstance(y, nn.Module):
         return repr(x) == repr(y)
     if not isinstance(x, torch.Tensor) or not isinstance(y, torch.Tensor):

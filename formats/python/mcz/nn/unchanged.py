@@ -20,7 +20,8 @@ from torch import nn
 
 # a network that runs is changed meanwhile, and so is PyTorch by torch.export: one thread at a time
 LOCK = threading.RLock()
-OWN = frozenset(vars(nn.Module()))  # the attributes of each module
+# the attributes of each module, and of one after compile()
+OWN = frozenset(vars(nn.Module())) | {"_compiled_call_impl"}
 CONTAINERS = dict, list, set, OrderedDict, defaultdict, deque
 DEPTH = 4  # of containers and objects in attributes
 

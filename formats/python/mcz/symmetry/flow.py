@@ -158,7 +158,7 @@ def passes_linear(call: Call, node: Node) -> bool:
     """True for operations that are linear along each axis that they keep."""
     zeros = call.name in ("pad", "constant_pad_nd") and call.args.get("value") in (0, None)
     return (
-        call.name in MOVES
+        (call.name in MOVES and call.name not in ("cat", "stack"))
         or call.name in ("mean", "sum", "neg", "avg_pool2d", "adaptive_avg_pool2d")
         or (call.name in ("mul", "div") and call.nodes == [call.args["self"]])
         or (zeros and call.args.get("mode", "constant") == "constant")

@@ -45,7 +45,7 @@ class Probe:
     """Derivatives of random sums of a network's outputs for each example, in float64, at random
     parameters.
 
-    gradients  {parameter: gradient} of the vectors, for one sum
+    gradients  {parameter: gradient} of the vectors, for one sum of each example
     products   [products(), for each sum], for each attention
     state      the parameters: random numbers, but one number for each constant gain"""
 
@@ -67,7 +67,7 @@ class Probe:
         self._outputs: list[torch.Tensor] = []  # for `state`
         self._parameters = dict(derivation.net.named_parameters())
         self._sums: dict[str, list[list[float]]] = {g: [] for g in groups}
-        self.gradients: dict[str, torch.Tensor] = {}
+        self.gradients: list[dict[str, torch.Tensor]] = []
         self.products: list[list[torch.Tensor]] = [[] for _ in attentions]
         times = 3 + max(map(len, groups.values()), default=0)
         for example, programs in zip(derivation.examples, run.programs):
@@ -107,7 +107,8 @@ class Probe:
             for a, sums in zip(self._attentions, self.products):
                 if gradient.keys() >= {*a.queries, *a.keys}:
                     sums.append(products(a, own, gradient))
-            self.gradients = self.gradients or {k: v for k, v in gradient.items() if v.dim() == 1}
+            if not i:
+                self.gradients.append({k: v for k, v in gradient.items() if v.dim() == 1})
         for v in own.values():
             v.requires_grad_(False)
 
@@ -135,6 +136,9 @@ class Probe:
         the sum over rows of side * <parameter, gradient> is 0, for every sum of outputs."""
         d = torch.tensor(self._sums[group], dtype=torch.float64)
         scale = d.abs().max()
+        every = max(abs(v) for sums in self._sums.values() for own in sums for v in own)
+        if scale <= SMALL * every:  # rounding errors: no effect on these examples
+            return None
         own = [i for i in range(d.shape[1]) if d[:, i].abs().max() > SMALL * scale]
         if len(own) < 2:
             return None

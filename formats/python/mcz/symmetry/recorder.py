@@ -10,6 +10,7 @@ import torch
 from torch import nn
 
 from ..errors import need
+from ..nn.batches import first_tensor
 from ..nn.inputs import arguments, call, form
 from ..nn.state import tensors_of
 from . import capture
@@ -66,11 +67,7 @@ class Recorder:
             f"batches of {form(self.groups.example)} expected, as in the example of the groups, "
             f"got {form(batch)}{_advice(self.groups.example, batch)}",
         )
-        x = next(
-            v
-            for v in torch.utils._pytree.tree_leaves(arguments(batch))
-            if isinstance(v, torch.Tensor)
-        )
+        x = first_tensor(arguments(batch))
         self.copies = 2 if len(x) == 1 else 1
         n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
         self.now = self.groups.for_shapes_of(batch)
