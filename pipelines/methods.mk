@@ -44,7 +44,7 @@ match-pam     = mc-pam --stage permutation --data $(OUT)/train.mcz --batch $(CUR
 $(call each,permutation-weights.mcz): $$(a) $$(b)
 	$(begin)
 	$(RUN) $(match-weights) $(a) $(b) -o $@
-pam-deps := $(call settings,pam,PERMUTATION_EPOCHS PAM_FLAGS CURVE_SCHEDULE CURVE_BATCH $(compute))
+pam-deps := $(call settings,pam-step,PERMUTATION_EPOCHS PAM_FLAGS CURVE_SCHEDULE CURVE_BATCH $(compute))
 $(call each,permutation-pam.mcz): $$(@D)/permutation.mcz $$(a) $$(b) $(pam-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(RUN) $(match-pam) --perm $< $(a) $(b) -o $@

@@ -26,7 +26,7 @@ all: $(folders:%=%/subsets.tsv)
 count   = $(patsubst moments-subset-%.mcz,%,$(@F))
 labels := "labels","dtype":"[a-z0-9]*","shape":\[
 every   = $$(mc-info --json $(OUT)/train.mcz | grep -o '$(labels)[0-9]*' | grep -o '[0-9]*$$')
-subset-deps := $(call settings,acts-subset,ACTS_FLAGS $(compute))
+subset-deps := $(call settings,acts-subset,ACTS_FLAGS ACTS $(compute))
 $(call each,$(variants:%=moments-%.mcz)): $$(a) $$(b) $(subset-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,--samples $(if $(filter all,$(count)),"$(every)",$(count))) $(a) $(b) -o $@

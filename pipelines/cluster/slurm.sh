@@ -71,7 +71,7 @@ cost=
 # submit NAME ROWS GPUS TASKS GOAL...: submits a job, or an array if TASKS is not 0, to run after the last one. ROWS is a
 # pattern: it selects the rows of the goal cost whose maximum sets the limits of time and memory.
 submit() {
-    local name=$1 minutes megabytes script options
+    local name=$1 minutes megabytes script options word
     read -r minutes megabytes < <(awk -v rows="^($2) " '$0 ~ rows { if ($3 > h) h = $3; if ($4 > m) m = $4 }
         END { print int(h * 120) + 10, int(m * 1.5) + 1000 }' <<<"$cost")
     options=(--parsable "--job-name=mc-$name" --requeue --open-mode=append --ntasks=1 "--cpus-per-task=$THREADS"
@@ -85,7 +85,10 @@ submit() {
         printf 'seeds=(%s) pairs=(%s)\n' "${seeds[*]}" "${pairs[*]}"
         # a restarted task appends to its log
         echo 'echo "== $(uname -n), job $SLURM_JOB_ID, start $((SLURM_RESTART_COUNT + 1))"'
-        printf '%q ' exec "${make[@]}"
+        printf 'exec '
+        for word in "${make[@]}"; do
+            [[ $1$word == pairSEEDS=* ]] || printf '%q ' "$word" # PAIRS stands for it
+        done
         echo "${*:5}"
     )
     if [ "$dry" ]; then

@@ -35,9 +35,10 @@ lock() {
 }
 # running_jobs UNIT...: prints the jobs that run in OUT, or in these units of it, for lock_out
 running_jobs() {
-    local unit pid
+    local unit pid folder
+    folder=$(sed 's/[.+^]/\\&/g' <<<"$out")
     for unit in "${@:-}"; do
-        for pid in $(pgrep -f "mc-[a-z]+ (.*[ =])?${out//./\\.}/$unit${unit:+[/.]}"); do
+        for pid in $(pgrep -f "mc-[a-z]+ (.*[ =])?$folder/$unit${unit:+[/.]}"); do
             [ ! "/proc/$pid/cwd" -ef . ] || printf '%s (%s) ' "$pid" "$(<"/proc/$pid/comm")"
         done
     done 2>/dev/null

@@ -63,7 +63,8 @@ ifeq ($(V),)
 endif
 help: ; @$(here)include/check-settings --help $(files-read)
 cost:
-	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) all) && \
+	@commands=$$($(MAKE) --no-print-directory -n -f $(firstword $(files-read)) OUT=$(OUT) \
+	    CHECKED=$(OUT) OWN_ALIGNMENT='$(OWN_ALIGNMENT)' all) && \
 	$(here)include/cost <<< "$$commands"
 
 # Before any work, a dry run finds what would be lost. LOSSES=yes: other files may hold the same data.

@@ -29,9 +29,10 @@ $(call load-all,$(OUT))$(if $(FROM),$(call load-all,$(FROM)))
 # an experiment may add to these before machinery.mk stores them
 as-given := TRAIN_FLAGS CURVE_FLAGS EVAL_FLAGS
 $(foreach n,$(as-given),$(eval given-$(n) := $$($(n))))
-# the settings of the alignment that FROM does not have: then its permutations are not copied
+# The settings of the alignment that FROM does not have: then its permutations are not copied. Without
+# settings, the histories in FROM show some of them.
 from-lines := $(if $(FROM),$(foreach l,$(call lines-in,$(FROM)),<$(l)>))
 encoded = <$(n)=$(subst $(space),␣,$($(n)))>
-alignment := ALIGN_IMAGES ACTS_FLAGS ACTS MEASURE CORR_FLAGS ALIGN HUNGARIAN_FLAGS
-export OWN_ALIGNMENT := $(strip $(if $(from-lines),$(foreach n,$(filter $(given) $(loaded),$(alignment)), \
+alignment := ACTS MEASURE ALIGN HUNGARIAN_FLAGS $(if $(from-lines),ALIGN_IMAGES ACTS_FLAGS CORR_FLAGS)
+export OWN_ALIGNMENT := $(strip $(if $(FROM),$(foreach n,$(filter $(given) $(loaded),$(alignment)), \
     $(if $(findstring $(encoded),$(from-lines)),,$(n)))))

@@ -11,10 +11,11 @@ $(if $(filter --measure --measure=%,$(CORR_FLAGS))$(filter --at --at=%,$(ACTS_FL
 $(call each,moments-pre.mcz): $$(a) $$(b) $(acts-deps) | $(OUT)/train.mcz
 	$(begin)
 	$(call acts,$(ALIGN_IMAGES:%=--samples %)) --at pre $(a) $(b) -o $@
-$(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz
+l2-deps := $(call settings,measure-l2,MEASURE)
+$(call each,matrices-l2-post.mcz): %/matrices-l2-post.mcz: %/moments.mcz $(l2-deps)
 	$(begin)
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
-$(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz
+$(call each,matrices-l2-pre.mcz): %/matrices-l2-pre.mcz: %/moments-pre.mcz $(l2-deps)
 	$(begin)
 	$(RUN_LIGHT) $(MEASURE) --measure l2 $< $(whole)
 ways-deps := $(call settings,ways,ALIGN HUNGARIAN_FLAGS)

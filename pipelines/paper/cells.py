@@ -156,8 +156,9 @@ def cells_of_steps(lines):
 
 
 def papers_name(part):
-    """NETWORK-DATA, or a folder's name, with the paper's name of tinyten-dropout: tinyten."""
-    return part.replace("tinyten-dropout-", "tinyten-")
+    """NETWORK-DATA, or a folder's name, with the paper's name of a network with dropout, which the paper has for
+    CIFAR-100 only: tinyten."""
+    return part.replace("-dropout-cifar100", "-cifar100")
 
 
 def part_of(line):

@@ -3,7 +3,8 @@
 """Compare what the experiments measured with the paper's numbers and claims, or with the same tables measured before.
 
   compare.py cells [-f FORM] PAPER      print each number of the paper (paper.tsv) with ours and a verdict
-  compare.py claims [-f FORM] PAPER     print each claim of the paper (claims.tsv); exit with 1 and name the claims
+  compare.py claims [-f FORM] [-c CLAIMS] PAPER
+                                        print each claim of the paper (claims.tsv); exit with 1 and name the claims
                                         whose verdict contradicts the cells
   compare.py report PAPER               write cells to PAPER/verdicts.tsv and PAPER/verdicts.md, and print how many
                                         cells have each verdict
@@ -42,11 +43,13 @@ import sys
 
 from cells import COLUMNS, HERE, cells
 from claims import CLAIMS, claims
-from tsv import NUMBER, Parser, markdown, read, run, tsv, write
+from tsv import NUMBER, Fault, Parser, markdown, read, run, tsv, write
 
 
 # ---- a table measured again ------------------------------------------------------------------------
-KEYS = "data path pair curve end layer images quantity figure".split()  # columns that identify a row
+# columns that identify a row
+KEYS = """data path pair curve end layer images quantity figure t x y mark name training lr batch way outer of weights
+    matching order""".split()
 
 
 def excess(row, column, published, again):
@@ -71,7 +74,11 @@ def compare_tables(published, again):
     if columns != others:
         return "%s\nother columns: %s\n" % (text[0], "\t".join(others)), 1
     keys = [c for c in columns if c in KEYS and not (c == "data" and columns[0] == "network")]
+    rows = len(old)
+    keys = keys or columns[:1] if rows > 1 else keys
     old, new = ({" ".join(line[c] for c in keys): line for line in lines} for lines in (old, new))
+    if len(old) < rows:
+        raise Fault("%s: several rows have the same %s" % (published, ", ".join(keys)))
     figures = [c for c in columns if not re.match("(at_t|network$|data$|reference$)", c) and c not in KEYS]
     for row, line in old.items():
         if row not in new:
@@ -100,8 +107,10 @@ def main():
     for name in "cells", "claims", "report":
         command = commands.add_parser(name)
         command.add_argument("paper", metavar="PAPER")
-        command.add_argument("-f", dest="form", metavar="FORM", choices=["markdown", "tsv"], default="markdown")
-        command.add_argument("-c", dest="claims", metavar="CLAIMS", default=os.path.join(HERE, "claims.tsv"))
+        if name != "report":
+            command.add_argument("-f", dest="form", metavar="FORM", choices=["markdown", "tsv"], default="markdown")
+        if name == "claims":
+            command.add_argument("-c", dest="claims", metavar="CLAIMS", default=os.path.join(HERE, "claims.tsv"))
     command = commands.add_parser("tables")
     command.add_argument("published", metavar="PUBLISHED")
     command.add_argument("again", metavar="AGAIN")

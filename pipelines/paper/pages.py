@@ -26,7 +26,6 @@ the mean by arc length and the minimum; a network's own row has that of its ends
 decay, of the last epoch of each curve; a network's own row has that of its training. Mean ± standard deviation (n - 1)
 over the pairs (over all networks in that row of losses); without ± for one. NAME replaces the network's name.
 """
-import argparse
 import fnmatch
 import os
 import re

@@ -79,7 +79,10 @@ $(if $(filter-out 0,$(.SHELLSTATUS)),$(error invalid settings of paper.mk))
 endif
 $(call known,DATA_SETS,cifar10 cifar100 tiny-imagenet synth)$(call known,PART,$(plain) $(others))
 $(call known,EXPERIMENTS,$(graphs))$(call known,MISSING,stop skip)
-chosen  := $(or $(filter $(plain) $(others),$(MAKECMDGOALS)),$(PART),$(papers))
+has-curves = $(wildcard $(PUBLISHED)/$(1)$(SUFFIX)/*-*/inner-aligned.mcz)
+published := $(foreach e,$(or $(PART),$(plain) $(others)),$(if $(call has-curves,$(e)),$(e)))
+chosen  := $(or $(filter $(plain) $(others),$(MAKECMDGOALS)),$(PART), \
+               $(if $(filter reevaluate,$(MAKECMDGOALS)),$(published)),$(papers))
 kind     = $(firstword $(filter figures grid robust bound,$(subst -, ,$(1))) plain)
 ends     = $(patsubst figures-%,%,$(patsubst grid-%,%,$(1)))# case with the same ends
 data     = $(firstword $(foreach d,$(DATA_SETS),$(if $(filter %-$(d),$(1)),$(d))))
@@ -120,10 +123,12 @@ settings = NET=$(call quote,$(call net,$(1))) DATA=$(call data,$(1)) \
     $(if $(strip $(call curve-flags,$(1))),CURVE_FLAGS="$$CURVE_FLAGS $(strip $(call curve-flags,$(1)))") \
     $(if $(filter figures-%,$(1)),CURVE_SEED=$(firstword $(subst :, ,$(PAIRS)))) \
     $(if $(filter figures-% grid-%,$(1)),FROM=$(call folder,$(call ends,$(1))))
+pam       := $(filter --as-paper,$(PAM_FLAGS))
+other-pam := $(filter-out --as-paper -q -v,$(PAM_FLAGS))
 lower    = $(subst CURVE_,curve_,$(subst EPOCHS,epochs,$(1)))
 length   = $(strip $(call lower,$(epochs-$(call same,$(1)))) \
     permutation_epochs=$(permutation-epochs) points=$(or $(POINTS),65) \
-    pam=$(if $(filter --as-paper,$(PAM_FLAGS)),as-paper,default) train_images=$(or $(TRAIN_IMAGES),all))
+    pam=$(if $(other-pam),default,$(or $(pam:--%=%),default)) train_images=$(or $(TRAIN_IMAGES),all))
 
 # ---- making them -----------------------------------------------------------------------------------
 all: $(if $(filter skip,$(MISSING)),$(filter-out $(lacking),$(chosen)),$(chosen)) | start
@@ -173,9 +178,7 @@ cost: start
 publish:
 	@true $(foreach e,$(chosen),&& $(paper)publish $(if $(filter grid-% bound-%,$(e)),tables,keep) \
 	    $(call folder,$(e)) $(PUBLISHED)/$(e)$(SUFFIX))
-has-curves = $(wildcard $(PUBLISHED)/$(1)$(SUFFIX)/*-*/inner-aligned.mcz)
-published  = $(foreach e,$(or $(PART),$(plain) $(others)),$(if $(call has-curves,$(e)),$(e)))
-reevaluate: $$(addprefix reevaluate/,$$(published))
+reevaluate: $(published:%=reevaluate/%)
 	$(if $^,,@echo '$(PUBLISHED): no published curves (A-B/inner-aligned.mcz)' >&2; exit 1)
 reevaluate/%: | start
 	+@$(paper)reevaluate $(PUBLISHED)/$*$(SUFFIX) $(OUT)/reevaluated/$*$(SUFFIX) env $(call graph,$*)

@@ -81,7 +81,7 @@ def subsets(all_pairs, files):
                ("barrier_train_loss", "%.4f"), ("arc_mean", "%.2f"), ("minimum", "%.2f")]
     table = Table(all_pairs, ("images", "reference"), columns, after=("units",))
     order = [name for name, _ in PATHS]
-    for images, group in grouped(lambda f: re.search(r"subset-(\w+)", f)[1], files).items():
+    for images, group in grouped(lambda f: re.search(r"subset-(\w+)", os.path.basename(f))[1], files).items():
         rows = []
         for path in group:
             moved, units = moved_units(path)

@@ -29,6 +29,7 @@ refuses 'CURVE_SCHEDULE: --schedule: ' CURVE_SCHEDULE=foo OUT=none
 refuses "ALIGN*command (got 'missing.py')" ALIGN=missing.py
 refuses 'SEEDS*PAIRS exclude each other' SEEDS='1 2' PAIRS=3:4
 refuses 'FROM*another folder*OUT' FROM=out
+refuses 'OUT*current folder' OUT=./.
 refuses 'LR must*number' LR=1/0
 refuses "up*64 widths*1 to 65536 expected" NET=mlp:x
 refuses 'NET*existing file' NET=./none.json OUT=none

@@ -46,3 +46,8 @@ tolerance 'pair\tlayer\tpermuted\n1-2\ta\t%s\n' 0.005 .5 .505
 tolerance 'pair\tquantity\tfigure\taligned\n1-2\tloss\tmax\t%s\n' 0.005 .5 .505
 tolerance 'pair\tquantity\tfigure\taligned\n1-2\taccuracy\tmean\t%s\n' 0.1 50 50.1
 fails 1 "cannot use 'none.tsv'" again none.tsv table.tsv
+# each row counts: t identifies the points of a curve
+printf 't\tloss\n0\t1\n.5\t2\n1\t3\n' >table.tsv
+outside '3s/2$/2.1/'
+printf 'path\tloss\na\t1\na\t2\n' >table.tsv
+fails 3 'table.tsv: several rows have the same path' again table.tsv table.tsv

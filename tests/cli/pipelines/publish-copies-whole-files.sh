@@ -41,4 +41,8 @@ rm out/1-3/curve-unaligned.{mcz,log.json} out/1-3/curve-aligned.log.json out/net
 "$publish" keep out one
 "$publish" make one back
 same_content out/1-3/curve-aligned.mcz back/1-3/curve-aligned.mcz
+# a pair without curves keeps its permutation
+rm out/1-2/curve-*.mcz
+"$publish" keep out none
+same out/1-2/permutation.mcz none/1-2/permutation.mcz
 for f in net-3.log.json 1-3/curve-{unaligned.mcz,aligned.log.json}; do [ ! -e back/$f ] || die "$f appeared"; done

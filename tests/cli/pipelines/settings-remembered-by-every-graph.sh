@@ -43,6 +43,14 @@ for g in connect averaged bound grid intervals measures middle pam planes soup m
     expect_words errors 'net-1.mcz'
     refused $out "EPOCHS=2 (was*net-1.mcz" $g EPOCHS=2
 done
+# experiments of one OUT keep each other's results; a replaced stage counts in all of them
+nothing_made pam OUT=out
+for stage in 'subsets ACTS=env mc-acts' 'measures MEASURE=env mc-corr'; do
+    bare ${stage%% *} -n OUT=out "${stage#* }"
+    ! grep "^${stage#*env } " log || die "$stage: the old stage runs"
+    grep -q "^${stage#*=} " log || die "$stage: the new stage does not run"
+done
+[ "$(grep -c '^env mc-corr --measure l2' log)" = 2 ] || die "$(cat log)"
 grep -qx 'PAIRS=1:3' out/settings && grep -qx 'SEEDS=1 3' out/settings || die "$(cat out/settings)"
 grep -qx 'TRAIN_FLAGS=--momentum 0.8' out-robust/settings || die "$(cat out-robust/settings)"
 for g in connect soup robust; do nothing_made $g OUT="out$(sed -n s/robust/-robust/p <<<$g)"; done

@@ -43,6 +43,11 @@ expect_equal "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
 ! grep -e '--gpus' submitted
 graph connect PAIRS="1:2 2:3" OUT=whole
 diff -r -x '.lock*' -x '.settings' -x settings -x '*.log.json' -x slurm out whole
+# seeds instead of pairs
+rm submitted
+"$script" -t 1:00 -m 2G connect.mk "${settings[@]}" SEEDS='1 2' OUT=seeds >jobs 2>errors || die "$(cat errors)"
+[ ! -e bad ] || die "$(cat bad log-*)"
+same out/1-2/curve-aligned.mcz seeds/1-2/curve-aligned.mcz
 # -n submits nothing; each training on CUDA has a GPU
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
