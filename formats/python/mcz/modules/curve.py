@@ -80,7 +80,8 @@ class Curve(Points):
         start = self.tensors(tensors_of(self.net).__getitem__, False)
         end, last = self.tensors(source), control_points + 1
         inner = [
-            {k: between(v, end[k], i / last) for k, v in start.items()} for i in range(1, last)
+            {k: between(v, end[k], i / last, k in self.buffers) for k, v in start.items()}
+            for i in range(1, last)
         ]
         self.points = [start, *inner, end]
 

@@ -98,7 +98,7 @@ def orders_of(network: Network, permutation: Any) -> dict[str, NDArray[Any]]:
         for g in sorted(set(sizes) ^ set(maps))
     ]
     wrong += [
-        f'"{g}": {sizes[g]} units expected, got {len(maps[g])}'
+        f'"{g}": {sizes[g]} units expected, got {len(np.atleast_1d(maps[g]))}'
         for g in sizes
         if g in maps and maps[g].shape not in ((sizes[g],), (sizes[g], sizes[g]))
     ]

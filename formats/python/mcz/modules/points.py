@@ -18,9 +18,10 @@ from ..nn.state import Tensors, first_names, tensors_of
 NO_LABELS = "no labels but -100, which do not count"
 
 
-def between(x: torch.Tensor, y: torch.Tensor, t: float) -> torch.Tensor:
-    """The point at t on the line from x to y. Equal infinities, as in masks, stay."""
-    return torch.where(x.isinf() & (x == y), x, torch.lerp(x, y, t))
+def between(x: torch.Tensor, y: torch.Tensor, t: float, buffer: bool) -> torch.Tensor:
+    """The point at t on the line from x to y. Equal infinities of a buffer, as in masks, stay."""
+    found = torch.lerp(x, y, t)
+    return torch.where(x.isinf() & (x == y), x, found) if buffer else found
 
 
 class Points(ABC):

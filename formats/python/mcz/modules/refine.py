@@ -17,7 +17,7 @@ from __future__ import annotations
 import functools
 import io
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -195,7 +195,7 @@ def refine(
             t = MIDDLE[0] + (MIDDLE[1] - MIDDLE[0]) * u
             own = learned.maps()
             point = {
-                k: _line(k in buffers)(ends[0][k], moved(ends[1][k], axes.get(k, []), own), t)
+                k: between(ends[0][k], moved(ends[1][k], axes.get(k, []), own), t, k in buffers)
                 for k in numbers
             }
             optimizer.zero_grad()
@@ -214,11 +214,6 @@ def refine(
     made = history("mcz.torch.align", {"refine": steps}, [start])
     write(out, "permutation", start.meta, tensors, history=made, inputs=[start.id])
     return out.getvalue()
-
-
-def _line(buffer: bool) -> Callable[[torch.Tensor, torch.Tensor, float], torch.Tensor]:
-    """Interpolates a buffer, which may be a mask with infinities, or a parameter."""
-    return between if buffer else torch.lerp
 
 
 def _backward(x: Any, y: Any, loss: Loss, output: Any) -> None:
