@@ -109,7 +109,7 @@ expect_error(["n: int32 expected*got int64"], lambda: loaded({"n": torch.tensor(
 assert loaded({"n": torch.tensor([1, 7])}, counts)["n"].tolist() == [1, 7]
 torch.save(double, "double.pt")
 perm = {"fc": [0., 1.7, 2.]}
-expect_error(["\"fc\": integers expected*got float64"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
+expect_error(["\"fc\": integers*expected, got float64"], lambda: mcz.torch.permute(torch.nn.Linear(2, 3), perm, {
     "fc": {"out": ["*:0"]}}))
 END
 $export nets:Plain --state bf16.safetensors --weights x.safetensors
