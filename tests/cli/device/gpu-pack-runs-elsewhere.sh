@@ -8,7 +8,7 @@ mkdir data state
 for file in data_batch_{1..5}.bin test_batch.bin batches.meta.txt; do head -c 500000 /dev/urandom >data/$file; done
 echo kept >state/net.checkpoint
 export PACK=$PWD/pack WORK=$PWD/work OUT=$PWD/out
-export COMPRESS='gzip -1'
+export COMPRESS='gzip -1' PACK_MIB=80 # gzip's archives are larger than xz's
 # make must pass EMULATED on, from its command line and from the environment; everything is built already
 sed 's/^gpu-pack:[^#]*/gpu-pack: /' "$MC_ROOT/Makefile" >built.mk
 goal() { make --no-print-directory -C "$MC_ROOT" BUILD="$(realpath --relative-to="$MC_ROOT" "$MC_BUILD")" gpu-pack "$@"; }
@@ -19,7 +19,7 @@ EMULATED=yes pack >sizes
 is_emulated environment
 pack EMULATED=yes DATA=$PWD/data STATE=$PWD/state >sizes
 is_emulated 'command line'
-awk -F '\t' '$1 ~ /^[0-9]/ { n++; if ($3 > 60) exit 1 } END { exit n != 2 }' sizes || die "$(cat sizes)"
+awk -F '\t' '$1 ~ /^[0-9]/ { n++; if ($3 > 80) exit 1 } END { exit n != 2 }' sizes || die "$(cat sizes)"
 export EMULATED=yes
 fails 1 'no test_batch.bin' env DATA=$PWD "$MC_ROOT/tests/gpu/pack" "$MC_BUILD"
 fails 2 'DATA="no data": no such folder' goal -n DATA='no data'

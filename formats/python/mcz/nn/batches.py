@@ -99,10 +99,11 @@ def input_of(net: nn.Module, batch: Any, example: Any = None) -> Any:
         return {k: v for k, v in batch.items() if labelled or k != "labels"}
     if not isinstance(batch, (tuple, list)):
         return batch
+    several = isinstance(example, (tuple, list))
     nested = isinstance(batch[0], (tuple, list, Mapping))
-    if not nested and isinstance(example, (tuple, list)) and len(batch) == len(example):
+    if several and not nested and len(batch) == len(example):
         return batch
-    need(nested or len(batch) < 3 or positional(net) == 1, BATCHES)
+    need(several or nested or len(batch) < 3 or positional(net) == 1, BATCHES)
     return batch[0]
 
 
