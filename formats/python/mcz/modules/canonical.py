@@ -348,8 +348,8 @@ def canonical(
     examples  inputs, as for mcz.torch.groups.
     untie     give a head that is tied to an embedding its own tensor. Otherwise the last norm keeps
               its gain, and the stream allows permutations only.
-    unused    "refuse", or "keep", as for mcz.torch.groups. Other calls, which use these
-              tensors, then change.
+    unused    "refuse", or "keep", as for mcz.torch.groups. Calls that use these tensors
+              then return other results.
 
     From the operations that torch.export records:
 

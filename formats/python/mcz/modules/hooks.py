@@ -75,7 +75,8 @@ def _units(
         x = x.narrow(axis, selection[0], selection[1] - selection[0])
     if axis is None:
         axes = range(1, x.dim())
-        whole = lengths | {size} if x.dim() == 4 else lengths  # units and channels of images, heads
+        # axis 1 of (N, heads, T, d) has one entry per unit
+        whole = lengths | {size} if x.dim() == 4 else lengths
         fits = [d for d in axes if x.shape[d] in whole] or [
             d for d in axes if x.shape[d] % size == 0
         ]

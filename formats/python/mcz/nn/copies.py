@@ -16,6 +16,7 @@ from torch import nn
 from ..errors import Error, need
 from .inputs import brief
 from .state import first_names, tensors_of
+from .structure import captured, leaves
 
 
 def duplicate(net: nn.Module) -> nn.Module:
@@ -29,9 +30,10 @@ def duplicate(net: nn.Module) -> nn.Module:
     seen: set[tuple[int, int]] = set()
     for path, m in net.named_modules():
         for name, value in _state(m).items():
-            functions = [f for v in torch.utils._pytree.tree_leaves(value) for f in _functions(v)]
+            # deepcopy copies the object of a method and the arguments of a partial()
+            own = (v.__func__ if isinstance(v, MethodType) else v for v in leaves(value))
             need(
-                not any(_refers(f, parts, seen) for f in functions),
+                not any(isinstance(f, FunctionType) and _refers(f, parts, seen) for f in own),
                 "cannot copy the network: a function in {} refers to a part of it (methods and "
                 "net.compile() can be copied)".format(".".join(filter(None, (path, name)))),
             )
@@ -41,14 +43,14 @@ def duplicate(net: nn.Module) -> nn.Module:
         result = copy.deepcopy(net, {id(v): v.detach().clone() for v in results})
     except Exception as e:
         raise Error(f"cannot copy the network: {brief(e)}") from e
-    own = {
+    tensors = {
         **dict(result.named_parameters(remove_duplicate=False)),
         **dict(result.named_buffers(remove_duplicate=False)),
     }
     # two parameters of one memory are two after deepcopy
     for k, first in first_names(tensors_of(net)).items():
-        if k != first and k in own and first in own:
-            own[k].data = own[first].data
+        if k != first and k in tensors and first in tensors:
+            tensors[k].data = tensors[first].data
     return result
 
 
@@ -60,16 +62,6 @@ def _state(m: Any) -> dict[str, Any]:
             if isinstance(state, dict):
                 return state
     return vars(m)
-
-
-def _functions(value: Any) -> list[FunctionType]:
-    """The functions in an attribute, which deepcopy does not copy. It copies the object of a method
-    and the arguments of a partial()."""
-    if isinstance(value, functools.partial):
-        leaves = torch.utils._pytree.tree_leaves([value.func, value.args, value.keywords])
-        return [f for v in leaves for f in _functions(v)]
-    value = value.__func__ if isinstance(value, MethodType) else value
-    return [value] if isinstance(value, FunctionType) else []
 
 
 def _refers(function: FunctionType, parts: set[int], seen: set[tuple[int, int]]) -> bool:
@@ -87,10 +79,7 @@ def _refers(function: FunctionType, parts: set[int], seen: set[tuple[int, int]])
             continue
         seen.add((id(value), id(file)))
         if isinstance(value, FunctionType):
-            left += [(value.__defaults__, None), (value.__kwdefaults__, None)]
-            for cell in value.__closure__ or ():
-                with contextlib.suppress(ValueError):  # not yet assigned
-                    left.append((cell.cell_contents, None))
+            left += [(v, None) for v in captured(value)]
             names = value.__globals__
             if file is None or file is names:
                 left += [(names[k], names) for k in _globals(value.__code__) if k in names]
@@ -99,8 +88,8 @@ def _refers(function: FunctionType, parts: set[int], seen: set[tuple[int, int]])
         elif isinstance(value, functools.partial):
             left += [(v, file) for v in (value.func, value.args, value.keywords)]
         elif isinstance(value, (list, tuple, set, dict)):
-            own = value.values() if isinstance(value, dict) else value
-            left += [(v, file) for v in own if not isinstance(v, (str, bytes, int, float))]
+            entries = value.values() if isinstance(value, dict) else value
+            left += [(v, file) for v in entries if not isinstance(v, (str, bytes, int, float))]
         elif callable(value) and not isinstance(value, (type, nn.Module)):
             left.append((getattr(value, "__dict__", None), file))
     return False

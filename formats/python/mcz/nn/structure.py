@@ -33,7 +33,7 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
         yield path, f"{type(m).__name__}({m.extra_repr()})"
         for name, value in vars(m).items():
             for i, v in (
-                enumerate(_leaves(value)) if name not in OWN or name.endswith("_hooks") else ()
+                enumerate(leaves(value)) if name not in OWN or name.endswith("_hooks") else ()
             ):
                 kept = isinstance(v, KEPT) or (
                     not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
@@ -47,22 +47,27 @@ def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
                         yield from ((at + "." + k, x) for k, x in v.state_dict().items())
 
 
-def _leaves(value: Any) -> Iterator[Any]:
+def leaves(value: Any) -> Iterator[Any]:
     """The entries of nested containers, and the function and arguments of a partial()."""
     for v in torch.utils._pytree.tree_leaves(value):
         if isinstance(v, functools.partial):
-            yield from _leaves([v.func, v.args, v.keywords])
+            yield from leaves([v.func, v.args, v.keywords])
         else:
             yield v
 
 
-def _settings(f: FunctionType) -> list[Any]:
-    """The numbers and texts in a function's defaults and closure."""
+def captured(f: FunctionType) -> list[Any]:
+    """The objects in a function's defaults and closure."""
     own = [*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()]
     for cell in f.__closure__ or ():
         with contextlib.suppress(ValueError):  # not yet assigned
             own.append(cell.cell_contents)
-    return [v for v in own if isinstance(v, (bool, int, float, str))]
+    return own
+
+
+def _settings(f: FunctionType) -> list[Any]:
+    """The numbers and texts that a function captured."""
+    return [v for v in captured(f) if isinstance(v, (bool, int, float, str))]
 
 
 def unequal(x: Mapping[str, Any], y: Mapping[str, Any]) -> list[str]:
