@@ -31,7 +31,7 @@ mcz.read("train.mcz")
 # %% [markdown]
 # ## Two networks
 #
-# Any module works if `torch.export` can record it. This one has group norms, which mc's own graphs do not support.
+# Any module works if `torch.export` can record it. This one has group norms: channels move within a norm's group, and groups move as a whole.
 
 # %%
 class Net(nn.Module):
