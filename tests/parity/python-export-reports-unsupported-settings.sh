@@ -63,6 +63,22 @@ twice = nets.Calls(nn.Module())
 twice.call.g = own(4, 1, 1)
 twice.call.forward = lambda x: (x * twice.call.g).relu() * twice.call.g
 refused(twice, "call.g is used twice")
+@torch.no_grad()
+def stopped(x):
+    return x.relu()
+expect_error("no gradient reaches conv.weight, conv.bias", lambda: export(nets.Calls(stopped)))
+# a tensor that is used before and after its dropout
+class Twice(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv, self.one, self.two, self.drop = nn.Conv2d(3, 4, 3), nn.Linear(4, 10), nn.Linear(4, 10), nn.Dropout(.5)
+    def forward(self, x):
+        with torch.no_grad():  # of pixels: nothing to train
+            x = x - .5
+        h = self.conv(x).mean((2, 3))
+        return self.one(self.drop(h)) + self.two(h)
+nodes = {n["name"]: n["in"] for n in export(Twice())[0]["nodes"]}
+assert nodes["one"] == ["drop"] and nodes["two"] == nodes["drop"] != ["drop"], nodes
 # momentum=0 is a number
 graph, _, notes = export(nets.Tiny(nn.BatchNorm2d(4, momentum=0)))
 assert [n["momentum"] for n in graph["nodes"] if n["op"] == "batchnorm"] == [0] and not notes, notes

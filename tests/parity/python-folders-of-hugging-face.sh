@@ -83,6 +83,13 @@ for kind in gpt2 llama vit; do
     cd ..
 done
 
+cp -r gpt2/a other
+sed -i 's/^{/{"id2label": {"0": "no", "1": "yes"},/' other/config.json
+echo a >gpt2/a/vocab.txt && echo b >other/vocab.txt
+mcz merge gpt2/a other -o mean 2>err || die "$(<err)"
+expect_words err 'warning: * differ in vocab.txt, id2label in config.json: use'
+rm gpt2/a/vocab.txt
+
 cp -r gpt2/a lacks
 touch before log err && ls -A >before
 $python - >log 2>err <<'END' || die "$(<err)"

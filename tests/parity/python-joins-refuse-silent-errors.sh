@@ -172,6 +172,76 @@ row = c.evaluate([(x.bfloat16(), y)], points=2, **progress)[0]
 with torch.no_grad():
     assert abs(row["data.loss"] - float(F.cross_entropy(c.net(x.bfloat16()).float(), y))) < 1e-6
 
+class Masked(Net):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mask", (self.b.weight.abs() > .2).float())
+
+    def forward(self, x):
+        return self.c(self.act(F.linear(self.a(x), self.b.weight * self.mask)))
+one, two = pair(Masked)
+expect_error("different masks*(mask)", lambda: mt.merge(one, two))
+two.mask.copy_(one.mask)
+assert torch.equal(mt.merge(one, two).mask, one.mask)
+one, two = pair()
+for n in one, two:
+    parametrizations.orthogonal(n.b)
+warned("orthogonal", lambda: mt.merge(one, two))
+
+# statistics of a norm that you wrote, which no loader re-estimates
+class OwnNorm(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.c = nn.Linear(5, 9), nn.Linear(9, 3)
+        self.register_buffer("running_mean", torch.zeros(9))
+        self.register_buffer("running_var", torch.ones(9))
+
+    def forward(self, x):
+        return self.c(F.batch_norm(self.a(x), self.running_mean, self.running_var, training=self.training).relu())
+one, two = pair(OwnNorm)
+for call in (lambda: mt.merge(one, two, loader=loader), lambda: mt.Curve(one, two).point(.5, loader)):
+    warned("other statistics are interpolated (running_mean, running_var)", call)
+
+# batch norm's statistics from the arguments of the groups' example
+class Shifted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.a, self.norm, self.c = nn.Linear(5, 9), nn.BatchNorm1d(9), nn.Linear(9, 3)
+
+    def forward(self, x, shift=None):
+        return self.c(self.norm(self.a(x if shift is None else x + shift)).relu())
+one, two = pair(Shifted)
+own = mt.groups(one, (x[:2], x[:2]), **progress)
+both = [(x, 3 + x)]
+found = mt.align(one, two, both, own, **progress)
+for k, v in mt.merge(one, two, found, loader=both).state_dict().items():
+    assert torch.allclose(v, mt.Curve(one, two, found).point(.5, both).state_dict()[k], rtol=1e-4, atol=1e-6), k
+assert mt.Curve(one, two, found).evaluate(loader, points=3, **progress) == mt.Curve(  # labels are not the second argument
+    one, mt.permute(copy.deepcopy(two), found, own)).evaluate(loader, points=3, **progress)
+
+# hooks on gradients: of a mask in the old order, and of a curve
+one, two = pair()
+one.a.weight.register_hook(lambda v: v * 0)
+warned("hooks on gradients are not permuted, such as masks of frozen units (a.weight)", lambda: mt.permute(one, p, g, optimizer=torch.optim.SGD(one.parameters(), .1)))
+warned("hooks on gradients do not run along a curve (a.weight)", lambda: mt.Curve(one, two).train(loader, 1, **progress))
+
+# gate and up in one layer: a place where units are not adjacent
+class Gated(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(5, 16), nn.Linear(8, 3)
+
+    def forward(self, x):
+        gate, up = self.up(x).chunk(2, -1)
+        return self.down(F.silu(gate) * up)
+one = Gated()
+rows = [(k, 0, i, 8, 1, "h") for k in ("up.weight", "up.bias") for i in (0, 8)] + [("down.weight", 1, 0, 8, 1, "h")]
+two, order = copy.deepcopy(one), [3, 1, 0, 2, 7, 5, 4, 6]
+mt.permute(two, {"h": order}, rows)
+found = mt.align(one, two, loader, rows, at={"h": ["up[0:8]", "up[8:16]"]}, **progress)
+assert np.array_equal(found.tensors["h"], np.argsort(order))
+expect_error("(16,)*no axis*8 units*PATH[first:end]", lambda: mt.align(one, two, loader, rows, at={"h": "up"}, **progress))
+
 # inputs: tuples of three, loaders without a length, and a length of the batch that is not that of the units
 class Masked(Net):
     def forward(self, x, mask=None):
@@ -186,7 +256,9 @@ class Endless(torch.utils.data.IterableDataset):
     def __iter__(self):
         return zip(x, y)
 stream = torch.utils.data.DataLoader(Endless(), 8)
-mt.align(a, b, stream, g, refine=2, **progress), mt.align_many([a, b], stream, g, **progress)
+refined = mt.align(a, b, stream, g, refine=2, **progress)
+warned("computed for other networks (not this b)", lambda: mt.merge(a, pair()[0], refined, groups=g))
+mt.align_many([a, b], stream, g, **progress)
 class Heads(nn.Module):
     def __init__(self):
         super().__init__()
@@ -237,6 +309,11 @@ one, two = pair(Frozen)
 two.a = one.a
 c = mt.Curve(one, two).train(loader, 1, optimizer=lambda p: torch.optim.SGD(p, .1), **progress)
 assert torch.equal(c.point(.5).a.weight, one.a.weight) and not torch.equal(c.point(.5).c.weight, (one.c.weight + two.c.weight) / 2)
+low = [n.bfloat16() for n in pair()]  # control points are wider
+c = mt.Curve(*low).train([(x.bfloat16(), y)], 2, **progress)
+c.save("low.mcz")
+again = mt.Curve.load("low.mcz", Net().bfloat16())
+assert all(v.dtype == torch.float32 and torch.equal(v, again.points[1][k]) for k, v in c.points[1].items())
 c = mt.Curve(*pair())
 before = c.point(.5)
 c.train(loader, 1, optimizer=lambda p: torch.optim.SGD(p, .1), loss=lambda o, y: o.sum() * 0, **progress)

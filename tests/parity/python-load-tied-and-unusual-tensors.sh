@@ -4,6 +4,7 @@
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python -W ignore - <<'END'
+import warnings
 import numpy as np
 import torch
 from torch import nn
@@ -31,6 +32,25 @@ expect_error(["1 missing (a.weight)"], lambda: mcz.torch.load(Tied(), {
     k: v for k, v in full.items() if not k.endswith("weight")}))
 expect_error(["2 missing (b.weight, c.weight)"], lambda: mcz.torch.load(Tied(False), {
     k: v for k, v in full.items() if k not in ("b.weight", "c.weight")}))
+
+# buffers that are missing; parameters that state_dict() hides or returns as copies
+class Ordered(nn.Linear):
+    def __init__(self):
+        super().__init__(5, 5)
+        self.register_buffer("order", torch.randperm(5))
+class Hidden(nn.Linear):
+    def state_dict(self, *args, **kwargs):
+        found = super().state_dict(*args, **kwargs)
+        return {self.kept + k: v.clone() if self.kept else v for k, v in found.items() if self.kept or k != "bias"}
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    mcz.torch.load(Ordered(), nn.Linear(5, 5).state_dict())
+    mcz.torch.load(Ordered(), Ordered().state_dict())
+assert [str(w.message) for w in found] == ["the weights lack these buffers, which keep the network's values: order"], found
+for kept, words in ("", "lacks parameters (bias)"), ("own.", "copies*other names (own.weight, own.bias)"):
+    net = Hidden(5, 5)
+    net.kept = kept
+    expect_error([words], lambda: tensors_of(net))
 
 # other values: refused, and the network is unchanged
 loose, net = Tied(False).state_dict(), Tied()

@@ -20,7 +20,7 @@ read() verifies the framing, the content id, and the dtype and shape of each arr
 mcz.Error for damaged or truncated streams and for trailing bytes. formats/README.md describes the
 framing, formats/codecs what each kind must hold. member() selects one permutation of a joint set.
 mcz.check(path) and `python -m mcz FILE...` also verify the latter: they run `mc-info --check`,
-which must be on PATH.
+which must be on PATH or next to Python.
 
 NumPy has no bfloat16. Such tensors are uint16 arrays that `dtypes` marks: {"tensor": "bfloat16"}.
 widened(s) has them, and float16, as float32.

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """python -m mcz [FILE...]: check streams and list their tensors ("-" or no FILE: standard input)
 
-This program checks the bytes, and `mc-info --check` the contents. mc-info must be on PATH.
+This program checks the bytes, and `mc-info --check` the contents. mc-info must be on PATH
+or next to Python.
 Exit status: 0 all streams are valid; 1 a file cannot be read, or mc-info is missing; 3 a stream is
 invalid."""
 

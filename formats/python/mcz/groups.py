@@ -20,11 +20,11 @@ at       for mcz.torch.moments: the module, or modules, whose output shows the u
          its input. `PATH[32:64]` selects these indices of the last axis (or of "axis").
 axis     for mcz.torch.moments: the axis of that output on which the units are.
 
-A Row says the same of one axis. All rows of a group have the same count. Two rows of one axis must
-not overlap, except that one may be within a unit of the other. Then the smaller blocks move first,
-and the larger blocks move with their contents. In grouped-query attention, query heads share the
-order of the value channels. So the value group appears in every query head, and counts as outside
-them, as does any group with rows at the same places in all units of a row.
+A Row lists the units on one axis of one tensor. All rows of a group have the same count. Two rows
+of one axis must not overlap, except that one may be within a unit of the other. Then the smaller
+blocks move first, and the larger blocks move with their contents. In grouped-query attention, query
+heads share the order of the value channels. So the value group appears in every query head, and
+counts as outside them, as does any group with rows at the same places in all units of a row.
 
 The weight of a convolution in G groups has shape (out, in / G, ...). Axis 0 has G equal parts, one
 per group. With parts=G, axis 1 has G * (in / G) indices: those of the first part, then those of the
@@ -211,11 +211,7 @@ def _row(r: Iterable[Any]) -> Row:
             r, ", ".join(FIELDS[:6])
         ),
     )
-    axis, offset, count, block = map(int, r[1:5])
-    parts = int(r[6]) if len(r) > 6 else 1
-    unit = int(r[8]) if len(r) > 8 else 0
-    allows = "".join(r[9:]) or "permutation"
-    return Row(r[0], axis, offset, count, block, r[5], parts, "".join(r[7:8]), unit, allows)
+    return Row(*(v if isinstance(v, str) else int(v) for v in r))
 
 
 def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:

@@ -25,7 +25,7 @@ DTYPES = {
     "uint8": "u1",
 }
 NARROW = "float16", "bfloat16"
-NETWORKS = "weights", "curve"  # kinds whose streams are written in blocks
+NETWORKS = "weights", "curve"  # in blocks; of version 2 if they have tensors of 16 bits
 RECORD_MAX = 64 << 20  # bytes of a packed record
 CUT = 32 << 20  # bytes of the largest record
 NAME_MAX, DIMS_MAX = 119, 8  # bytes, dimensions
@@ -127,7 +127,7 @@ def parse_tensor(o: Any) -> Tensor:
 def header_version(kind: str, tensors: Sequence[Tensor]) -> int:
     """The version in the header of a stream, also of one in blocks: 2 for weights and curves with
     tensors of 16 bits, else 1."""
-    return 2 if kind in ("weights", "curve") and any(t.dtype in NARROW for t in tensors) else 1
+    return 2 if kind in NETWORKS and any(t.dtype in NARROW for t in tensors) else 1
 
 
 def parse_header(o: Any) -> tuple[str, dict[str, Any], list[Tensor]]:

@@ -71,10 +71,10 @@ def run(data: bytes, name: str, *arguments: str) -> tuple[bytes, list[str]]:
     return result.stdout, _messages(name, result)
 
 
-def pipe(data: bytes, *commands: Sequence[str]) -> bytes:
-    """The standard output of the last of some commands, each of which reads that of the one before;
-    the first reads `data`. Reports their messages. Raises as run() does."""
-    for name, *arguments in commands:
-        data, lines = run(data, name, *arguments)
-        report(name, lines, arguments)
-    return data
+def pipe(data: bytes, command: Sequence[str]) -> bytes:
+    """The standard output of a command that reads `data`. Reports its messages. Raises as run()
+    does."""
+    name, *arguments = command
+    out, lines = run(data, name, *arguments)
+    report(name, lines, arguments)
+    return out

@@ -57,7 +57,7 @@ from mcz.modules.derive import groups
 from mcz.modules.merge import merge, merge_many
 from mcz.modules.moments import moments
 from mcz.modules.permute import permute
-from mcz.nn.state import load
+from mcz.nn.load import load
 
 __all__ = [
     "Curve",

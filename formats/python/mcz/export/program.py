@@ -19,7 +19,7 @@ from torch import nn
 from .. import keys, safetensors
 from ..errors import Error, inside, need
 from ..files import replacing
-from ..nn import state
+from ..nn import load
 from ..nn.inputs import brief, code_line
 from ..stream import read
 from .trace import export
@@ -56,11 +56,11 @@ def _saved(path: str) -> dict[str, torch.Tensor]:
 
 def _load_file(net: nn.Module, path: str) -> list[str]:
     """Loads the file of --state into the network. Returns notes for the user."""
-    tensors = (state.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved)(
+    tensors = (load.read if path.endswith(".mcz") or safetensors.is_safetensors(path) else _saved)(
         path
     )
     with inside(f"cannot load {path}"):
-        return state.copy(net, tensors)
+        return load.copy(net, tensors)
 
 
 def network(text: str) -> nn.Module:

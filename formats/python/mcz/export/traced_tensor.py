@@ -50,9 +50,15 @@ class Traced(torch.Tensor):
     ) -> Any:
         kwargs = kwargs or {}
         # before in-place changes
-        values = [getattr(a, "_mc", None) for a in flat([args, kwargs]) if isinstance(a, Traced)]
+        inputs = [a for a in flat([args, kwargs]) if isinstance(a, Traced)]
+        values = [getattr(a, "_mc", None) for a in inputs]
         base: Any = super()
         out = base.__torch_function__(func, types, args, kwargs)
+        in_place = func.__name__.endswith("_") or kwargs.get("inplace")
+        if "dropout" in func.__name__ and not in_place and any(out is a for a in inputs):
+            # dropout in evaluation mode returns its input, whose other uses have no dropout
+            with torch._C.DisableTorchFunctionSubclass():
+                out = torch.Tensor.view_as(out, out).as_subclass(Traced)
         if not any(isinstance(o, torch.Tensor) for o in flat([out])):
             return out
         if func.__name__ in ("__get__", "__set__") and not isinstance(out, Traced):

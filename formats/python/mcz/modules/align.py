@@ -19,7 +19,7 @@ from torch.nn import functional as F
 from ..errors import Error, inside, need, whole
 from ..files import Path, replacing
 from ..header import Stream
-from ..nn.batches import Batches, Loss, input_of, loader_of, read
+from ..nn.batches import Batches, Loss, expect_repeatable, input_of, loader_of, read
 from ..nn.state import listed
 from ..nn.unchanged import LOCK, random_numbers_kept
 from ..programs import find, pipe, report, run
@@ -31,7 +31,7 @@ from .network import Network
 from .permute import expect_canonical
 from .refine import refine as learn
 
-# that align by them
+# the programs of an alignment, by (by, maps)
 PROGRAMS = {
     ("activations", "permutations"): ("mc-corr", "mc-hungarian"),
     ("activations", "all"): ("mc-corr", "mc-procrustes"),
@@ -40,7 +40,7 @@ PROGRAMS = {
 }
 
 
-# in tools/mc-procrustes.c's message about directions without data
+# part of mc-procrustes' message about directions without data
 FEW_DATA = "give the networks to map them by weights"
 
 
@@ -147,7 +147,8 @@ def align(
         network, sums = Network(a, groups), io.BytesIO()
         with LOCK:
             network.compare(b)
-            _expect_maps(network, network.twin(b), maps)
+            if maps == "all":
+                _expect_maps(network, network.twin(b))
             if by == "activations":
                 joint_moments(network, b, images, sums, **moments)
     if by == "weights":
@@ -186,21 +187,18 @@ def _mapped(
 def _check_refine(loader: Batches | None, by: str, steps: int) -> None:
     """Raises Error if align cannot learn maps for these arguments."""
     whole("refine", steps, 0)
-    need(not steps or by == "activations", 'refine requires by="activations"')
-    need(
-        not steps or not hasattr(loader, "__next__"),
-        "a loader that can be read again expected, got an iterator (list(loader))",
-    )
+    if steps:
+        need(by == "activations", 'refine requires by="activations"')
+        expect_repeatable(loader)
 
 
-def _expect_maps(network: Network, other: Network, maps: str) -> None:
-    """Raises Error if no group allows the maps that are asked for, or if one of the networks does
-    not."""
-    for name, n in (("a", network), ("b", other)) if maps == "all" else ():
+def _expect_maps(network: Network, other: Network) -> None:
+    """Raises Error if no group allows more than permutations, or a network is not canonical."""
+    for name, n in ("a", network), ("b", other):
         with inside(name):
             expect_canonical(n)
     need(
-        maps != "all" or any(r.allows != "permutation" for r in network.rows),
+        any(r.allows != "permutation" for r in network.rows),
         "no group allows more than permutations (mcz.torch.canonical rewrites a network such that "
         "they do)",
     )
@@ -243,17 +241,14 @@ def align_many(
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
     permutation of one network. With maps="all", returns a list for merge_many: None for the first
     network, and align's stream for each other. Raises mcz.Error if networks or groups do not fit or
-    the loader is empty, and OSError if a program is not on PATH."""
+    the loader is empty, and OSError if a program is missing."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
     _check_arguments(loader, groups, by, maps, options)
     need(maps != "all" or path is None, 'path cannot hold the streams of maps="all"')
     need(not refine or maps == "all", 'refine of several networks requires maps="all"')
     need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
-    need(
-        not hasattr(loader, "__next__"),
-        "a loader that can be read again expected, got an iterator (list(loader))",
-    )
+    expect_repeatable(loader)
     with random_numbers_kept(), tempfile.TemporaryDirectory() as folder:
         if groups is None and loader is not None:
             groups = derive(nets[0], input_of(nets[0], next(read(loader))), progress=progress)

@@ -20,7 +20,7 @@ from ..symmetry.allows import Allowances, gains_of, grouped, places_of, unfolded
 from ..symmetry.calls import MOVES, Call, Node, Program, key
 from ..symmetry.check import apart
 from ..symmetry.derive import Derivation
-from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, readers
+from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, reader_of
 from ..symmetry.probe import Probe, outputs
 from ..symmetry.rotary import Attention, attentions, channels, pairs_of
 
@@ -137,9 +137,9 @@ class Canonical:
     def _bias_of(self, programs: Sequence[Program], program: Program, r: Reader) -> str | None:
         """The bias of a layer, if only the layer reads it and each output sums all inputs once."""
         own = None if r.bias is None else program.parameter(r.bias)
-        padded = r.call.name.startswith("conv") and any(
-            v not in (0, "valid") for v in _listed(r.call.args.get("padding", 0))
-        )
+        padding = r.call.args.get("padding", 0) if r.call.name.startswith("conv") else 0
+        several = padding if isinstance(padding, (list, tuple)) else [padding]
+        padded = any(v not in (0, "valid") for v in several)
         return own[0] if own and not padded and len(uses(programs, own[0])) == 1 else None
 
     def _fold_back(self, program: Program, call: Call, node: Node, e: Any, g: torch.Tensor) -> bool:
@@ -149,11 +149,11 @@ class Canonical:
             own = program.of.get(source)
             if own is None or source in program.constants:
                 return False
-            for r in readers(own):
-                tensors = [(program.parameter(r.weight[0]), 0)] if r.weight[1] != -2 else []
-                tensors += [(program.parameter(r.weight[0]), 1)] if r.weight[1] == -2 else []
+            r = reader_of(own)
+            if r:
+                tensors = [(program.parameter(r.weight[0]), int(r.weight[1] == -2))]
                 tensors += [(program.parameter(r.bias), 0)] if r.bias is not None else []
-                places = [(own[0], k) for own, k in tensors if own]
+                places = [(found[0], k) for found, k in tensors if found]
                 if len(places) != len(tensors) or any(
                     len(uses([program], t)) != 1 or key(self.run.axes[t][k]) != e for t, k in places
                 ):
@@ -203,15 +203,10 @@ class Canonical:
 
     def _later(self, programs: Sequence[Program], rows: Sequence[Row]) -> list[tuple[Row, str]]:
         """[(row, bias)] of the layers with a bias that read a group."""
-        found = []
-        for program in programs[:1]:
-            for call in program.calls:
-                for reader in readers(call):
-                    own, c = (
-                        program.parameter(*reader.weight),
-                        self._bias_of(programs, program, reader),
-                    )
-                    found += [(r, c) for r in rows if c and own == (r.tensor, r.axis)]
+        found, program = [], programs[0]
+        for reader in filter(None, map(reader_of, program.calls)):
+            own, c = program.parameter(*reader.weight), self._bias_of(programs, program, reader)
+            found += [(r, c) for r in rows if c and own == (r.tensor, r.axis)]
         return found
 
     def _matrices(
@@ -268,10 +263,6 @@ class Canonical:
         target[places] = x.reshape(len(places), *target.shape[1:]).to(target)
 
 
-def _listed(v: Any) -> Sequence[Any]:
-    return v if isinstance(v, (list, tuple)) else [v]
-
-
 def centred(x: torch.Tensor) -> torch.Tensor:
     """(I - 1 1^T / n) x."""
     return x - x.mean(0)
@@ -307,25 +298,18 @@ def heads_untied(net: nn.Module, derivation: Derivation) -> bool:
     """Copies a parameter that a layer reads and that is used otherwise too, for the layer alone: a
     head that is tied to the embedding. Returns True if there are such."""
     program, changed = Program(derivation.run, 0), False
-    for call in program.calls:
-        for r in readers(call):
-            own = program.parameter(*r.weight)
-            others = [u for u in uses([program], own[0]) if u is not call.node] if own else []
-            names = (
-                [
-                    k
-                    for k in derivation.aliases[own[0]]
-                    if k.rpartition(".")[0] == capture.place(call.node)
-                ]
-                if own
-                else []
-            )
-            if own and others and names:
-                module = net.get_submodule(names[0].rpartition(".")[0])
-                parameter = getattr(module, names[0].rpartition(".")[2])
-                new = nn.Parameter(parameter.detach().clone(), parameter.requires_grad)
-                setattr(module, names[0].rpartition(".")[2], new)
+    for r in filter(None, map(reader_of, program.calls)):
+        node, own = r.call.node, program.parameter(*r.weight)
+        if own is None or all(u is node for u in uses([program], own[0])):
+            continue
+        for path in derivation.aliases[own[0]]:
+            where, _, name = path.rpartition(".")
+            if where == capture.place(node):
+                module = net.get_submodule(where)
+                old = getattr(module, name)
+                setattr(module, name, nn.Parameter(old.detach().clone(), old.requires_grad))
                 changed = True
+                break
     return changed
 
 
@@ -359,10 +343,11 @@ def canonical(
     - The bias of keys becomes 0 if softmax ignores it; that of values goes into the output's bias.
     - If only LayerNorms read a residual stream, the layers that write it are centred, and so are
       those that read these norms.
-    - Queries and keys, values and output get the same singular values: what was any invertible map
-      of a head's channels is then an orthogonal one. So do other products without anything between.
-      With rotary positions, the weights of each frequency get the same length in both,
-      unless norms read these.
+    - In each head, the weights of queries and keys get the same singular values. So do those of
+      values and output, and of consecutive linear layers. Any invertible map of these channels left
+      the function unchanged; only orthogonal maps also keep this form.
+    - With rotary positions, the weights of each frequency get the same norm in queries and keys,
+      unless norms read queries or keys.
     - The hidden units of ReLU get the same norm on both sides.
 
     Computed in float64 and rounded once. Raises mcz.Error as groups() does, and if outputs would

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import math
 import os
@@ -15,12 +16,13 @@ from torch import nn
 from torch.nn import functional as F
 
 from .. import groups as group_files
-from ..errors import inside, need, whole
+from ..errors import inside, need, warn, whole
 from ..files import Path
 from ..nn.batches import Batches, Loss, measure
 from ..nn.copies import duplicate
-from ..nn.norms import norms, statistics
-from ..nn.state import Tensors, copy, tensors_of
+from ..nn.load import copy, own_names
+from ..nn.norms import STATISTICS, norms, statistics, warn_kept
+from ..nn.state import Tensors, first_names, gradient_hooks, listed, tensors_of
 from ..nn.unchanged import evaluating
 from ..stream import read as read_stream
 from ..stream import widened
@@ -33,6 +35,7 @@ from .points import NO_LABELS, Points, between
 from .training import Trainer, check_arguments, step
 
 T = TypeVar("T")
+NARROW = torch.float16, torch.bfloat16
 
 
 class Curve(Points):
@@ -67,6 +70,9 @@ class Curve(Points):
         whole("control_points", control_points, 0, 62)
         self.permutation, groups = permutation_of(p, groups)
         first = Network(a, groups)
+        self.example = first.example
+        self.hooked = gradient_hooks(a)
+        self.unknown: list[str] = []  # statistics that a stream of mc-bezier lacks
         expect_same(first, b)
         second = first.twin(b)
         self.training: dict[str, Any] = {}  # the arguments of train(), for the stream
@@ -125,7 +131,8 @@ class Curve(Points):
         lr, momentum  of SGD with Nesterov's momentum.
         decay      multiplies half the squared norm of the point at t; default: 5e-4, or 0 with your
                    own optimizer.
-        schedule   the factor of the learning rate in an epoch, counted from 0.
+        schedule   a function of the epoch, from 0, that returns the factor of the learning rate.
+                   Default: mc-bezier's, halved every 20 epochs and times .9996 per epoch.
         optimizer  makes an optimizer of the control points, instead of SGD.
         loss       loss(output, y), as in evaluate(). The default ignores auxiliary outputs.
         seed       of t, dropout, and a loader that uses PyTorch's global generator, which is
@@ -133,15 +140,21 @@ class Curve(Points):
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
 
-        Parameters of a with requires_grad=False stay on the straight line. Modules that train()
+        Parameters of a with requires_grad=False stay on the straight line. Warns of hooks on
+        gradients: they do not run. Modules that train()
         leaves in evaluation mode, such as a frozen batch norm, stay in it. Raises mcz.Error, and
         leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
         need(len(self.points) > 2, "a straight line has no control points to train")
         check_arguments(loader, epochs, schedule, optimizer)
+        if self.hooked:
+            warn(f"hooks on gradients do not run along a curve ({listed(self.hooked)})")
         decay = (0.0 if optimizer else 5e-4) if decay is None else decay
         trainer = Trainer(self, decay, loss, schedule)
         try:
-            trainer.start(optimizer or trainer.sgd(lr, momentum))
+            sgd = functools.partial(
+                torch.optim.SGD, lr=lr, momentum=momentum, nesterov=momentum > 0
+            )
+            trainer.start(optimizer or sgd)
             trainer.run(loader, epochs, seed, progress)
         except BaseException:
             trainer.undo()
@@ -156,10 +169,22 @@ class Curve(Points):
             trainer.write_log(log)
         return self
 
-    def _statistics(self, ts: Sequence[float], loader: Batches, progress: bool) -> list[Tensors]:
-        """Batch norm's statistics at each t."""
+    def _statistics(
+        self, ts: Sequence[float], loader: Batches, progress: bool, example: Any = None
+    ) -> list[Tensors]:
+        """Batch norm's statistics at each t. example: as for input_of()."""
+        warn_kept(self.net)
+        if not norms(self.net):
+            return [{} for _ in ts]
         runs = [lambda x, t=t: self.run(self.at(t, self.names + self.others), x) for t in ts]
-        return statistics(self.net, runs, loader, self.device, progress)
+        return statistics(self.net, runs, loader, self.device, progress, example)
+
+    def _expect_statistics(self, call: str) -> None:
+        """Raises Error if the curve was read from a stream without statistics of batch norm."""
+        need(
+            not self.unknown,
+            f"a curve of mc-bezier has no statistics of batch norm: give a loader ({call})",
+        )
 
     def point(self, t: float, loader: Batches | None = None, progress: bool = False) -> nn.Module:
         """The network at t in [0, 1], a new module in evaluation mode.
@@ -167,12 +192,14 @@ class Curve(Points):
             middle = c.point(.5, loader)
 
         loader  batches (x, y), x or dictionaries that re-estimate batch norm's statistics; without
-                it they are interpolated.
+                it they are interpolated. A curve of mc-bezier has none to interpolate.
 
-        Raises mcz.Error for another t, or if the loader does not fit."""
+        Raises mcz.Error for another t, or if the loader does not fit or is missing."""
         tensors = self.at(t)
-        if loader is not None and norms(self.net):
-            tensors.update(self._statistics([t], loader, progress)[0])
+        if loader is None:
+            self._expect_statistics("point(t, loader)")
+        else:
+            tensors.update(self._statistics([t], loader, progress, self.example)[0])
         net = duplicate(self.net)
         state = tensors_of(net)
         with torch.no_grad():
@@ -216,15 +243,11 @@ class Curve(Points):
         need(loaders, "no loaders")
         ts = [i / (points - 1) for i in range(points)]
         rows: list[dict[str, float]] = [{"t": t} for t in ts]
-        statistics: list[Tensors] = [{} for _ in ts]
-        if norms(self.net):
-            statistics = self._statistics(
-                ts, next(iter(loaders.values())) if bn is None else bn, progress
-            )
+        found = self._statistics(ts, next(iter(loaders.values())) if bn is None else bn, progress)
         for name, loader in loaders.items():
             with inside(name), evaluating(self.net), torch.no_grad():
                 sums, weight, labels = self._sums(
-                    self.batches(loader, name if progress else "", loss), ts, statistics, loss
+                    self.batches(loader, name if progress else "", loss), ts, found, loss
                 )
                 need(weight, NO_LABELS)
             for row, (total, correct) in zip(rows, sums):
@@ -257,14 +280,25 @@ class Curve(Points):
             weight, labels = weight + found.weight, labels + found.labels
         return sums, weight, labels
 
-    def save(self, path: Path) -> str:
+    def save(self, path: Path, loader: Batches | None = None) -> str:
         """Writes a curve stream (formats/codecs/curve.md) for load(), mc-info and mc-bezier
         --point.
 
             c.save("curve.mcz")
 
+        loader  batches that estimate batch norm's statistics at the ends, for a curve of mc-bezier,
+                which has none.
+
         Numbers are float32. Integers and constants are not part of the stream. Returns its content
-        id. Raises OSError if it cannot be written."""
+        id. Raises OSError if it cannot be written, and mcz.Error if the loader is missing."""
+        if self.unknown and loader is not None:
+            ends, last = self._statistics([0, 1], loader, False, self.example), len(self.points) - 1
+            for k, v in ends[0].items():
+                for i, p in enumerate(self.points):
+                    first = self.owners[k]
+                    p[first] = between(v, ends[1][k], i / last, True).to(p[first])
+            self.unknown = []
+        self._expect_statistics("save(path, loader)")
         meta = {
             "net": "groups",
             "dataset": "",
@@ -298,14 +332,21 @@ class Curve(Points):
 
         Raises mcz.Error if the stream is damaged or the tensors do not match."""
         s = read_stream(path, "curve")
-        nets, own = [], _buffers(net)
-        for i in range(s.meta["points"]):
+        nets, own, last = [], _buffers(net), s.meta["points"] - 1
+        for i in range(last + 1):
             nets.append(duplicate(net))
+            if 0 < i < last:  # control points are wider than networks of 16 bits
+                for v in itertools.chain(nets[-1].parameters(), nets[-1].buffers()):
+                    v.data = v.data.float() if v.dtype in NARROW else v.data
             with inside(os.fspath(path)):
                 copy(nets[-1], {**own, **_below(f"{i}/", widened(s))})
         c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
         for point, middle in zip(c.points[1:-1], nets[1:-1]):
             point.update(c.tensors(tensors_of(middle).__getitem__))
+        first = first_names(tensors_of(net))
+        known = {first.get(k) for k in own_names(net, _below("0/", s.tensors))}
+        estimated = [k + v for k in norms(net) for v in STATISTICS]
+        c.unknown, c.hooked = [k for k in estimated if first[k] not in known], gradient_hooks(net)
         c.symmetry, c.ids = s.meta.get("symmetry", c.symmetry), s.inputs or c.ids
         if "groups" in s.meta:
             tensors = _below("permutation/", s.tensors)

@@ -5,6 +5,7 @@ safetensors."""
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shutil
 import tempfile
@@ -29,6 +30,8 @@ IN_PYTHON = "use mcz.torch.groups and mcz.torch.align in Python"
 SHARD = "2GB"  # transformers copies a shard before it writes it
 # files of weights, in all formats, which only the network itself replaces
 WEIGHTS = ".safetensors", ".bin", ".h5", ".msgpack", ".pt", ".pth", ".ckpt", ".gguf", ".index.json"
+# files of tokenizers, which say what a row of an embedding means
+TOKENIZERS = "tokenizer.json", "vocab.json", "vocab.txt", "spiece.model", "tokenizer.model"
 
 
 def read(folder: str) -> Any:
@@ -120,7 +123,26 @@ def _pair(a: str, b: str, out: str) -> tuple[nn.Module, nn.Module]:
         names[0] == names[1],
         f"{a} and {b}: networks of one class expected, got {names[0]} and {names[1]}",
     )
+    other = []
+    for name in TOKENIZERS:
+        x, y = (_vocabulary(os.path.join(folder, name)) for folder in (a, b))
+        other += [name] * (x is not None and y is not None and x != y)
+    if getattr(first.config, "id2label", None) != getattr(second.config, "id2label", None):
+        other.append("id2label in config.json")
+    if other:
+        warn(f"{a} and {b} differ in {listed(other)}: use networks with the same labels and tokens")
     return first, second
+
+
+def _vocabulary(path: str) -> Any:
+    """The tokens in a file, or its bytes; None if it is missing."""
+    if not os.path.isfile(path):
+        return None
+    with open(path, "rb") as f, user_code(f"cannot read {path}"):
+        if not path.endswith(".json"):
+            return f.read()
+        tokens = json.load(f)
+        return tokens["model"]["vocab"] if path.endswith("tokenizer.json") else tokens
 
 
 def align(a: str, b: str, out: str, data: str | None) -> None:

@@ -16,7 +16,7 @@ from ..members import member
 from ..nn.batches import Batches
 from ..nn.copies import duplicate
 from ..nn.inputs import call
-from ..nn.norms import norms, statistics
+from ..nn.norms import norms, statistics, warn_kept
 from ..nn.permuted import rounded
 from ..nn.state import first_names, listed, same, tensors_of
 from ..nn.structure import unequal
@@ -45,29 +45,32 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
     scaled = [
         k
         for k, m in a.module.named_modules()
-        if type(m).__name__ == "_SpectralNorm"
+        if type(m).__name__ in ("_SpectralNorm", "_Orthogonal")
         or any(type(f).__name__ == "SpectralNorm" for f in m._forward_pre_hooks.values())
     ]
     if scaled:
         warn(
-            "the mean of weights with spectral norm has another norm; remove_spectral_norm first "
-            f"({listed(scaled)})"
+            "a mean of weights with spectral norm or of orthogonal weights is not such a weight; "
+            f"remove the parametrization first ({listed(scaled)})"
         )
 
 
 def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Tensor]]) -> None:
-    """Raises Error unless networks have the same masks of torch.nn.utils.prune. sources: a function
-    per network that returns a tensor by its name, in the common order of units."""
-    own = tensors_of(net)
-    masks = [k for k in own if k.endswith("_mask") and k[:-5] + "_orig" in own]
-    wrong = [
-        k
-        for k in masks
-        if any(not same(sources[0](k), s(k).to(own[k].device)) for s in sources[1:])
-    ]
+    """Raises Error unless networks have the same masks: floating-point buffers of zeros and ones,
+    such as those of torch.nn.utils.prune. sources: a function per network that returns a tensor by
+    its name, in the common order of units."""
+    own, parameters = tensors_of(net), dict(net.named_parameters(remove_duplicate=False))
+    wrong = []
+    for k in own:
+        if k not in parameters and own[k].is_floating_point():
+            values = [s(k).to(own[k].device) for s in sources]
+            pruned = k.endswith("_mask") and k[:-5] + "_orig" in own
+            binary = all(bool(((v == 0) | (v == 1)).all()) for v in values) and own[k].numel() > 1
+            wrong += [k] * ((pruned or binary) and any(not same(values[0], v) for v in values[1:]))
     need(
         not wrong,
-        f"networks with different masks of torch.nn.utils.prune have no mean ({listed(wrong)})",
+        f"networks with different masks have no mean ({listed(wrong)}): make them equal, or "
+        "torch.nn.utils.prune.remove them",
     )
 
 
@@ -146,6 +149,8 @@ def _write_mean(
 def finished(net: nn.Module, loader: Batches | None, example: Any) -> nn.Module:
     """A new network in evaluation mode, after its batch norms' statistics are re-estimated if there
     is a loader. example: that of its groups, or None."""
+    if loader is not None:
+        warn_kept(net)
     if loader is not None and norms(net):
         state = tensors_of(net)
         device = next(iter(state.values())).device

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack, closing
 from functools import partial
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO
 
 import torch
 import xxhash
@@ -25,21 +25,6 @@ from .hooks import ModuleRecorder
 from .network import Network
 
 PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap in a moments stream
-
-
-class Recording(Protocol):
-    """Runs a network and returns its activations at places."""
-
-    copies: int  # of each input in a batch
-
-    def run(self, batch: Any) -> None:
-        """Runs the network on a batch."""
-
-    def units(self, group: str, place: Any) -> torch.Tensor:
-        """The activations (samples, units) of a group at a place, of the last batch."""
-
-    def close(self) -> None:
-        """Ends the recording."""
 
 
 class Sums:
@@ -72,7 +57,7 @@ class Observation:
     parents  {group: (outer group, unit)} of nested groups
     units    {group: units at a place}: those of all units of the outer group
     places   {group: [place]} of the groups that are observed; [] if nothing shows a group
-    recorder(module) returns a Recording"""
+    recorder(module) returns a Recorder or a ModuleRecorder"""
 
     def __init__(self, a: Network, at: Mapping[str, Any] | None = None) -> None:
         sizes, self.parents = a.sizes, nesting(a.rows, a.shapes)
@@ -86,7 +71,7 @@ class Observation:
         outers = {outer for outer, _ in self.parents.values()}
         inner = [g for g in sizes if g not in outers and not self.parents.get(g, ("", 0))[1]]
         self.places: dict[str, list[Any]]
-        self.recorder: Callable[[nn.Module], Recording]
+        self.recorder: Callable[[nn.Module], Recorder | ModuleRecorder]
         if a.derived:
             taps = a.derived.taps
             self.places = {g: list(taps.get(g, [])) for g in inner}

@@ -17,11 +17,11 @@ from ..header import Stream
 from ..nesting import PAIRS, allows_of
 from ..nn.maps import is_matrix, problem
 from ..nn.permuted import Axes, axes_of, moved
-from ..nn.state import listed, owners
+from ..nn.state import gradient_hooks, listed, owners
 from ..stream import read
 from .network import Network
 
-PROGRAMS = "mc-hungarian", "mc-match", "mc-procrustes"  # that compute maps
+TOOLS = "mc-hungarian", "mc-match", "mc-procrustes", "mcz.torch.align"  # that compute maps
 # state of optimizers with the parameter's shape
 LIKE_PARAMETER = {
     *("grad", "momentum_buffer", "exp_avg", "exp_avg_sq", "max_exp_avg_sq", "exp_inf", "sum"),
@@ -55,7 +55,7 @@ def _expected(p: Any, groups: Any) -> tuple[str | None, str | None] | None:
         return None
     if getattr(p, "network", None) is not None:  # a member of a joint set
         return p.reference, p.network
-    if len(sources) != 1 or made[-1]["tool"] not in PROGRAMS:
+    if len(sources) != 1 or made[-1]["tool"] not in TOOLS:
         return None
     own = dict(sources[0]["args"])
     return own.get("a"), own.get("b")
@@ -219,7 +219,7 @@ def permute(
 
     Raises mcz.Error, and leaves network and optimizer unchanged, if groups, sizes, values or state
     do not fit. Warns if align computed the permutation for another network, such as one that is
-    permuted already."""
+    permuted already, and with an optimizer, of hooks on gradients."""
     p = permutation
     if isinstance(permutation, (str, os.PathLike)):
         p = read(permutation, "permutation")
@@ -240,6 +240,11 @@ def permute(
         "the optimizer's state can be permuted, but not rotated (make a new optimizer)",
     )
     moving = _training_state(network, optimizers, axes) if optimizers else []
+    hooked = [k for k in gradient_hooks(net) if axes.get(k)]
+    if optimizers and hooked:
+        warn(
+            f"hooks on gradients are not permuted, such as masks of frozen units ({listed(hooked)})"
+        )
     warn_other(p, {"b": network})
     moving += [(v, axes[k]) for k, v in tensors.items() if k in axes]
     need(

@@ -129,7 +129,7 @@ class Learned:
 
     def __init__(self, start: Stream, matrices: Stream, network: Network) -> None:
         device = next(iter(network.tensors.values())).device
-        groups, self.matrices = start.meta["groups"], matrices
+        groups = start.meta["groups"]
         allows = allows_of(network.rows)
         around = {g["within"] for g in groups if "within" in g}
         self.fixed: dict[str, Any] = {}
@@ -171,11 +171,12 @@ class Learned:
 
 
 def refine(
-    a: Network, b: Network, maps: bytes, moments: bytes, loader: Batches, steps: int, loss: Loss
+    a: Network, b: Network, maps: bytes, scores: bytes, loader: Batches, steps: int, loss: Loss
 ) -> bytes:
-    """The stream of maps after `steps` batches of the loader, from the maps of mc-procrustes.
-    moments: the matrices that they follow from. On the device of a."""
-    start, matrices = (read_stream(io.BytesIO(v)) for v in (maps, moments))
+    """The stream of maps after `steps` batches of the loader, from the maps of mc-hungarian or
+    mc-procrustes. scores: the stream of mc-corr that they were computed from. On the device of
+    a."""
+    start, matrices = (read_stream(io.BytesIO(v)) for v in (maps, scores))
     learned = Learned(start, matrices, a)
     need(learned.parts, "no group has maps that can be learned")
     device = next(iter(a.tensors.values())).device

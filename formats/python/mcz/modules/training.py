@@ -14,7 +14,7 @@ from torch import nn
 
 from ..errors import need, whole
 from ..files import Path, replacing
-from ..nn.batches import Batches, Loss, Measured, first_tensor, measure
+from ..nn.batches import Batches, Loss, Measured, expect_repeatable, first_tensor, measure
 from ..nn.copies import duplicate
 from ..nn.state import Tensors
 from ..nn.unchanged import evaluating
@@ -34,8 +34,8 @@ def _modes(net: nn.Module) -> list[bool]:
 def check_arguments(loader: Any, epochs: Any, schedule: Any, optimizer: Any) -> None:
     """Raises Error if these arguments of Curve.train are wrong."""
     whole("epochs", epochs, 1)
-    once = epochs > 1 and hasattr(loader, "__next__")
-    need(not once, "a loader that can be read again expected, got an iterator (list(loader))")
+    if epochs > 1:
+        expect_repeatable(loader)
     need(
         optimizer is None or not isinstance(optimizer, torch.optim.Optimizer),
         "optimizer must make an optimizer of the control points (lambda p: "
@@ -83,11 +83,6 @@ class Trainer:
         self.free = curve.points[1:-1]
         self.before = [dict(p) for p in self.free]
         self.log = ""
-
-    @staticmethod
-    def sgd(lr: float, momentum: float) -> Callable[[list[torch.Tensor]], torch.optim.Optimizer]:
-        """Makes SGD with Nesterov's momentum."""
-        return lambda tensors: torch.optim.SGD(tensors, lr, momentum, nesterov=momentum > 0)
 
     def start(self, optimizer: Callable[[list[torch.Tensor]], Any]) -> None:
         """Replaces the control points by copies, which an optimizer trains."""

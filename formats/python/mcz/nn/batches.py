@@ -23,7 +23,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from ..errors import need
+from ..errors import Error, need
 from .inputs import accepts, outputs, positional
 
 Batches = Iterable[Any]
@@ -56,6 +56,14 @@ def loader_of(loader: Any) -> Batches:
     )
     batches: Batches = loader
     return batches
+
+
+def expect_repeatable(loader: Any) -> None:
+    """Raises Error if the loader's batches can be read only once."""
+    need(
+        not hasattr(loader, "__next__"),
+        "a loader that can be read again expected, got an iterator (list(loader))",
+    )
 
 
 def shown(items: Iterable[Any], text: str) -> Iterable[Any]:
@@ -191,14 +199,13 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
                 else type(logits).__name__
             ),
         )
-        need(
-            False,
+        raise Error(
             "labels {} of integers expected, got {} of {} "
             "(other labels need your own loss=)".format(
                 tuple(logits.shape[:1] + logits.shape[2:]),
                 tuple(y.shape),
                 str(y.dtype)[len("torch.") :],
-            ),
+            )
         )
     n = int((y != IGNORED).sum()) if classes or default else 0
     if not default:
@@ -211,7 +218,7 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
                 else type(value).__name__
             ),
         )
-    else:  # the mean over no labels is not a number
+    else:
         if theirs is None:
             wrong = y[(y != IGNORED) & ((y < 0) | (y >= logits.shape[1]))]
             need(
@@ -219,14 +226,9 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
                 f"labels from 0 to {logits.shape[1] - 1} expected, or -100 (got "
                 f"{wrong[:1].tolist()})",
             )
-        value, weight = (
-            (
-                logits.sum() * 0
-                if not n
-                else F.cross_entropy(_wide(logits), y.long())
-                if theirs is None
-                else theirs
-            ),
-            n,
-        )
+        weight = n
+        if not n:  # the mean over no labels is not a number
+            value = logits.sum() * 0
+        else:
+            value = F.cross_entropy(_wide(logits), y.long()) if theirs is None else theirs
     return Measured(value, weight, int((logits.argmax(1) == y).sum()) if classes else math.nan, n)

@@ -58,7 +58,7 @@ def _state(m: Any) -> dict[str, Any]:
     """The attributes of a module that deepcopy copies: not the functions of torch.compile."""
     if not hasattr(m, "__deepcopy__"):
         with contextlib.suppress(Exception):  # deepcopy raises it again
-            state = m.__getstate__()
+            state: Any = m.__getstate__()
             if isinstance(state, dict):
                 return state
     return vars(m)

@@ -9,7 +9,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from ..errors import warn
 from .batches import Batches, input_of, read, to
+from .state import listed
 from .unchanged import evaluating
 
 STATISTICS = "running_mean", "running_var"
@@ -22,6 +24,16 @@ def norms(net: nn.Module) -> dict[str, nn.Module]:
         for k, m in net.named_modules()
         if isinstance(m, nn.modules.batchnorm._BatchNorm) and m.running_mean is not None
     }
+
+
+def warn_kept(net: nn.Module) -> None:
+    """Warns of running statistics of layers that are not batch norms: no loader re-estimates
+    them."""
+    own = {k + s for k in norms(net) for s in STATISTICS}
+    names = [k for k, _ in net.named_buffers() if k.rpartition(".")[2] in STATISTICS]
+    kept = [k for k in names if k not in own]
+    if kept:
+        warn(f"only batch norm is re-estimated; other statistics are interpolated ({listed(kept)})")
 
 
 def _moments(x: torch.Tensor) -> Any:
@@ -47,7 +59,8 @@ def statistics(
 ) -> list[dict[str, torch.Tensor]]:
     """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input:
     mean and unbiased variance, pooled over all images, while each batch is normalised by its own.
-    The network is unchanged."""
+    The network is unchanged. Warns of statistics of layers that are not batch norms, or that do not
+    run: these are not estimated."""
     found, sums, i = norms(net), [{} for _ in runs], 0  # type: Any, list[dict[str, Any]], int
 
     def add(name: str, x: torch.Tensor) -> None:
@@ -63,6 +76,14 @@ def statistics(
             x = to(input_of(net, batch, example), device)
             for i, run in enumerate(runs):  # noqa: B007 (add() reads i)
                 run(x)
+    left = [
+        k
+        for k, _ in net.named_buffers()
+        if k.rpartition(".")[2] in STATISTICS
+        and k.rpartition(".")[0] + "." * ("." in k) not in sums[0]
+    ]
+    if left:
+        warn(f"the loader does not re-estimate these statistics: {listed(left)}")
     return [
         {
             k + s: v

@@ -1,24 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy tensors from files and dictionaries into a PyTorch network."""
+"""The tensors of a PyTorch network's state_dict, by name, and which of them are one tensor."""
 
 from __future__ import annotations
 
 import itertools
-import os
-import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import torch
 from torch import nn
 from torch.nn.parameter import is_lazy
 
-from .. import safetensors
-from ..errors import Error, inside, need
-from ..graph import constant
-from ..header import Stream
-from ..stream import read as read_stream
+from ..errors import need
 
 Tensors = dict[str, torch.Tensor]
 # from torch.compile; DataParallel and AveragedModel; Lightning
@@ -26,12 +19,12 @@ WRAPPERS = "_orig_mod", "module", "model"
 SHOWN = 3  # names per kind of mismatch in a message
 
 
-def _is_ignored(name: str) -> bool:
+def is_ignored(name: str) -> bool:
     """True for batch norm's counter and for what get_extra_state() returns."""
     return name.endswith(".num_batches_tracked") or name.rpartition(".")[2] == "_extra_state"
 
 
-def _check(name: str, v: Any) -> None:
+def check_plain(name: str, v: Any) -> None:
     """Raises Error if a value is not a tensor of plain numbers in memory."""
     need(isinstance(v, torch.Tensor), f'"{name}" is not a tensor (got {type(v).__name__})')
     need(not is_lazy(v), f'"{name}" has no shape yet (run the network once)')
@@ -40,13 +33,18 @@ def _check(name: str, v: Any) -> None:
         and not v.is_quantized
         and not v.is_nested
         and not hasattr(v, "__tensor_flatten__"),
-        f'"{name}" is not a plain tensor (got {type(v).__name__} of {_name(v.dtype)})',
+        f'"{name}" is not a plain tensor (got {type(v).__name__} of {dtype_name(v.dtype)})',
     )
 
 
 def listed(names: Sequence[str]) -> str:
     """The first of some names, for a message."""
     return ", ".join([*names[:SHOWN]] + ["..."] * (len(names) > SHOWN))
+
+
+def _memory(v: torch.Tensor) -> tuple[torch.device, int]:
+    """The memory of a tensor, which its views share."""
+    return v.device, v.untyped_storage().data_ptr()
 
 
 def tensors_of(net: nn.Module) -> Tensors:
@@ -59,33 +57,25 @@ def tensors_of(net: nn.Module) -> Tensors:
         if isinstance(net, type)
         else f"a module expected, got {type(net).__name__}",
     )
-    found = {k: v for k, v in net.state_dict().items() if not _is_ignored(k)}
+    found = {k: v for k, v in net.state_dict().items() if not is_ignored(k)}
     for k, v in found.items():
-        _check(k, v)
-    own = {
-        k: v.detach()
-        for k, v in [
-            *net.named_parameters(remove_duplicate=False),
-            *net.named_buffers(remove_duplicate=False),
-        ]
-    }
-    missing = [k for k, _ in net.named_parameters(remove_duplicate=False) if k not in found]
+        check_plain(k, v)
+    parameters = dict(net.named_parameters(remove_duplicate=False))
+    buffers = net.named_buffers(remove_duplicate=False)
+    own = {k: v.detach() for k, v in [*parameters.items(), *buffers]}
     found = {k: own.get(k, v) for k, v in found.items()}
-    memory = [
-        {(v.device, v.untyped_storage().data_ptr()) for v in tensors.values()}
-        for tensors in (own, found)
-    ]
-    copied = [
-        k
-        for k, v in found.items()
-        if k not in own and (v.device, v.untyped_storage().data_ptr()) not in memory[0]
-    ]
-    missing = [
-        k for k in missing if (own[k].device, own[k].untyped_storage().data_ptr()) not in memory[1]
-    ]
+    known, returned = ({_memory(v) for v in tensors.values()} for tensors in (own, found))
+    copied = [k for k, v in found.items() if k not in own and _memory(v) not in known]
+    missing = [k for k in parameters if k not in found and _memory(own[k]) not in returned]
     need(not copied, f"state_dict() returns copies of tensors under other names ({listed(copied)})")
     need(not missing, f"state_dict() lacks parameters ({listed(missing)})")
     return found
+
+
+def gradient_hooks(net: nn.Module) -> list[str]:
+    """The parameters whose gradients run hooks, such as one that freezes entries."""
+    hooks = "_backward_hooks", "_post_accumulate_grad_hooks"
+    return [k for k, v in net.named_parameters() if any(getattr(v, h, None) for h in hooks)]
 
 
 def first_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
@@ -118,86 +108,9 @@ def owners(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:
     return found
 
 
-def _fits(shape: Iterable[int], other: Iterable[int]) -> bool:
-    """True if the shapes agree up to trailing axes of 1, or up to any axes of 1 if the other is a
-    vector."""
-    shape, other = list(shape), list(other)
-    if len(other) == 1:
-        shape = [k for k in shape if k != 1]
-    for s in shape, other:
-        while s and s[-1] == 1:
-            s.pop()
-    return shape == other
-
-
-def _own_name(net: nn.Module, name: str) -> str:
-    """A tensor's name without the parts that wrappers add. A part stays if the network has a
-    submodule of that name."""
-    module: nn.Module | None = net
-    parts: list[str] = []
-    for part in name.split("."):
-        if (
-            module is None
-            or part not in WRAPPERS
-            or any(part in d for d in (module._modules, module._parameters, module._buffers))
-        ):
-            parts.append(part)
-            module = None if module is None else module._modules.get(part)
-    return ".".join(parts)
-
-
-def _own_names(net: nn.Module, tensors: Mapping[str, Any]) -> Tensors:
-    """The tensors under the network's own names, without num_batches_tracked, extra state and
-    AveragedModel's n_averaged."""
-    found: Tensors = {}
-    original: dict[str, str] = {}
-    state = net.state_dict()
-    for name, v in tensors.items():
-        own = _own_name(net, name)
-        if _is_ignored(own) or (own == "n_averaged" and own not in state):
-            continue
-        need(own not in found, f'"{original.get(own)}" and "{name}" are both {own} of the network')
-        if not isinstance(v, torch.Tensor):
-            try:
-                v = torch.from_numpy(np.array(v))
-            except (TypeError, ValueError):
-                raise Error(
-                    f'"{name}" is not a tensor or array of numbers (got {type(v).__name__})'
-                ) from None
-        _check(name, v)
-        found[own], original[own] = v, name
-    return found
-
-
-def _tensors(s: Stream) -> Tensors:
-    """{name: tensor} of a weights stream, each in its own dtype."""
-    wrong = [k for k, v in s.dtypes.items() if v not in ("float32", "float16", "bfloat16")]
-    need(not wrong, 'tensor "{}" must be float32, float16 or bfloat16'.format("".join(wrong[:1])))
-    found = {
-        k: torch.from_numpy(np.array(v.view("<i2") if s.dtypes[k] == "bfloat16" else v))
-        for k, v in s.tensors.items()
-    }
-    return {k: v.view(torch.bfloat16) if s.dtypes[k] == "bfloat16" else v for k, v in found.items()}
-
-
-def _name(dtype: torch.dtype) -> str:
+def dtype_name(dtype: torch.dtype) -> str:
+    """A dtype as messages name it: float32."""
     return str(dtype)[len("torch.") :]
-
-
-def _cast(k: str, v: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
-    """A tensor in another dtype. Floats may be rounded; Error names a tensor that would change
-    otherwise."""
-    need(
-        (v.is_floating_point(), v.is_complex()) == (dtype.is_floating_point, dtype.is_complex)
-        and (dtype.is_floating_point or torch.equal(v.to(dtype).to(v.dtype), v)),
-        f"{k}: {_name(dtype)} expected, got {_name(v.dtype)}",
-    )
-    cast = v.to(dtype)
-    need(
-        not dtype.is_floating_point or torch.equal(torch.isinf(cast), torch.isinf(v)),
-        f"{k}: values are too large for {_name(dtype)}",
-    )
-    return cast
 
 
 def same(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -206,130 +119,3 @@ def same(a: torch.Tensor, b: torch.Tensor) -> bool:
         return True
     a, b = (t.double() if t.is_floating_point() else t for t in (a, b))
     return bool(((a == b) | (a != a) & (b != b)).all())
-
-
-def _match(mismatches: Mapping[str, Mapping[str, str | None]]) -> None:
-    """Raises Error if there are mismatches: {kind: {name: detail, or None}}."""
-    texts = []
-    for kind, tensors in mismatches.items():
-        shown = [
-            k if detail is None else f"{k}: {detail}" for k, detail in list(tensors.items())[:SHOWN]
-        ]
-        shown += ["..."] * (len(tensors) > SHOWN)
-        if tensors:
-            texts.append(
-                "{} {} ({})".format(
-                    len(tensors), kind, ("; " if any(tensors.values()) else ", ").join(shown)
-                )
-            )
-    if texts:
-        raise Error(
-            "tensors do not match the network: {}".format(", ".join(texts)),
-            [k for tensors in mismatches.values() for k in tensors],
-        )
-
-
-def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> list[str]:
-    """Copies {name: tensor or array} into the network, as load() does. Returns notes for the
-    user."""
-    state = tensors_of(net)
-    need(
-        not any(v.is_meta for v in state.values()),
-        "the network is on the meta device, without numbers (net.to_empty(device=...) first)",
-    )
-    tensors = _own_names(net, tensors)
-    fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
-    wrong = {
-        k: f"the network's constant is {v:g}, got {tensors[k].flatten()[0]:g}"
-        for k, v in fixed.items()
-        if (tensors[k] != float(np.float32(v))).any()
-    }
-    tensors = {k: v for k, v in tensors.items() if k not in fixed}
-    needed = {n for n, _ in net.named_parameters()}
-    needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
-    first = first_names(state)
-    present = {first[k] for k in tensors if k in state}
-    _match(
-        {
-            "missing": {
-                k: None for k in state if strict and k in needed and first[k] not in present
-            },
-            "unknown": {k: None for k in tensors if strict and k not in state},
-            "of another shape": {
-                k: f"{tuple(state[k].shape)} expected, got {tuple(v.shape)}"
-                for k, v in tensors.items()
-                if k in state and not _fits(state[k].shape, v.shape)
-            },
-            "of another value": wrong,
-        }
-    )
-    new = {
-        k: _cast(k, v, state[k].dtype).reshape(state[k].shape)
-        for k, v in tensors.items()
-        if k in state
-    }
-    given = {first[k]: k for k in reversed(new)}  # the first given name of each tensor
-    _match(
-        {
-            "tied in the network": {
-                k: f"of other values than {given[first[k]]}"
-                for k, v in new.items()
-                if strict and not same(v, new[given[first[k]]])
-            }
-        }
-    )
-    rounded = [
-        k
-        for k, v in new.items()
-        if v.is_floating_point() and not same(tensors[k].reshape(v.shape), v)
-    ]
-    with torch.no_grad():
-        for k, v in new.items():
-            state[k].copy_(v)
-    return [
-        f"{len(rounded)} of {len(new)} tensors are rounded: {k} from {_name(tensors[k].dtype)} to "
-        f"{_name(new[k].dtype)}"
-        for k in rounded[:1]
-    ]
-
-
-def read(weights: Any) -> Mapping[str, Any]:
-    """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a
-    dictionary."""
-    if not isinstance(weights, (str, os.PathLike)):
-        found: Mapping[str, Any] = _tensors(weights) if isinstance(weights, Stream) else weights
-        return found
-    path = os.fspath(weights)
-    need(
-        not path.endswith((".pt", ".pth")),
-        f"{path}: a file of torch.save: load it with net.load_state_dict(torch.load(PATH))",
-    )
-    if safetensors.is_safetensors(path):
-        return safetensors.read(path)
-    s = read_stream(path, "weights")
-    with inside(path):
-        return _tensors(s)
-
-
-def load(net: nn.Module, weights: Any, strict: bool = True) -> nn.Module:
-    """Copies weights and batch norm's statistics into a network, in place. Returns the network.
-
-        net = mcz.torch.load(Net(), "a.mcz")
-
-    net      an nn.Module whose tensors have the same names and shapes; its dtype and device are
-             kept.
-    weights  the path of a weights stream, of a safetensors file, of an index of shards or of a
-             folder of these; a stream of mcz.read(); or {name: tensor or array}.
-             Names may have the prefixes of torch.compile, DataParallel, AveragedModel and
-             Lightning.
-    strict   False copies only the tensors that both have.
-
-    A tensor that the network has under several names may have any of them in the file. Raises
-    mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape
-    or kind of number, or if names of one tensor have different values. The message lists three
-    names per mismatch; the exception's attribute `names` lists all. Warns if the network's dtype
-    rounds values.
-    """
-    for note in copy(net, read(weights), strict):
-        warnings.warn(note, stacklevel=2)
-    return net

@@ -92,9 +92,7 @@ def _equal(x: Any, y: Any) -> bool:
     return same(*(v.detach().cpu().to(narrow) for v in (x, y)))
 
 
-def compare_tensors(
-    a: nn.Module, b: nn.Module, names: tuple[str, str] = ("a", "b"), dtypes: bool = False
-) -> None:
+def compare_tensors(a: nn.Module, b: nn.Module, names: tuple[str, str], dtypes: bool) -> None:
     """Raises Error unless two networks have the same tensors: names, shapes, ties and parameters.
     names: the networks', for the message. dtypes: tensors must also have the same dtype."""
     x, y = tensors_of(a), tensors_of(b)
@@ -114,12 +112,12 @@ def compare_tensors(
         one, two = names if ties[k] != k else names[::-1]
         found = ties[k] if ties[k] != k else tied[k]
         raise Error(f'{different}{one} ties "{k}" to "{found}", {two} does not')
-    trained, same = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
-    other = sorted((trained ^ same) & set(x))
+    trained, expected = ({k for k, _ in n.named_parameters(remove_duplicate=False)} for n in (a, b))
+    other = sorted((trained ^ expected) & set(x))
     need(not other, f"{different}parameters of one of them are buffers ({listed(other)})")
 
 
-def compare_attributes(a: nn.Module, b: nn.Module, names: tuple[str, str] = ("a", "b")) -> None:
+def compare_attributes(a: nn.Module, b: nn.Module, names: tuple[str, str]) -> None:
     """Raises Error if buffers outside the state_dict of two networks differ. Plain attributes may
     be results that forward keeps, and settings may concern training only, so a difference is a
     warning. names: the networks'."""

@@ -4,20 +4,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 
 import torch
 
 from ..groups import Row
 from . import capture
-from .axes import Atom
+from .axes import Atom, Names
 from .calls import Call, Node, Program
 from .flow import NORMS, Stream
 from .interpret import Interpretation
 from .maps import LINEAR, NONE, Kinds, is_uniform, kinds
 
-# the names of groups, by their atom and its unit
-Names = Mapping[tuple[Atom, frozenset[tuple[Atom, int | None]]], str]
 HALVES = 14  # rows of a group of which all splits are tried
 NEAR = 8  # roundings by which a canonical network may differ from the exact one
 

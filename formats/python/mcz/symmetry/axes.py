@@ -17,7 +17,7 @@ an order may vary with the expert in a tensor that has no axis of experts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from math import prod
 from typing import cast
 
@@ -84,6 +84,8 @@ class Sum:
 
 
 Axis = Atom | Product | Sum
+# the names of groups, by their atom and the units around it: (outer atom, unit)
+Names = Mapping[tuple[Atom, frozenset[tuple[Atom, int | None]]], str]
 ONE = Product(())
 EMPTY = Atom(0, "empty")
 

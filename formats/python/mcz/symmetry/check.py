@@ -30,7 +30,7 @@ from .rules import Value
 SEEDS = 3
 FEW = 2**25  # numbers up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
-SMALLEST = 1e-6
+SMALLEST, LARGE = 1e-6, 1e6
 CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
 
 
@@ -153,13 +153,18 @@ class _Trial:
 
 def apart(x: torch.Tensor, y: torch.Tensor) -> float:
     """The largest difference relative to the largest finite number. Equal infinities differ by 0.
-    Numbers below SMALLEST may be rounding errors, such as a mean of centred values."""
+    Numbers below SMALLEST may be rounding errors, such as a mean of centred values. Numbers that
+    are LARGE compared with most, such as masked logits of -1e9, would hide differences of the
+    others. So each of them is compared with itself."""
     x, y = (
         torch.view_as_real(v.resolve_conj()).double() if v.is_complex() else v.double()
         for v in (x, y)
     )
-    scale = torch.where(x.isfinite(), x, 0.0).abs().max().clamp_min(SMALLEST)
-    apart = float(torch.where(x == y, 0.0, (x - y).abs()).max() / scale)
+    size = torch.where(x.isfinite(), x, 0.0).abs()
+    rest = size[size <= LARGE]
+    large = size > LARGE * rest.median().clamp_min(1) if len(rest) else size < 0
+    scale = torch.where(large, size, size[~large].max().clamp_min(SMALLEST))
+    apart = float((torch.where(x == y, 0.0, (x - y).abs()) / scale).max())
     return apart if apart == apart else float("inf")
 
 

@@ -122,10 +122,9 @@ class Derivation:
         self.made = dict(attributes(net))  # to notice that the network was changed since
         self.shapes = {k: tuple(v.shape) for k, v in self.run.state.items()}
         self.difference = 0.0
-        # {(atom, {(outer atom, unit)}): group}
         self.names: dict[tuple[Atom, frozenset[tuple[Atom, int | None]]], str] = {}
         self._programs = dict(zip(capture.SIZES, self.run.programs[0]))
-        self._shapes: dict[str, Derivation] = {form(self.example): self}
+        self._by_form: dict[str, Derivation] = {form(self.example): self}
         activations = [v for i in range(len(examples)) for v in self.run.activations(i)]
         _hold_partly_used(self.run.axes, activations)
         while any([_settle(axes) for axes in self.run.axes.values()]):
@@ -247,7 +246,7 @@ class Derivation:
         """These groups with the taps for inputs of a batch's shapes. Raises Error if the network
         has other groups there."""
         shapes = form(batch)
-        if shapes not in self._shapes:
+        if shapes not in self._by_form:
             other = type(self)(self.net, [batch, *self.examples], "keep")
             need(
                 other.rows == self.rows
@@ -258,8 +257,8 @@ class Derivation:
                 f"inputs {shapes} have other groups than the example's (give mcz.torch.groups an "
                 "example of this shape too)",
             )
-            self._shapes[shapes] = other
-        return self._shapes[shapes]
+            self._by_form[shapes] = other
+        return self._by_form[shapes]
 
     def program(self, n: int) -> ExportedProgram:
         """The exported program for a batch of n, with the same nodes as that of the example."""

@@ -5,7 +5,7 @@ that layer norms read."""
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .axes import Atom
@@ -30,13 +30,6 @@ class Reader(NamedTuple):
     bias: Node | None
 
 
-class Places(NamedTuple):
-    """An axis of a parameter."""
-
-    tensor: str
-    axis: int
-
-
 def source_of(node: Node) -> Node:
     """The node of which one is an output."""
     while node.target is operator.getitem:
@@ -44,10 +37,10 @@ def source_of(node: Node) -> Node:
     return node
 
 
-def readers(call: Call) -> Iterator[Reader]:
-    """The sums of products that an operation computes of an input."""
+def reader_of(call: Call) -> Reader | None:
+    """The sum of products that an operation computes of an input, or None if it computes none."""
     if call.name not in PRODUCTS or call.args.get("groups", 1) != 1:
-        return
+        return None
     args, bias = call.args, call.args.get("bias")
     if call.name == "linear":
         x, w, i, k = args["input"], args["weight"], -1, -1
@@ -60,11 +53,11 @@ def readers(call: Call) -> Iterator[Reader]:
         i, k = -1, -2 if len(w.meta["val"].shape) > 1 else -1
         if x in call.program.constants:
             x, w, i, k = w, x, k, i
-    yield Reader(call, (x, i), (w, k), bias)
+    return Reader(call, (x, i), (w, k), bias)
 
 
 def followed(
-    program: Program, start: Node, e: Any, passes: Callable[[Call, Node], bool]
+    program: Program, start: Node, e: Any, passes: Callable[[Call], bool]
 ) -> list[Reader] | str:
     """The layers that read an axis e of a node, through operations that `passes` accepts; or the
     name of an operation that reads it otherwise."""
@@ -83,10 +76,10 @@ def followed(
                 return user.name
             if call.name in SHAPES or node not in call.nodes:
                 continue
-            own = [r for r in readers(call) if r.source[0] is node]
-            if own and key(program.values_of(node)[0].axes[own[0].source[1]]) == e:
-                found += own
-            elif passes(call, node) and any(key(f) == e for f in call.outputs[0].axes):
+            r = reader_of(call)
+            if r and r.source[0] is node and key(program.values_of(node)[0].axes[r.source[1]]) == e:
+                found.append(r)
+            elif passes(call) and any(key(f) == e for f in call.outputs[0].axes):
                 todo += [user] * (user not in seen)
                 seen.add(user)
             else:
@@ -123,11 +116,10 @@ class Stream:
         if call.name in CENTRING:
             self._norm(call)
             return
-        for r in readers(call):
-            x = self.program.values_of(r.source[0])[0]
-            if call.has(x, self.atom, r.source[1]):
-                self._product(r)
-                return
+        r = reader_of(call)
+        if r and call.has(self.program.values_of(r.source[0])[0], self.atom, r.source[1]):
+            self._product(r)
+            return
         fresh = [n for n in active if n not in self.normal]
         if not any(call.has(v, self.atom) for v in call.outputs):
             self.only_norms &= not fresh
@@ -154,7 +146,7 @@ class Stream:
             self.read[found] = self.read.get(found, True) and self.normal.get(source, False)
 
 
-def passes_linear(call: Call, node: Node) -> bool:
+def passes_linear(call: Call) -> bool:
     """True for operations that are linear along each axis that they keep."""
     zeros = call.name in ("pad", "constant_pad_nd") and call.args.get("value") in (0, None)
     return (
@@ -165,7 +157,7 @@ def passes_linear(call: Call, node: Node) -> bool:
     )
 
 
-def passes_mean(call: Call, node: Node) -> bool:
+def passes_mean(call: Call) -> bool:
     """True for operations that leave a number unchanged that is added everywhere."""
     unpadded = call.name in ("pad", "constant_pad_nd") and not any(call.args["pad"])
     return (

@@ -33,7 +33,7 @@ def operation_name(node: Node) -> str:
 def _has_blocks(node: Node) -> bool:
     """True for an operation in which the order on further axes of a weight may vary with axis 0, as
     with an expert. Others would only fix axis 0, such as a cut into queries and keys."""
-    if operation_name(node) in MOVES:
+    if operation_name(node) in REARRANGED:
         return all(map(_has_blocks, node.users))
     return operation_name(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
 
@@ -51,7 +51,7 @@ def _draws(node: Node) -> bool:
     )
 
 
-MOVES = "transpose", "permute", "mT", "to", "_to_copy", "unsqueeze"
+REARRANGED = "transpose", "permute", "mT", "to", "_to_copy", "unsqueeze"
 BLOCKS = (
     "matmul",
     "bmm",

@@ -11,11 +11,9 @@ import torch
 from numpy.typing import NDArray
 
 from . import capture
-from .axes import Atom, Axis, Product, at, atoms, elements, outer, terms
+from .axes import Atom, Axis, Names, Product, at, atoms, elements, outer, terms
 from .interpret import Interpretation, flat
 from .rules import Value
-
-Names = Mapping[tuple[Atom, frozenset[tuple[Atom, int | None]]], str]
 
 TAPS = 8  # values per group, spread evenly over the network's depth
 

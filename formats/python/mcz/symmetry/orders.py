@@ -95,7 +95,7 @@ def unroll_all(e: Axis, reason: str) -> None:
         unroll(x, reason)
 
 
-def unify(e: Axis, f: Axis, reason: str = "its axis is cut in incompatible ways") -> None:
+def unify(e: Axis, f: Axis, reason: str = "its axis is cut") -> None:
     """Requires that the entries of two axes of equal size have the same order. If their structures
     are incompatible, both are fixed for this reason."""
     e, f = normal(e), normal(f)

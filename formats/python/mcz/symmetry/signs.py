@@ -19,8 +19,8 @@ import torch
 
 from ..groups import Row
 from ..nesting import end_of
-from .allows import Names, grouped
-from .axes import Atom
+from .allows import grouped
+from .axes import Atom, Names
 from .calls import MOVES, SAME, Call, Node, Program
 from .interpret import Interpretation
 from .maps import RULES, addition, kinds, linear_map, odd

@@ -94,9 +94,6 @@ class Value:
         """True if it depends on the input: a batch is among its sizes."""
         return any(e.size >= BATCH for e in self.axes)
 
-    def __str__(self) -> str:
-        return self.node
-
 
 @dataclass
 class Operation:

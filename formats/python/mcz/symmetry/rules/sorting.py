@@ -52,7 +52,6 @@ def sort(op: Operation, self: Value, dim: int | None = None, descending: bool = 
     default = 0 if op.name == "msort" else -1
     k = position(default if dim is None else dim, axes)
     rest, own = axes[:k] + axes[k + 1 :], axes[k]
-    values, places = Axes(axes), Axes(axes)
     if label and is_distinct(label, own) and label.axis.size == own.size and not descending:
         axes[k] = label.axis  # the numbers of all units, in order
         values = Axes(axes, Label(label.axis))
