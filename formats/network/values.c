@@ -114,8 +114,9 @@ static int next(struct mc_values *v, struct mc_error *err)
     return rc ? rc : 1;
 }
 
-int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data, size_t *bytes,
-                   struct mc_error *err)
+/* Lend the next bytes of tensor i: at least one, at most `max`, valid until the next call. */
+static int lend(struct mc_values *v, size_t i, size_t max, const void **data, size_t *bytes,
+                struct mc_error *err)
 {
     struct mc_record *r = &v->record;
     int rc = 1;
@@ -145,7 +146,7 @@ int mc_values_read(struct mc_values *v, size_t i, void *to, size_t bytes, struct
     char *cursor = to;
     int rc = 0;
 
-    for (size_t n = 0; bytes && !(rc = mc_values_lend(v, i, bytes, &data, &n, err)); bytes -= n) {
+    for (size_t n = 0; bytes && !(rc = lend(v, i, bytes, &data, &n, err)); bytes -= n) {
         memcpy(cursor, data, n);
         cursor += n;
     }
@@ -160,7 +161,7 @@ int mc_values_copy(struct mc_values *v, size_t i, struct mc_writer *w, size_t to
     int rc = 0;
 
     for (size_t n = 0; left && !rc; left -= n)
-        if (!(rc = mc_values_lend(v, i, left, &data, &n, err)))
+        if (!(rc = lend(v, i, left, &data, &n, err)))
             rc = mc_writer_bytes(w, to, data, n, err);
     return rc;
 }

@@ -38,11 +38,8 @@ const struct mc_param *mc_values_param(const struct mc_values *v, size_t i);
 enum mc_dtype mc_values_type(const struct mc_values *v, size_t i);
 /* Bytes of tensor i in the stream. */
 size_t mc_values_bytes(const struct mc_values *v, size_t i);
-/* Lend the next bytes of tensor i, in its type, at least one and at most `max`. Tensors before it
- * are skipped. The bytes are valid until the next call. */
-MC_USE_RESULT int mc_values_lend(struct mc_values *v, size_t i, size_t max, const void **data,
-                                 size_t *bytes, struct mc_error *err);
-/* Copy the next bytes of tensor i, or all of it to tensor `to` of a stream. */
+/* Copy the next bytes of tensor i, or all of it to tensor `to` of a stream. Tensors before it are
+ * skipped. */
 MC_USE_RESULT int mc_values_read(struct mc_values *v, size_t i, void *to, size_t bytes,
                                  struct mc_error *err);
 MC_USE_RESULT int mc_values_copy(struct mc_values *v, size_t i, struct mc_writer *w, size_t to,

@@ -84,7 +84,8 @@ static int by_table(struct cuda_conv *c, int pass)
 
 /* ---- the choice ------------------------------------------------------------------------------ */
 
-int cuda_choose_untuned(struct cuda_conv *c, int pass)
+/* cuda_choose for shapes without an entry in the table. */
+static int choose_untuned(struct cuda_conv *c, int pass)
 {
     char list[CUDA_MAX_ENGINES][CUDA_ENGINE_TEXT];
     int unfit = 0;
@@ -135,7 +136,7 @@ int cuda_choose(struct cuda_conv *c, int pass)
         return cuda_engine_make(c, pass, choice->line + n);
     if (by_table(c, pass)) {
         c->reason[0] = 0;
-        if (cuda_choose_untuned(c, pass))
+        if (choose_untuned(c, pass))
             return -1;
         if (!c->engines[pass].native.n)
             report_untimed(c->be);

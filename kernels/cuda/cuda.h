@@ -121,8 +121,6 @@ extern const char *cuda_plan_table;
 const char *cuda_pass_name(int pass);
 /* Prepares c->engines[pass]. Returns -1, and sets c->reason, if no engine supports the shape. */
 int cuda_choose(struct cuda_conv *c, int pass);
-/* The same for shapes without an entry in the table. */
-int cuda_choose_untuned(struct cuda_conv *c, int pass);
 /* Returns whether the engine's numerical notes and memory allow its use. */
 int cuda_engine_is_usable(const struct cuda *be, const struct cuda_engine *e);
 /* Returns the evidence that the engine's sums have a fixed order. By cuDNN's numerical notes:

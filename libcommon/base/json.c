@@ -31,7 +31,9 @@ size_t mc_character(const char *s, size_t n, uint32_t *number)
     return 1 + tail;
 }
 
-int mc_is_control(uint32_t c)
+/* ASCII control characters, DEL, C1 (U+0080 to U+009F, which some terminals obey), line separators
+ * (U+2028, U+2029) and direction marks. */
+static int is_control(uint32_t c)
 {
     return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x61c || c == 0x200e || c == 0x200f ||
            (c >= 0x2028 && c <= 0x202e) || (c >= 0x2066 && c <= 0x2069);
@@ -43,7 +45,7 @@ void mc_plain_text(FILE *f, const char *s, size_t n)
 
     for (size_t bytes; n > 0; s += bytes, n -= bytes) {
         bytes = mc_character(s, n, &c);
-        if (c == MC_NO_CHARACTER || mc_is_control(c))
+        if (c == MC_NO_CHARACTER || is_control(c))
             putc(' ', f);
         else
             fwrite(s, 1, bytes, f);
@@ -62,7 +64,7 @@ void mc_json_text(FILE *f, const char *s, size_t n)
     putc('"', f);
     for (size_t bytes; n > 0; s += bytes, n -= bytes) {
         bytes = mc_character(s, n, &c);
-        if (c == MC_NO_CHARACTER || mc_is_control(c)) {
+        if (c == MC_NO_CHARACTER || is_control(c)) {
             fprintf(f, "\\u%04x", c == MC_NO_CHARACTER ? 0xfffd : (unsigned)c);
             continue;
         }

@@ -27,10 +27,6 @@ const char *mc_shortest(char text[MC_SHORTEST], double value);
 /* The length (1 to 4 bytes) and number of the UTF-8 character at s (n > 0). Invalid UTF-8 (RFC
  * 3629): 1 and MC_NO_CHARACTER. */
 size_t mc_character(const char *s, size_t n, uint32_t *number);
-/* Control characters: ASCII, DEL, C1 (U+0080 to U+009F, which some terminals obey), line separators
- * (U+2028, U+2029) and direction marks (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to
- * U+2069). */
-int mc_is_control(uint32_t number);
 /* Print untrusted text to a terminal or table cell. Control characters and bytes that are not UTF-8
  * become spaces, so that no tab or newline starts another cell. */
 void mc_plain(FILE *f, const char *s);

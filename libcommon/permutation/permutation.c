@@ -106,7 +106,8 @@ void mc_perm_matrix(const struct mc_perm *p, size_t g, double *m)
         m[i * K + (size_t)p->perm[g][i]] = 1;
 }
 
-int mc_perm_is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed)
+/* Return 1 if the map of group g is one of this kind. */
+static int is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed)
 {
     return mc_map_is_kind_of(p->groups[g].allows, allowed) ||
            (!mc_perm_map(p, g) && !mc_perm_moved(p, g));
@@ -116,10 +117,9 @@ int mc_perm_is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed
 static enum mc_allows product_kind(const struct mc_perm *p, size_t i, const struct mc_perm *q,
                                    size_t g)
 {
-    if (mc_perm_is_allowed(p, i, q->groups[g].allows))
+    if (is_allowed(p, i, q->groups[g].allows))
         return q->groups[g].allows;
-    return mc_perm_is_allowed(q, g, p->groups[i].allows) ? p->groups[i].allows
-                                                         : MC_ALLOWS_ORTHOGONAL;
+    return is_allowed(q, g, p->groups[i].allows) ? p->groups[i].allows : MC_ALLOWS_ORTHOGONAL;
 }
 
 /* Set group `to` of p, which has the same units, to its map followed by that of group g of q, if one
@@ -332,7 +332,7 @@ int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s, s
         rc = mc_perm_has_group(p, g, to, err);
         if (!rc && nested && !mc_group_same_place(&p->groups[g], to))
             rc = mc_fail(err, MC_EINPUT, "group \"%s\" is nested in another unit", to->name);
-        if (!rc && !mc_perm_is_allowed(p, g, to->allows))
+        if (!rc && !is_allowed(p, g, to->allows))
             rc = mc_fail(err, MC_EINPUT,
                          "group \"%s\" allows %s maps (got %s, which would change the function)",
                          to->name, mc_allows_names[to->allows],

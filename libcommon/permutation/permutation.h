@@ -67,8 +67,6 @@ void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* both have 
 /* 1 if p records the networks that it was computed for, and they are not those with content ids a
  * and b. "" matches any network. */
 int mc_perm_found_elsewhere(const struct mc_perm *p, const char *a, const char *b);
-/* 1 if the map of group g is one of this kind. */
-int mc_perm_is_allowed(const struct mc_perm *p, size_t g, enum mc_allows allowed);
 /* The map of group g as a matrix (K,K). */
 void mc_perm_matrix(const struct mc_perm *p, size_t g, double *m);
 /* Replace the map of group g by a matrix of this kind: m (K,K), rounded to float32. */

@@ -251,8 +251,6 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
 uint64_t mc_parse_u64(const char *option, const char *arg, uint64_t min, uint64_t max);
 /* A decimal number, or a fraction: 8/255. */
 double mc_parse_real(const char *option, const char *arg, double min, double max);
-/* FROM:TO, two such numbers, the second greater than the first. */
-void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2]);
 /* The index of arg in the NULL-terminated list; a usage error prints the list. */
 int mc_parse_choice(const char *option, const char *arg, const char *const *choices);
 

@@ -57,7 +57,8 @@ double mc_parse_real(const char *option, const char *arg, double min, double max
     return v;
 }
 
-void mc_parse_range(const char *option, const char *arg, double min, double max, double range[2])
+static void parse_range(const char *option, const char *arg, double min, double max,
+                        double range[2])
 {
     char from[64];
     size_t n = strcspn(arg, ":");
@@ -106,7 +107,7 @@ void mc_option_set(const struct mc_option *row, const char *option, const char *
         *(double *)value = mc_parse_real(option, arg, (double)row->min, (double)row->max);
         break;
     case MC_OPT_RANGE:
-        mc_parse_range(option, arg, (double)row->min, (double)row->max, value);
+        parse_range(option, arg, (double)row->min, (double)row->max, value);
         break;
     case MC_OPT_CHOICE:
         *(int *)value = mc_parse_choice(option, arg, row->names);
