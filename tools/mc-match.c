@@ -14,7 +14,6 @@
 #include "tools/cli/memory.h"
 #include "tools/cli/networks.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -16,7 +16,6 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/permutation/soft_permutation.h"
 
-#include <assert.h>
 #include <math.h>
 #include <omp.h>
 #include <stdlib.h>

@@ -7,7 +7,6 @@
 #include "libcommon/base/alloc.h"
 #include "libcommon/permutation/soft_permutation.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 /* `slices` slices of (K, m), `stride` floats apart. */

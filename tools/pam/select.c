@@ -8,7 +8,6 @@
 #include "libcommon/assign/doubly_stochastic.h"
 #include "libcommon/base/rng.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -9,7 +9,6 @@
 #include "libcommon/base/rng.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
