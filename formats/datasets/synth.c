@@ -3,6 +3,7 @@
  * Synthetic images: background, distractors, the class's figure, more distractors, noise. */
 #include "formats/datasets/synth.h"
 
+#include "libcommon/base/both.h"
 #include "libcommon/base/rng.h"
 
 #include <math.h>
@@ -53,11 +54,6 @@ static float sine(float x)
     float z = y * y;
     return sign * y *
            (6.2831853f + z * (-41.341702f + z * (81.605249f + z * (-76.705859f + z * 42.058694f))));
-}
-
-static float clamp(float x, float low, float high)
-{
-    return x < low ? low : x > high ? high : x;
 }
 
 static float larger(float a, float b)
@@ -135,13 +131,13 @@ static float texture(int label, float x, float y, float phase_x, float phase_y, 
 
     switch (label) {
     case STRIPES:
-        return clamp(.5f + 1.5f * sine(u), 0, 1);
+        return mc_clamp(.5f + 1.5f * sine(u), 0, 1);
     case CHECKS:
-        return clamp(.5f + 3 * sine(u) * sine(v), 0, 1);
+        return mc_clamp(.5f + 3 * sine(u) * sine(v), 0, 1);
     default: /* DOTS */
         u -= floorf(u) + .5f;
         v -= floorf(v) + .5f;
-        return clamp((.32f - length(u, v)) * 6 + .5f, 0, 1);
+        return mc_clamp((.32f - length(u, v)) * 6 + .5f, 0, 1);
     }
 }
 
@@ -165,7 +161,7 @@ static struct colour colour_of(float hue, float saturation, float value)
     for (int k = 0; k < 3; k++) {
         float h = hue + (float)(3 - k) / 3;
         h = fabsf((h - floorf(h)) * 6 - 3); /* 3 at this channel's hue, 0 at the opposite hue */
-        c.c[k] = value * (1 - saturation * (1 - clamp(h - 1, 0, 1)));
+        c.c[k] = value * (1 - saturation * (1 - mc_clamp(h - 1, 0, 1)));
     }
     return c;
 }
@@ -227,7 +223,7 @@ static void draw_distractor(struct canvas *v, struct draw *d)
             float x = ((float)col + .5f) * v->pixel - 1 - x0,
                   y = ((float)row + .5f) * v->pixel - 1 - y0;
             float far = kind == 3 ? disc(x, y, w) : box(q * x + s * y, q * y - s * x, w, h);
-            float cover = clamp(.5f - far / v->pixel, 0, 1);
+            float cover = mc_clamp(.5f - far / v->pixel, 0, 1);
             if (cover > 0)
                 blend(v, row, col, &c, strength * cover);
         }
@@ -255,13 +251,13 @@ static void draw_figure(struct canvas *v, struct draw *d, int label)
                   y = ((float)row + .5f) * v->pixel - 1 - y0;
             float u = (q * x + s * y) / (scale * aspect), w = (q * y - s * x) / scale * aspect;
             float far = textured && outline == RING ? box(u, w, .9f, .6f) : figure(outline, u, w);
-            float cover = clamp(.5f - far / edge, 0, 1), mix = 0;
+            float cover = mc_clamp(.5f - far / edge, 0, 1), mix = 0;
             if (cover <= 0)
                 continue;
             if (textured)
                 mix = texture(label, u, w, phase_x, phase_y, per);
             else
-                mix = clamp(.15f + shade * (u + w), 0, .45f);
+                mix = mc_clamp(.15f + shade * (u + w), 0, .45f);
             struct colour c;
             for (int k = 0; k < 3; k++)
                 c.c[k] = fill.c[k] + mix * (other.c[k] - fill.c[k]);
@@ -298,7 +294,7 @@ int32_t mc_synth_image(uint64_t seed, int split, uint32_t index, int size, uint8
         for (int row = 0; row < size; row++)
             for (int col = 0; col < size; col++) {
                 float x = v.rgb[k][row][col] + grain * noise(draw_bits(&d));
-                *image++ = (uint8_t)(clamp(x, 0, 1) * 255 + .5f);
+                *image++ = (uint8_t)(mc_clamp(x, 0, 1) * 255 + .5f);
             }
     return label;
 }
