@@ -106,9 +106,18 @@ double mc_pairs_distance(const struct mc_tensor_pairs *t)
     return sqrt(sum);
 }
 
-static void grow(size_t *most, size_t n)
+void mc_grow(size_t *max, size_t n)
 {
-    *most = n > *most ? n : *most;
+    *max = n > *max ? n : *max;
+}
+
+double mc_vector_norm(const float *x, size_t n)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < n; i++)
+        sum += (double)x[i] * (double)x[i];
+    return sqrt(sum);
 }
 
 int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err)
@@ -126,9 +135,9 @@ int mc_pairs_open(struct mc_tensor_pairs *t, struct mc_error *err)
         while (use < t->n_uses && t->uses[use].use->index == i)
             use++;
         t->first[i + 1] = use;
-        grow(&rows, view_rows(t, i));
-        grow(&length, t->g->params[i].count / view_rows(t, i));
-        grow(&largest, t->g->params[i].count);
+        mc_grow(&rows, view_rows(t, i));
+        mc_grow(&length, t->g->params[i].count / view_rows(t, i));
+        mc_grow(&largest, t->g->params[i].count);
     }
     if ((rc = mc_new(&t->x, largest, err)) || (rc = mc_new(&t->y, largest, err)) ||
         (rc = mc_view_init(&t->view, rows, length, err)) ||

@@ -33,6 +33,11 @@ int mc_is_statistic(const struct mc_param *p);
 /* Returns 1 if `other` is the group, or a group inside its units. */
 int mc_in_group(const struct mc_symmetry *s, size_t group, size_t other);
 
+/* Set *max to n if n is larger. */
+void mc_grow(size_t *max, size_t n);
+/* The Euclidean norm of n values, summed in float64. */
+double mc_vector_norm(const float *x, size_t n);
+
 /* Set x and y to the tensor of `use` in a and b, so that only this use's permutation is left
  * between them. y is b's tensor after all earlier uses. x is a's tensor after the inverses of all
  * later uses. Exceptions: uses of the group `without` (n_groups: none) are left out. Groups inside

@@ -372,21 +372,12 @@ static int improve(struct search *m, struct mc_weight_sweep *w, struct mc_assign
     return rc;
 }
 
-static double norm(const float *x, size_t n)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < n; i++)
-        sum += (double)x[i] * (double)x[i];
-    return sqrt(sum);
-}
-
 static void measure(struct search *m)
 {
     for (size_t i = 0; i < m->g->n_params; i++)
-        m->largest = m->g->params[i].count > m->largest ? m->g->params[i].count : m->largest;
+        mc_grow(&m->largest, m->g->params[i].count);
     for (size_t i = 0; i < m->s->n_groups; i++)
-        m->widest = m->s->groups[i].size > m->widest ? m->s->groups[i].size : m->widest;
+        mc_grow(&m->widest, m->s->groups[i].size);
 }
 
 static int begin(struct search *m, struct mc_error *err)
@@ -440,7 +431,8 @@ int mc_weight_maps(struct mc_perm *p, struct mc_assignment *info, struct mc_proc
     struct mc_weight_sweep w = {0};
     int rc = begin(&m, err);
 
-    m.least = (opts->data ? RISE_WITH_DATA : RISE) * norm(a, g->P) * norm(b, g->P);
+    m.least =
+        (opts->data ? RISE_WITH_DATA : RISE) * mc_vector_norm(a, g->P) * mc_vector_norm(b, g->P);
     m.products.threads = opts->threads ? opts->threads : omp_get_max_threads();
     if (!rc)
         rc = measure_maps(&m, &w, err);

@@ -7,7 +7,6 @@
 #include "tools/align/products.h"
 #include "tools/align/tensor_pairs.h"
 
-#include <math.h>
 #include <omp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -295,27 +294,13 @@ static void order_forward(const struct matching *m, size_t *order)
         }
 }
 
-static double norm(const struct mc_graph *g, const float *x)
-{
-    double sum = 0;
-
-    for (size_t i = 0; i < g->P; i++)
-        sum += (double)x[i] * (double)x[i];
-    return sqrt(sum);
-}
-
-static void grow(size_t *most, size_t n)
-{
-    *most = n > *most ? n : *most;
-}
-
 static int begin(struct matching *m, struct mc_error *err)
 {
     size_t widest = 0;
     int rc = mc_pairs_open(&m->t, err);
 
     for (size_t i = 0; i < m->t.s->n_groups; i++)
-        grow(&widest, m->t.s->groups[i].size);
+        mc_grow(&widest, m->t.s->groups[i].size);
     if (rc || (rc = mc_new(&m->candidate, widest, err)) || (rc = mc_new(&m->spare, widest, err)) ||
         (rc = mc_new(&m->current, m->t.s->n_groups, err)) ||
         (rc = mc_nesting_find(&m->nesting, m->t.s->groups, m->t.s->n_groups, err)))
@@ -326,7 +311,7 @@ static int begin(struct matching *m, struct mc_error *err)
     if (!m->value || (m->t.s->n_groups > 1 && !m->ahead))
         return mc_no_memory(err);
     m->ahead_use = m->t.n_uses;
-    m->min_rise = 1e-12 * norm(m->t.g, m->t.a) * norm(m->t.g, m->t.b);
+    m->min_rise = 1e-12 * mc_vector_norm(m->t.a, m->t.g->P) * mc_vector_norm(m->t.b, m->t.g->P);
     return 0;
 }
 
@@ -383,12 +368,12 @@ double mc_weight_match_bytes(const struct mc_symmetry *s, const struct mc_graph 
     size_t largest = 0, widest = 0, products = 0;
 
     for (size_t i = 0; i < g->n_params; i++)
-        grow(&largest, g->params[i].count);
+        mc_grow(&largest, g->params[i].count);
     for (size_t i = 0; i < s->n_groups; i++) {
         const size_t k = s->groups[i].size;
         const struct mc_unit_layout layout = {.k = k, .m = largest / (k + 1) + 1, .slices = 1};
-        grow(&widest, k);
-        grow(&products, mc_products_bytes(&layout, threads ? threads : omp_get_max_threads()));
+        mc_grow(&widest, k);
+        mc_grow(&products, mc_products_bytes(&layout, threads ? threads : omp_get_max_threads()));
     }
     /* both tensors, the values of all pairs (twice if there are several groups), and the
      * assignment's copy of them */
