@@ -27,18 +27,9 @@ void mc_joint_perm_release(struct mc_joint_perm *j)
     *j = (struct mc_joint_perm){0};
 }
 
-static size_t moved(const struct mc_perm *p)
-{
-    size_t n = 0;
-
-    for (size_t g = 0; g < p->n_groups; g++)
-        n += mc_perm_moved(p, g);
-    return n;
-}
-
 void mc_joint_perm_set_ids(struct mc_joint_perm *j, const char (*ids)[MC_ID_LEN])
 {
-    const int is_first = !moved(&j->members[0]);
+    const int is_first = mc_perm_is_identity(&j->members[0]);
 
     for (size_t i = 0; i < j->n_members; i++) {
         memcpy(j->members[i].ids[1], ids[i], MC_ID_LEN);

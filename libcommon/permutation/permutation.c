@@ -278,6 +278,14 @@ size_t mc_perm_moved(const struct mc_perm *p, size_t group)
     return n;
 }
 
+int mc_perm_is_identity(const struct mc_perm *p)
+{
+    for (size_t g = 0; g < p->n_groups; g++)
+        if (mc_perm_moved(p, g))
+            return 0;
+    return 1;
+}
+
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from)
 {
     for (size_t g = 0; g < from->n_groups; g++)

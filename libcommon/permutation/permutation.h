@@ -62,6 +62,8 @@ MC_USE_RESULT int mc_perm_inverse(struct mc_perm *p, struct mc_error *err);
 MC_USE_RESULT int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error *err);
 /* Number of units that the map of the group, perhaps a matrix, changes. */
 size_t mc_perm_moved(const struct mc_perm *p, size_t group);
+/* 1 if no map, perhaps a matrix, changes a unit. */
+int mc_perm_is_identity(const struct mc_perm *p);
 void mc_perm_reset(struct mc_perm *p);                             /* to the identity */
 void mc_perm_copy(struct mc_perm *to, const struct mc_perm *from); /* both have the same groups */
 /* 1 if p records the networks that it was computed for, and they are not those with content ids a

@@ -78,21 +78,13 @@ static int read_member(struct mc_perm *p, size_t i, const char *const *paths, co
     return rc ? rc : expect_new(p, i, paths, err);
 }
 
-static int is_identity(const struct mc_perm *p)
-{
-    for (size_t g = 0; g < p->n_groups; g++)
-        if (mc_perm_moved(p, g))
-            return 0;
-    return 1;
-}
-
 /* MC_EINPUT if a permutation leads to the order of a network that another member moves. */
 static int expect_one_order(const struct mc_joint_perm *set, const char (*ids)[MC_ID_LEN],
                             const char *const *paths, struct mc_error *err)
 {
     for (size_t i = 0; i < set->n_members; i++)
         for (size_t k = 0; k < set->n_members; k++)
-            if (!strcmp(set->members[i].ids[0], ids[k]) && !is_identity(&set->members[k]))
+            if (!strcmp(set->members[i].ids[0], ids[k]) && !mc_perm_is_identity(&set->members[k]))
                 return mc_fail(err, MC_EINPUT,
                                "%s: leads to the order of network %.8s, which %s moves (mc-permute "
                                "--compose joins the two)",
