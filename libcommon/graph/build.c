@@ -37,11 +37,12 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
                                  n->name);
     if (mc_node_check(n, &err))
         return mc_graph_fail(g, "node \"%s\": %s", n->name, err.text);
-    if (n->n_in && !op->shape) {
+    if (n->n_in) {
         const struct mc_node *in = &g->nodes[n->in[0]];
-        n->c = in->c;
-        n->h = in->h;
-        n->w = in->w;
+        if (!(op->flags & MC_OP_LAYER))
+            n->c = in->c;
+        n->h = n->h ? n->h : in->h;
+        n->w = n->w ? n->w : in->w;
     }
     if (op->shape && op->shape(g, n))
         return -1;

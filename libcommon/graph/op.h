@@ -55,8 +55,9 @@ struct mc_op_info {
     unsigned flags;
     int min_in, max_in;            /* number of inputs */
     const struct mc_field *fields; /* settings in stream order, ended by {0}; NULL: none */
-    /* Sets n's c, h and w; the settings are in range. NULL: the first input's. Returns -1 with the
-     * reason in g->error (mc_graph_fail) if the inputs do not fit. */
+    /* Changes n's c, h and w, which are the first input's unless they are settings. The settings
+     * are in range. NULL: no change. Returns -1 with the reason in g->error (mc_graph_fail) if the
+     * inputs do not fit. */
     int (*shape)(struct mc_graph *g, struct mc_node *n);
     /* Lists the tensors by mc_op_tensor. NULL: none. */
     void (*tensors)(const struct mc_graph *g, struct mc_node *n, struct mc_op_tensors *t);

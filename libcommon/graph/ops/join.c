@@ -22,11 +22,8 @@ static int join_shape(struct mc_graph *g, struct mc_node *n)
                                  n->name, first->c, first->h, first->w, in->c, in->h, in->w);
         c += in->c;
     }
-    if (n->op != MC_OP_CONCAT)
-        c = first->c;
-    n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
-    n->h = first->h;
-    n->w = first->w;
+    if (n->op == MC_OP_CONCAT)
+        n->c = c > MC_MAX_CHANNELS ? 0 : (int)c;
     return 0;
 }
 

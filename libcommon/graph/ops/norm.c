@@ -50,11 +50,6 @@ static int normalise_shape(struct mc_graph *g, struct mc_node *n)
 
 static int groupnorm_shape(struct mc_graph *g, struct mc_node *n)
 {
-    const struct mc_node *in = &g->nodes[n->in[0]];
-
-    n->c = in->c;
-    n->h = in->h;
-    n->w = in->w;
     return n->c % n->groups
                ? mc_graph_fail(g, "node \"%s\": %d channels do not divide into %d groups", n->name,
                                n->c, n->groups)

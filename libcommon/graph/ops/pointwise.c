@@ -37,11 +37,6 @@ static const struct mc_field dropout_fields[] = {
 
 static int dropout_shape(struct mc_graph *g, struct mc_node *n)
 {
-    const struct mc_node *in = &g->nodes[n->in[0]];
-
-    n->c = in->c;
-    n->h = in->h;
-    n->w = in->w;
     return (int64_t)n->c * n->h * n->w <= MC_MAX_DROPOUT
                ? 0
                : mc_graph_fail(g, "node \"%s\": dropout of more than %d values per image", n->name,

@@ -44,21 +44,9 @@ int mc_op_windows(struct mc_graph *g, struct mc_node *n)
     return 0;
 }
 
-static int pool_shape(struct mc_graph *g, struct mc_node *n)
-{
-    n->c = g->nodes[n->in[0]].c;
-    return mc_op_windows(g, n);
-}
-
-static int adaptpool_shape(struct mc_graph *g, struct mc_node *n)
-{
-    n->c = g->nodes[n->in[0]].c;
-    return 0;
-}
-
 static int globalpool_shape(struct mc_graph *g, struct mc_node *n)
 {
-    n->c = g->nodes[n->in[0]].c;
+    (void)g;
     n->h = n->w = 1;
     return 0;
 }
@@ -68,7 +56,7 @@ const struct mc_op_info mc_op_maxpool = {
     MC_ONE_INPUT,
     .out = "pooling",
     .fields = pool_fields,
-    .shape = pool_shape,
+    .shape = mc_op_windows,
 };
 
 const struct mc_op_info mc_op_avgpool = {
@@ -76,7 +64,7 @@ const struct mc_op_info mc_op_avgpool = {
     MC_ONE_INPUT,
     .out = "pooling; the averages exclude the padding",
     .fields = pool_fields,
-    .shape = pool_shape,
+    .shape = mc_op_windows,
 };
 
 const struct mc_op_info mc_op_globalpool = {
@@ -91,5 +79,4 @@ const struct mc_op_info mc_op_adaptpool = {
     MC_ONE_INPUT,
     .out = "averages, as AdaptiveAvgPool2d's",
     .fields = adaptpool_fields,
-    .shape = adaptpool_shape,
 };
