@@ -25,12 +25,12 @@ int mc_graph_node(struct mc_graph *g, const char *name, struct mc_node *n)
     if (name)
         snprintf(n->name, sizeof n->name, "%s", name);
     else
-        snprintf(n->name, sizeof n->name, "%s%d", op->name, i);
+        snprintf(n->name, sizeof n->name, "%s%d", mc_op_name(n->op), i);
     if (i >= MC_MAX_NODES)
         return mc_graph_fail(g, "a graph has at most %d nodes", MC_MAX_NODES);
     if ((n->op == MC_OP_NORMALISE) != (i == 0) || n->n_in < op->min_in || n->n_in > op->max_in)
         return mc_graph_fail(g, "node \"%s\": got %d inputs (%s requires %s)", n->name, n->n_in,
-                             op->name, op->in);
+                             mc_op_name(n->op), op->in);
     for (int k = 0; k < n->n_in; k++)
         if (n->in[k] < 0 || n->in[k] >= i || g->nodes[n->in[k]].op == MC_OP_LOSS)
             return mc_graph_fail(g, "node \"%s\": input must be an earlier node with an output",

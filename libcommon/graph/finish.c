@@ -19,15 +19,18 @@ static const char *const INIT_NAMES[MC_N_INITS] = {
     [MC_INIT_TRUNCATED_NORMAL_01] = "truncated_normal_01",
 };
 
+#define OP_NAME(NAME, name, ...) [MC_OP_##NAME] = #name,
+static const char *const OP_NAMES[MC_N_OPS] = {MC_EACH_OP(OP_NAME)};
+
 const char *mc_op_name(enum mc_op op)
 {
-    return mc_ops[op]->name;
+    return OP_NAMES[op];
 }
 
 int mc_op_from_name(const char *name)
 {
     for (int i = 0; i < MC_N_OPS; i++)
-        if (!strcmp(mc_ops[i]->name, name))
+        if (!strcmp(OP_NAMES[i], name))
             return i;
     return -1;
 }

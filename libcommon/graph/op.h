@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One row per operation: its name, settings, shape, tensors and symmetry. Rows are in the file of
+ * One row per operation: its settings, shape, tensors and symmetry. Rows are in the file of
  * their family (ops/conv.c, ops/norm.c, ...). Checks, permutation groups, readers and the
  * specification are derived from them: nothing else in libcommon, formats or tools lists
  * operations. kernels/cpu/ops and kernels/cuda/ops compute them.
@@ -10,7 +10,7 @@
  * the operation are permuted wrongly. A learned factor per channel:
  *
  *     const struct mc_op_info mc_op_scale = {
- *         .name = "scale", .flags = MC_OP_NORM, MC_ONE_INPUT, .fields = scale_fields,
+ *         .flags = MC_OP_NORM, MC_ONE_INPUT, .fields = scale_fields,
  *         .out = "each channel times a learned factor", .tensors = scale_tensors}; */
 #ifndef MC_OP_H
 #define MC_OP_H
@@ -50,7 +50,6 @@ struct mc_op_tensors {
 };
 
 struct mc_op_info {
-    const char *name;     /* in streams */
     const char *in, *out; /* its inputs and its output, for graph.md */
     unsigned flags;
     int min_in, max_in;            /* number of inputs */

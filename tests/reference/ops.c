@@ -48,13 +48,14 @@ static json_t *setting(const struct mc_field *f)
     return s;
 }
 
-static json_t *row(const struct mc_op_info *op)
+static json_t *row(enum mc_op index)
 {
+    const struct mc_op_info *op = mc_ops[index];
     json_t *o = json_object(), *settings = json_array();
 
     for (const struct mc_field *f = op->fields; f && f->key; f++)
         json_array_append_new(settings, setting(f));
-    json_object_set_new(o, "name", json_string(op->name));
+    json_object_set_new(o, "name", json_string(mc_op_name(index)));
     json_object_set_new(o, "activation", json_boolean(op->flags & MC_OP_ACTIVATION));
     json_object_set_new(o, "inputs", json_pack("[ii]", op->min_in, op->max_in));
     json_object_set_new(o, "in", json_string(op->in));
@@ -71,7 +72,7 @@ int main(void)
     for (int i = 0; i < MC_N_INITS; i++)
         json_array_append_new(inits, json_string(mc_init_name((enum mc_init)i)));
     for (int i = 0; i < MC_N_OPS; i++)
-        json_array_append_new(ops, row(mc_ops[i]));
+        json_array_append_new(ops, row((enum mc_op)i));
     json_object_set_new(all, "inits", inits);
     json_object_set_new(all, "ops", ops);
     const int failed = json_dumpf(all, stdout, style) || putchar('\n') == EOF || fflush(stdout);

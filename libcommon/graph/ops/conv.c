@@ -86,7 +86,6 @@ static int linear_axis(struct mc_axes *a, int i, struct mc_error *err)
 }
 
 const struct mc_op_info mc_op_conv = {
-    .name = "conv",
     .flags = MC_OP_LAYER | MC_OP_READS_INPUT,
     MC_ONE_INPUT,
     .out = "convolution, as PyTorch's",
@@ -97,7 +96,6 @@ const struct mc_op_info mc_op_conv = {
 };
 
 const struct mc_op_info mc_op_linear = {
-    .name = "linear",
     .flags = MC_OP_LAYER | MC_OP_READS_INPUT,
     .in = "1, flat",
     .out = "linear layer",

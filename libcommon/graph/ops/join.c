@@ -49,7 +49,6 @@ static int concat_axis(struct mc_axes *a, int i, struct mc_error *err)
 }
 
 const struct mc_op_info mc_op_add = {
-    .name = "add",
     .flags = MC_OP_COMBINES,
     .in = "2 to 256 of one shape",
     .out = "their sum",
@@ -60,7 +59,6 @@ const struct mc_op_info mc_op_add = {
 };
 
 const struct mc_op_info mc_op_mul = {
-    .name = "mul",
     .flags = MC_OP_COMBINES | MC_OP_READS_INPUT,
     .in = "2 with equal channels; the second has the first's height and width, or 1×1",
     .out = "their product; 1×1 is one factor per channel",
@@ -71,7 +69,6 @@ const struct mc_op_info mc_op_mul = {
 };
 
 const struct mc_op_info mc_op_concat = {
-    .name = "concat",
     .in = "1 to 256 of one height and width",
     .out = "their channels, concatenated",
     .min_in = 1,

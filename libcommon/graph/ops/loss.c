@@ -21,7 +21,6 @@ static int loss_axis(struct mc_axes *a, int i, struct mc_error *err)
 }
 
 const struct mc_op_info mc_op_loss = {
-    .name = "loss",
     .flags = MC_OP_READS_INPUT,
     .in = "1, flat, of `classes` channels: the logits",
     .out = "softmax cross-entropy",

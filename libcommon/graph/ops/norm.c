@@ -94,7 +94,6 @@ static int groupnorm_axis(struct mc_axes *a, int i, struct mc_error *err)
 }
 
 const struct mc_op_info mc_op_normalise = {
-    .name = "normalise",
     .in = "none; exactly the first node",
     .out = "(x − mean) / std",
     .fields = normalise_fields,
@@ -103,7 +102,6 @@ const struct mc_op_info mc_op_normalise = {
 };
 
 const struct mc_op_info mc_op_batchnorm = {
-    .name = "batchnorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
     MC_ONE_INPUT,
     .out = "per channel",
@@ -112,7 +110,6 @@ const struct mc_op_info mc_op_batchnorm = {
 };
 
 const struct mc_op_info mc_op_layernorm = {
-    .name = "layernorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
     MC_ONE_INPUT,
     .out = "over the channels of each pixel: LayerNorm of channels-last, torchvision's LayerNorm2d",
@@ -121,7 +118,6 @@ const struct mc_op_info mc_op_layernorm = {
 };
 
 const struct mc_op_info mc_op_groupnorm = {
-    .name = "groupnorm",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
     MC_ONE_INPUT,
     .out = "over the pixels and channels of each group of channels",
@@ -132,7 +128,6 @@ const struct mc_op_info mc_op_groupnorm = {
 };
 
 const struct mc_op_info mc_op_scale = {
-    .name = "scale",
     .flags = MC_OP_NORM | MC_OP_READS_INPUT | MC_OP_IN_PLACE,
     MC_ONE_INPUT,
     .out = "each channel times a learned factor",

@@ -20,7 +20,6 @@ static const struct mc_field relu_fields[] = {
         {0},                                                                                       \
     };                                                                                             \
     const struct mc_op_info mc_op_##op = {                                                         \
-        .name = #op,                                                                               \
         .flags = ACTIVATION_FLAGS,                                                                 \
         MC_ONE_INPUT,                                                                              \
         .out = value,                                                                              \
@@ -44,7 +43,6 @@ static int dropout_shape(struct mc_graph *g, struct mc_node *n)
 }
 
 const struct mc_op_info mc_op_relu = {
-    .name = "relu",
     .flags = ACTIVATION_FLAGS,
     MC_ONE_INPUT,
     .out = "0 below 0, x²/2δ up to δ, then x − δ/2",
@@ -52,7 +50,6 @@ const struct mc_op_info mc_op_relu = {
 };
 
 const struct mc_op_info mc_op_dropout = {
-    .name = "dropout",
     MC_ONE_INPUT,
     .out =
         "training only; remaining values are scaled by 1 / (1 − p); at most 2^22 values per image",

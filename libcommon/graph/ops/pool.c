@@ -52,7 +52,6 @@ static int globalpool_shape(struct mc_graph *g, struct mc_node *n)
 }
 
 const struct mc_op_info mc_op_maxpool = {
-    .name = "maxpool",
     MC_ONE_INPUT,
     .out = "pooling",
     .fields = pool_fields,
@@ -60,7 +59,6 @@ const struct mc_op_info mc_op_maxpool = {
 };
 
 const struct mc_op_info mc_op_avgpool = {
-    .name = "avgpool",
     MC_ONE_INPUT,
     .out = "pooling; the averages exclude the padding",
     .fields = pool_fields,
@@ -68,14 +66,12 @@ const struct mc_op_info mc_op_avgpool = {
 };
 
 const struct mc_op_info mc_op_globalpool = {
-    .name = "globalpool",
     MC_ONE_INPUT,
     .out = "each channel's mean, flat",
     .shape = globalpool_shape,
 };
 
 const struct mc_op_info mc_op_adaptpool = {
-    .name = "adaptpool",
     MC_ONE_INPUT,
     .out = "averages, as AdaptiveAvgPool2d's",
     .fields = adaptpool_fields,

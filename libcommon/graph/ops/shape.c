@@ -54,16 +54,12 @@ static int flatten_axis(struct mc_axes *a, int i, struct mc_error *err)
 }
 
 const struct mc_op_info mc_op_pad = {
-    .name = "pad",
-    MC_ONE_INPUT,
-    .out = "zero channels, rows and columns around the input's",
-    .fields = pad_fields,
-    .shape = pad_shape,
+    MC_ONE_INPUT,         .out = "zero channels, rows and columns around the input's",
+    .fields = pad_fields, .shape = pad_shape,
     .axis = pad_axis,
 };
 
 const struct mc_op_info mc_op_flatten = {
-    .name = "flatten",
     MC_ONE_INPUT,
     .out = "channel after channel, each row by row",
     .shape = flatten_shape,
