@@ -98,22 +98,6 @@ static void set_result(struct watch *w)
              o->attack.norm == MC_BALL_L2 ? "l2" : "l-infinity", s->distance / n);
 }
 
-static int read_weights(struct mc_weights *w, const char *path, struct mc_history *h,
-                        struct mc_error *err)
-{
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
-
-    if (!rc && !strcmp(mc_reader_kind(r), "curve"))
-        rc = mc_fail(err, MC_EINPUT,
-                     "%s: weights expected, got curve: run mc-bezier --point T first",
-                     mc_reader_name(r));
-    if (!rc)
-        rc = mc_weights_read(w, (struct mc_stream){.reader = r}, h, err);
-    mc_reader_close(r);
-    return rc;
-}
-
 /* Complete the attack from the data and record it in the history. */
 static int resolve_options(struct options *o, const struct mc_dataset_info *info,
                            struct mc_error *err)
@@ -158,7 +142,7 @@ static int run(struct options *o, struct mc_error *err)
     struct mc_dataset_reader *data = NULL;
     struct mc_weights w = {0};
     struct mc_history *h = o->cli.history;
-    int rc = read_weights(&w, o->cli.operands[0], h, err);
+    int rc = mc_weights_read(&w, (struct mc_stream){.path = o->cli.operands[0]}, h, err);
 
     if (rc || (rc = mc_dataset_open(&data, o->data, err)))
         goto out;
