@@ -6,7 +6,6 @@
 #include "libcommon/base/near.h"
 #include "libcommon/nets/build.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -42,31 +41,6 @@ int mc_net_numbers(const char *args, int *out, int n)
     }
 }
 
-/* Write a hint for names such as vgg16 and vgg16_bn: the form that builds, vgg:16 or vgg:bn,16. */
-static void hint_arguments(char meant[MC_NEAR_TEXT], const char *name, size_t len,
-                           const struct mc_net_spec *spec)
-{
-    for (size_t i = 0; i < N_BUILDERS; i++) {
-        const size_t n = strlen(BUILDERS[i].name);
-        const size_t digits = len > n ? strspn(name + n, "0123456789") : 0;
-        char args[32];
-        struct mc_error ignored;
-        struct mc_graph *g;
-
-        if (BUILDERS[i].alias_args || !digits || strncmp(BUILDERS[i].name, name, n) != 0)
-            continue;
-        const int bn = len == n + digits + 3 && !strncmp(name + n + digits + 1, "bn", 2);
-        snprintf(args, sizeof args, "%s%.*s", bn ? "bn," : "", (int)(bn ? digits : len - n),
-                 name + n);
-        *meant = 0;
-        g = mc_graph_new(name, spec->channels, spec->height, spec->width, spec->classes, spec->mean,
-                         spec->std);
-        if (g && !BUILDERS[i].build(g, args, &ignored) && !mc_graph_finish(g, &ignored))
-            snprintf(meant, MC_NEAR_TEXT, ", did you mean '%s:%s'?", BUILDERS[i].name, args);
-        mc_graph_free(g);
-    }
-}
-
 int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_spec *spec,
                  struct mc_error *err)
 {
@@ -84,14 +58,11 @@ int mc_net_build(struct mc_graph **out, const char *name, const struct mc_net_sp
         if (strlen(BUILDERS[i].name) == len && !strncmp(BUILDERS[i].name, name, len))
             b = &BUILDERS[i];
     }
-    if (!b) {
-        mc_near_text(&near, meant);
-        hint_arguments(meant, name, strlen(name), spec);
+    if (!b)
         return mc_fail(err, MC_EUSAGE,
                        "unknown network '%.*s'%s (one of: " MC_NET_LIST ", FILE.json; for any "
                        "other network: python -m mcz.torch export, see docs/tutorial.md)",
-                       (int)len, name, meant);
-    }
+                       (int)len, name, mc_near_text(&near, meant));
     if (strlen(name) >= sizeof g->net)
         return mc_fail(err, MC_EUSAGE, "network '%s': name is longer than %zu characters", name,
                        sizeof g->net - 1);
