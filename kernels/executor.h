@@ -69,6 +69,14 @@ void mc_run_moments(struct mc_plan *const p[2], const struct mc_buf *const param
                     struct mc_buf *const *acc);
 void mc_run_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_buf *grad);
 
+/* Floats of one image. */
+static inline size_t mc_run_image_floats(const struct mc_run *r)
+{
+    const struct mc_node *n = r->g->nodes;
+
+    return (size_t)n->c * (size_t)n->h * (size_t)n->w;
+}
+
 /* Returns whether dropout copies its input in this pass. */
 static inline int mc_run_keeps_all(const struct mc_run *r)
 {

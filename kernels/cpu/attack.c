@@ -9,11 +9,6 @@
 #include <math.h>
 #include <string.h>
 
-static size_t image_floats(const struct mc_plan *p)
-{
-    return (size_t)p->nodes[0].n->c * p->nodes[0].hw;
-}
-
 static void start_image(const struct mc_plan *p, size_t i, const struct mc_ball *b,
                         uint32_t restart, size_t n, float *x)
 {
@@ -40,7 +35,7 @@ static void start_image(const struct mc_plan *p, size_t i, const struct mc_ball 
 void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
                       const struct mc_buf *clean, struct mc_buf *x)
 {
-    const size_t n = image_floats(p);
+    const size_t n = mc_run_image_floats(&p->run);
 
     assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     memcpy(x->data, clean->data, p->run.batch * n * sizeof(float));
@@ -74,7 +69,7 @@ static void step_l2(const struct mc_ball *b, float step, size_t n, const float *
 void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
                      const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
 {
-    const size_t n = image_floats(p);
+    const size_t n = mc_run_image_floats(&p->run);
     const float step = descend ? -b->step : b->step;
 
 #pragma omp parallel for schedule(static)
@@ -87,7 +82,7 @@ void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
 void cpu_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                      struct mc_buf *best_loss, struct mc_buf *best)
 {
-    const size_t n = image_floats(p);
+    const size_t n = mc_run_image_floats(&p->run);
 
     for (size_t i = 0; i < p->valid; i++) {
         const float loss = p->loss[i];

@@ -58,15 +58,10 @@ void cuda_input_grad(struct mc_plan *p, struct mc_buf *out)
 
 /* ---- attacks --------------------------------------------------------------------------------- */
 
-static size_t image_floats(const struct mc_plan *p)
-{
-    return (size_t)p->nodes[0].n->c * p->nodes[0].hw;
-}
-
 void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
                        const struct mc_buf *clean, struct mc_buf *x)
 {
-    const size_t n = image_floats(p);
+    const size_t n = mc_run_image_floats(&p->run);
 
     assert(n / 4 < MC_BALL_RADIUS_BLOCK && restart < 256);
     cuda_enter(p->be);
@@ -82,16 +77,16 @@ void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
     if (descend)
         toward.step = -b->step;
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->run.batch, image_floats(p), &p->rows, &toward, mc_const_floats(clean),
-                   mc_const_floats(grad), mc_floats(x));
+    cuda_ball_step(p->be, p->run.batch, mc_run_image_floats(&p->run), &p->rows, &toward,
+                   mc_const_floats(clean), mc_const_floats(grad), mc_floats(x));
 }
 
 void cuda_attack_keep(struct mc_plan *p, int descend, const struct mc_buf *x,
                       struct mc_buf *best_loss, struct mc_buf *best)
 {
     cuda_enter(p->be);
-    cuda_ball_keep(p->be, p->run.batch, image_floats(p), &p->rows, descend, mc_const_floats(x),
-                   mc_floats(best_loss), mc_floats(best));
+    cuda_ball_keep(p->be, p->run.batch, mc_run_image_floats(&p->run), &p->rows, descend,
+                   mc_const_floats(x), mc_floats(best_loss), mc_floats(best));
 }
 
 /* ---- results --------------------------------------------------------------------------------- */
