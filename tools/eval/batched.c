@@ -34,11 +34,10 @@ struct run {
 static int content_id(const char *path, char *id, struct mc_error *err)
 {
     struct mc_reader *r = NULL;
-    struct mc_record rec;
     int rc = mc_reader_open(&r, path, err);
 
-    while (!rc && (rc = mc_reader_next(r, &rec, err)) > 0)
-        rc = 0;
+    if (!rc)
+        rc = mc_reader_rest(r, NULL, err);
     if (!rc)
         snprintf(id, MC_ID_LEN, "%s", mc_reader_id(r));
     mc_reader_close(r);
