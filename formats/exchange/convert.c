@@ -415,7 +415,7 @@ int mc_convert_declare(struct mc_graph **out, const struct mc_foreign *f,
 
     *out = NULL;
     if (rc || (rc = list_tensors(f, map, tensors, &n, err)) ||
-        (rc = mc_file_text(&text, &bytes, MC_MAX_ROWS_TEXT, rows, MC_EFAIL, err)))
+        (rc = mc_file_text(&text, &bytes, MC_MAX_ROWS_TEXT, rows, err)))
         goto out;
     /* a constant name, so that the content id depends only on tensors and rows */
     rc = mc_fail_in(mc_graph_declare(out, "groups", tensors, n, text, bytes, err), err, "%s", rows);

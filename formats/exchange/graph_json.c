@@ -54,7 +54,7 @@ int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error 
     *out = NULL;
     msgpack_unpacked_init(&u);
     mc_pack_init(&p);
-    if ((rc = mc_file_text(&text, &n, MC_GRAPH_JSON_BYTES, path, MC_EFAIL, err)))
+    if ((rc = mc_file_text(&text, &n, MC_GRAPH_JSON_BYTES, path, err)))
         goto out;
     if (n > MC_GRAPH_JSON_BYTES) {
         rc = mc_fail(err, MC_EINPUT, "%s: a graph must be at most %zu bytes", path,

@@ -180,7 +180,7 @@ static int read_index(json_t **out, const json_t **map, const char *path, struct
 {
     char *text = NULL;
     size_t n = 0;
-    int rc = mc_file_text(&text, &n, INDEX_BYTES, path, MC_EFAIL, err);
+    int rc = mc_file_text(&text, &n, INDEX_BYTES, path, err);
 
     if (rc)
         return rc;
@@ -289,7 +289,7 @@ static int names_file(const char *path, const char *name)
 {
     char *text = NULL, *quoted = NULL;
     size_t n = 0;
-    int found = !mc_file_text(&text, &n, INDEX_BYTES, path, MC_EFAIL, NULL) &&
+    int found = !mc_file_text(&text, &n, INDEX_BYTES, path, NULL) &&
                 asprintf(&quoted, "\"%s\"", name) >= 0 && memmem(text, n, quoted, strlen(quoted));
 
     free(text);

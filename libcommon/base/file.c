@@ -58,11 +58,10 @@ int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err abs
     return mc_no_memory(err);
 }
 
-int mc_file_text(char **out, size_t *n, size_t limit, const char *path, enum mc_err absent,
-                 struct mc_error *err)
+int mc_file_text(char **out, size_t *n, size_t limit, const char *path, struct mc_error *err)
 {
     FILE *f = NULL;
-    int rc = mc_file_fopen(&f, NULL, path, absent, err);
+    int rc = mc_file_fopen(&f, NULL, path, MC_EFAIL, err);
 
     *out = NULL;
     *n = 0;

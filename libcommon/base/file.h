@@ -22,9 +22,9 @@ MC_USE_RESULT int mc_file_open(int *fd, uint64_t *bytes, const char *path, enum 
 MC_USE_RESULT int mc_file_fopen(FILE **out, uint64_t *bytes, const char *path, enum mc_err absent,
                                 struct mc_error *err);
 /* Reads a text into *out, which the caller frees, and its bytes into *n. A longer text than `limit`
- * gives *n = limit + 1. Errors as for mc_file_fopen; MC_ENOMEM. */
+ * gives *n = limit + 1. Errors as for mc_file_fopen with absent = MC_EFAIL; MC_ENOMEM. */
 MC_USE_RESULT int mc_file_text(char **out, size_t *n, size_t limit, const char *path,
-                               enum mc_err absent, struct mc_error *err);
+                               struct mc_error *err);
 /* read() without EINTR and EAGAIN: it waits. */
 ssize_t mc_file_read(int fd, void *dst, size_t n);
 /* Reads n bytes, fewer only at the end of the file. -1: see errno. */

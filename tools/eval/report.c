@@ -205,7 +205,7 @@ static int read_summary(char **text, const char *path, struct mc_error *err)
     int rc = 0;
 
     if (strcmp(path, "-") != 0) {
-        rc = mc_file_text(text, &bytes, MAX_SUMMARY, path, MC_EFAIL, err);
+        rc = mc_file_text(text, &bytes, MAX_SUMMARY, path, err);
     } else if (!(rc = mc_new(text, MAX_SUMMARY + 1, err))) {
         const ssize_t n = mc_file_read_all(STDIN_FILENO, *text, MAX_SUMMARY + 1);
         rc = n < 0 ? mc_fail(err, MC_EFAIL, "%s: cannot read: %s", name, strerror(errno)) : 0;
