@@ -212,7 +212,7 @@ static int match(struct options *o, const struct networks *all, struct mc_perm *
 
     if (!rc && o->maps)
         rc = mc_new(&found, p->n_groups, err);
-    if (!rc && o->cli.log_path)
+    if (!rc)
         rc = mc_log_open(&w.log, o->cli.log_path, 0, err);
     mc_progress_begin(&w.progress, &o->cli, "matching", "sweeps", 0);
     if (!rc && o->maps)
@@ -285,7 +285,7 @@ static int search(const struct options *o, const struct networks *all, struct mc
                                                .passed = report_pass,
                                                .arg = &w};
     double objective = 0;
-    int rc = o->cli.log_path ? mc_log_open(&w.log, o->cli.log_path, 0, err) : 0;
+    int rc = mc_log_open(&w.log, o->cli.log_path, 0, err);
 
     mc_progress_begin(&w.progress, &o->cli, "matching", "passes", 0);
     if (!rc)

@@ -123,7 +123,7 @@ static int attack(struct options *o, const struct mc_weights *w, struct mc_datas
     pass->exact = 1;
     pass->progress = log_progress;
     pass->arg = &watch;
-    if (!rc && o->cli.log_path)
+    if (!rc)
         rc = mc_log_open(&watch.log, o->cli.log_path, 0, err);
     if (rc)
         return rc;

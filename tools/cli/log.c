@@ -53,12 +53,14 @@ static int read_old(struct mc_log *l, size_t size)
 
 int mc_log_open(struct mc_log **out, const char *path, int resumed, struct mc_error *err)
 {
-    struct mc_log *l = calloc(1, sizeof *l);
+    struct mc_log *l = NULL;
     struct stat st;
     int rc = 0;
 
     *out = NULL;
-    if (!l || !(l->path = strdup(path))) {
+    if (!path)
+        return 0;
+    if (!(l = calloc(1, sizeof *l)) || !(l->path = strdup(path))) {
         free(l);
         return mc_no_memory(err);
     }

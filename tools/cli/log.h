@@ -12,10 +12,10 @@
 
 struct mc_log;
 
-/* Opens a log for appending; removes old lines. resumed: until mc_log_live, lines may repeat those
- * of an earlier run. A repeated line is kept as the file has it, even if it has more fields there.
- * At the first line that differs, the rest of the file is cut off, including a torn last line.
- * MC_EFAIL if another program has the log open. */
+/* Opens a log for appending; removes old lines. If path is NULL, the log is NULL. resumed: until
+ * mc_log_live, lines may repeat those of an earlier run. A repeated line is kept as the file has it,
+ * even if it has more fields there. At the first line that differs, the rest of the file is cut off,
+ * including a torn last line. MC_EFAIL if another program has the log open. */
 MC_USE_RESULT int mc_log_open(struct mc_log **out, const char *path, int resumed,
                               struct mc_error *err);
 /* From now on all lines are new: cuts off the remaining old ones. */

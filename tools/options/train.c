@@ -208,7 +208,7 @@ static int begin(void *arg, uint64_t resumed, struct mc_error *err)
     if (resumed)
         mc_detail(f->cli, "resumed after epoch %llu of %llu", (unsigned long long)resumed,
                   (unsigned long long)f->train.epochs);
-    return f->cli->log_path ? mc_log_open(&f->log, f->cli->log_path, resumed > 0, err) : 0;
+    return mc_log_open(&f->log, f->cli->log_path, resumed > 0, err);
 }
 
 static int progress_due(void *arg)
