@@ -46,6 +46,14 @@ int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
     return rc;
 }
 
+void mc_error_first(size_t i, size_t *failed, struct mc_error *err, const struct mc_error *now)
+{
+    if (i < *failed) {
+        *failed = i;
+        *err = *now;
+    }
+}
+
 int mc_exit_status(int code)
 {
     switch (code) {

@@ -5,6 +5,8 @@
 #ifndef MC_ERROR_H
 #define MC_ERROR_H
 
+#include <stddef.h>
+
 #define MC_USE_RESULT __attribute__((warn_unused_result))
 
 enum mc_err {
@@ -33,6 +35,11 @@ int mc_no_memory(struct mc_error *err);
  * Returns rc. */
 int mc_fail_in(int rc, struct mc_error *err, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* For a loop whose iterations run in parallel: keep the error of the lowest iteration that failed.
+ * *failed: that iteration, at first above all; *err: its error; now: the error of iteration i. Call
+ * it in a critical section. */
+void mc_error_first(size_t i, size_t *failed, struct mc_error *err, const struct mc_error *now);
 
 /* The exit status for a code: 0, 1, 2 or 3. */
 int mc_exit_status(int code);

@@ -85,10 +85,7 @@ int mc_inside_match(struct mc_inside *in, mc_inside_values *values, const void *
         value[i] += sum;
         if (bad) {
 #pragma omp critical
-            if (i < failed) {
-                failed = i;
-                *err = local_err;
-            }
+            mc_error_first(i, &failed, err, &local_err);
         }
     }
     return failed < pairs ? err->code : 0;

@@ -327,10 +327,7 @@ int mc_procrustes(struct mc_perm *out, struct mc_assignment *info, struct mc_pro
         if (!mc_group_is_nested(&nesting->groups[g]) &&
             mc_procrustes_group(out, info, found, nesting, values, g, MC_ALL_SLOTS, &local_err)) {
 #pragma omp critical
-            if (g < failed) {
-                failed = g;
-                *err = local_err;
-            }
+            mc_error_first(g, &failed, err, &local_err);
         }
     }
     return failed < n ? err->code : 0;

@@ -294,10 +294,7 @@ int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
             !match_group(out, &results[k], set, &nesting, k, opts, &local_err))
             continue;
 #pragma omp critical
-        if (k < failed) {
-            failed = k;
-            *err = local_err;
-        }
+        mc_error_first(k, &failed, err, &local_err);
     }
     mc_nesting_release(&nesting);
     if (failed < m->n_groups)

@@ -70,10 +70,7 @@ int mc_match(struct mc_perm *out, struct mc_assignment *info, struct mc_constrai
         }
         if (bad) {
 #pragma omp critical
-            if (k < failed) {
-                failed = k;
-                *err = local_err;
-            }
+            mc_error_first(k, &failed, err, &local_err);
         }
     }
     if (failed < m->n_groups)
