@@ -224,8 +224,9 @@ struct cpu_step {
     const struct cpu_kernels *k;
     struct cpu_node *c, *in; /* the node and its first input; backward: and input `input` */
     int input;
-    float *dx; /* backward: the memory of its gradient */
-    int adds;  /* backward: add to dx. Only set if the node's `adds` is */
+    const float *from; /* forward: in's output; backward: c's gradient */
+    float *to;         /* forward: c's output; backward: the memory of in's gradient */
+    int adds;          /* backward: add to `to`. Only set if the node's `adds` is */
 };
 struct cpu_op {
     void (*forward)(const struct cpu_step *s);

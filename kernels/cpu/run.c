@@ -69,12 +69,10 @@ static void begin_backward(struct mc_run *r)
 static struct cpu_step step(struct mc_run *r, int i, int input)
 {
     struct mc_plan *p = cpu_plan_of(r);
+    struct cpu_node *c = &p->nodes[i], *in = &p->nodes[c->n->in[input]];
 
-    return (struct cpu_step){.p = p,
-                             .k = p->be->k,
-                             .c = &p->nodes[i],
-                             .in = &p->nodes[r->g->nodes[i].in[input]],
-                             .input = input};
+    return (struct cpu_step){
+        .p = p, .k = p->be->k, .c = c, .in = in, .input = input, .from = in->out, .to = c->out};
 }
 
 static void forward(struct mc_run *r, int i)
@@ -97,11 +95,12 @@ static void backward(struct mc_run *r, int i, int input, int adds)
     struct cpu_step s = step(r, i, input);
     const int apart = adds && !s.c->adds;
 
-    s.dx = apart ? s.p->tmp : s.in->grad;
+    s.from = s.c->grad;
+    s.to = apart ? s.p->tmp : s.in->grad;
     s.adds = adds && !apart;
     cpu_ops[s.c->n->op]->backward(&s);
     if (apart)
-        cpu_move(s.p, s.in->grad_size, s.dx, 1, s.in->grad);
+        cpu_move(s.p, s.in->grad_size, s.to, 1, s.in->grad);
 }
 
 static void pass_gradient(struct mc_run *r, int from, int to, int adds)

@@ -271,6 +271,9 @@ struct cuda_step {
     struct cuda *be;
     struct cuda_node *c, *in; /* the node and its first input; backward: and input `input` */
     struct cuda_shape x, y;   /* the shapes of in and c */
+    const void *from;         /* forward: in's output; backward: c's gradient */
+    void *to;                 /* forward: c's output; backward: in's gradient */
+    const void *dy;           /* forward: NULL; backward: c's gradient */
     int input, adds;          /* backward: adds to in->grad */
 };
 /* A plan's memory, counted with data NULL, then assigned. */

@@ -59,6 +59,8 @@ static struct cuda_step step(struct mc_run *r, int i, int input)
                               .in = in,
                               .x = cuda_node_shape(p, in),
                               .y = cuda_node_shape(p, c),
+                              .from = in->out,
+                              .to = c->out,
                               .input = input};
 }
 
@@ -81,6 +83,8 @@ static void backward(struct mc_run *r, int i, int input, int adds)
 {
     struct cuda_step s = step(r, i, input);
 
+    s.from = s.dy = s.c->grad;
+    s.to = s.in->grad;
     s.adds = adds;
     cuda_ops[s.c->n->op]->backward(&s);
 }

@@ -149,7 +149,7 @@ static void backward(const struct cpu_step *step)
     const struct cpu_node *n = step->c;
     const struct cpu_shape s = cpu_node_shape(p, n);
     const float *x = step->in->out;
-    float *dx = step->dx;
+    float *dx = step->to;
     const float *sum = sum_grad(p, n), *dy = sum ? sum : output_grad(p, n);
     struct cpu_norm m = norm_args(p, n);
 

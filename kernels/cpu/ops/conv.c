@@ -68,7 +68,7 @@ static void conv_parameters(const struct cpu_step *s)
 
 static void conv_backward(const struct cpu_step *s)
 {
-    const struct cpu_tensors t = {.x = s->dx,
+    const struct cpu_tensors t = {.x = s->to,
                                   .weight = read_only(s, s->c->n->weight.offset),
                                   .y = s->c->grad,
                                   .work = s->p->work};
@@ -127,9 +127,9 @@ static void linear_backward(const struct cpu_step *s)
     cpu_gemm(p->be, (struct cpu_product){.size = {p->run.batch, k, o},
                                          .a = {c->grad, c->image},
                                          .b = {params + c->n->weight.offset, k},
-                                         .c = {s->dx, in->image}});
+                                         .c = {s->to, in->image}});
     for (size_t i = 0; in->image > k && i < p->run.batch; i++)
-        memset(s->dx + i * in->image + k, 0, (in->image - k) * sizeof *s->dx);
+        memset(s->to + i * in->image + k, 0, (in->image - k) * sizeof *s->to);
 }
 
 const struct cpu_op cpu_op_conv = {.forward = conv_forward,

@@ -143,7 +143,7 @@ static void backward(const struct cpu_step *s)
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < s->p->run.batch; i++) {
         struct image m = image_of(s, i);
-        float *dx = s->dx + m.offset;
+        float *dx = s->to + m.offset;
         m.m.scale = m.vectors[INVSTD];
         s->k->mul(&m.s, s->c->grad + m.offset, gamma, 0, 0, dx);
         s->k->norm_back(&m.s, s->in->out + m.offset, dx, &m.m, dx);

@@ -23,29 +23,19 @@ static void add_forward(const struct cpu_step *s)
 
 static void add_backward(const struct cpu_step *s)
 {
-    cpu_move(s->p, s->c->size, s->c->grad, s->adds, s->dx);
+    cpu_move(s->p, s->c->size, s->c->grad, s->adds, s->to);
 }
 
-/* x times the node's other input; for backward, the gradient of input k. */
-static void product(const struct cpu_step *s, int k, const float *x, float *y)
+/* `from` times the node's other input. */
+static void mul(const struct cpu_step *s)
 {
-    const struct cpu_node *other = &s->p->nodes[s->c->n->in[!k]];
+    const struct cpu_node *other = &s->p->nodes[s->c->n->in[!s->input]];
     const struct cpu_shape shape = cpu_node_shape(s->p, s->c);
 
-    if (s->p->nodes[s->c->n->in[k]].hw < s->c->hw)
-        s->k->dots(&shape, other->out, x, y);
+    if (s->in->hw < s->c->hw)
+        s->k->dots(&shape, other->out, s->from, s->to);
     else
-        s->k->mul(&shape, x, other->out, other->image, other->hw == s->c->hw, y);
-}
-
-static void mul_forward(const struct cpu_step *s)
-{
-    product(s, 0, s->in->out, s->c->out);
-}
-
-static void mul_backward(const struct cpu_step *s)
-{
-    product(s, s->input, s->c->grad, s->dx);
+        s->k->mul(&shape, s->from, other->out, other->image, other->hw == s->c->hw, s->to);
 }
 
 /* Copy `count` channels of `from` at cf to channels of `to` at ct, pixel by pixel. */
@@ -90,10 +80,10 @@ static void concat_backward(const struct cpu_step *s)
 
     for (int k = 0; k < s->input; k++)
         channel += (size_t)s->p->nodes[s->c->n->in[k]].n->c;
-    cpu_clear_padding(s->p, s->in, s->dx);
-    copy_channels(s->p, s->in, s->dx, 0, s->c, s->c->grad, channel, (size_t)s->in->n->c);
+    cpu_clear_padding(s->p, s->in, s->to);
+    copy_channels(s->p, s->in, s->to, 0, s->c, s->c->grad, channel, (size_t)s->in->n->c);
 }
 
 const struct cpu_op cpu_op_add = {.forward = add_forward, .backward = add_backward, .adds = 1};
-const struct cpu_op cpu_op_mul = {.forward = mul_forward, .backward = mul_backward};
+const struct cpu_op cpu_op_mul = {.forward = mul, .backward = mul};
 const struct cpu_op cpu_op_concat = {.forward = concat_forward, .backward = concat_backward};

@@ -40,7 +40,7 @@ static void loss_backward(const struct cpu_step *s)
 {
     const struct cpu_node *c = s->c, *in = s->in;
     const struct mc_plan *p = s->p;
-    float *dx = s->dx;
+    float *dx = s->to;
     const size_t classes = (size_t)in->n->c;
 
     memset(dx, 0, in->size * sizeof *dx);

@@ -37,14 +37,14 @@ static void layernorm_backward(const struct cpu_step *s)
     const struct cpu_shape shape = cpu_node_shape(s->p, s->c);
 
     s->k->layer_norm_back(&shape, (size_t)n->c, n->eps, s->in->out, s->c->grad, weight(s), NULL,
-                          s->dx);
+                          s->to);
 }
 
-static void scale_forward(const struct cpu_step *s)
+static void scale(const struct cpu_step *s)
 {
     const struct cpu_shape shape = cpu_node_shape(s->p, s->c);
 
-    s->k->mul(&shape, s->in->out, weight(s), 0, 0, s->c->out);
+    s->k->mul(&shape, s->from, weight(s), 0, 0, s->to);
 }
 
 static void scale_parameters(const struct cpu_step *s)
@@ -58,15 +58,8 @@ static void scale_parameters(const struct cpu_step *s)
     cpu_totals(s->p, s->c, 0, 1, dparams + s->c->n->weight.offset);
 }
 
-static void scale_backward(const struct cpu_step *s)
-{
-    const struct cpu_shape shape = cpu_node_shape(s->p, s->c);
-
-    s->k->mul(&shape, s->c->grad, weight(s), 0, 0, s->dx);
-}
-
 const struct cpu_op cpu_op_layernorm = {.forward = layernorm_forward,
                                         .parameters = layernorm_parameters,
                                         .backward = layernorm_backward};
 const struct cpu_op cpu_op_scale = {
-    .forward = scale_forward, .parameters = scale_parameters, .backward = scale_backward};
+    .forward = scale, .parameters = scale_parameters, .backward = scale};

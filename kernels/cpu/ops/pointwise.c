@@ -11,7 +11,7 @@ static void relu_forward(const struct cpu_step *s)
 
 static void relu_backward(const struct cpu_step *s)
 {
-    s->k->relu_back(s->c->size, s->in->out, s->c->grad, s->c->n->delta, s->dx);
+    s->k->relu_back(s->c->size, s->in->out, s->c->grad, s->c->n->delta, s->to);
 }
 
 static void activation_forward(const struct cpu_step *s)
@@ -26,14 +26,16 @@ static void activation_backward(const struct cpu_step *s)
 {
     const struct mc_node *n = s->c->n;
 
-    s->k->activation(n->op, n->factor, s->c->size, s->in->out, s->c->grad, s->dx);
+    s->k->activation(n->op, n->factor, s->c->size, s->in->out, s->c->grad, s->to);
 }
 
 /* y = x * mask / (1 - drop); the backward pass draws the same mask again. */
-static void dropout(const struct cpu_step *s, const float *x, float *y)
+static void dropout(const struct cpu_step *s)
 {
     const struct mc_plan *p = s->p;
     const struct cpu_node *c = s->c;
+    const float *x = s->from;
+    float *y = s->to;
     const float keep = 1 - c->n->drop, scale = keep > 0 ? 1 / keep : 0;
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 fill 32 bits: counters are unique */
     const uint32_t node = (uint32_t)(c->n - p->run.g->nodes) << 20;
@@ -58,19 +60,9 @@ static void dropout(const struct cpu_step *s, const float *x, float *y)
     }
 }
 
-static void dropout_forward(const struct cpu_step *s)
-{
-    dropout(s, s->in->out, s->c->out);
-}
-
-static void dropout_backward(const struct cpu_step *s)
-{
-    dropout(s, s->c->grad, s->dx);
-}
-
 const struct cpu_op cpu_op_relu = {.forward = relu_forward, .backward = relu_backward};
 #define ROW(NAME, name, ...)                                                                       \
     const struct cpu_op cpu_op_##name = {.forward = activation_forward,                            \
                                          .backward = activation_backward};
 MC_EACH_ACTIVATION(ROW)
-const struct cpu_op cpu_op_dropout = {.forward = dropout_forward, .backward = dropout_backward};
+const struct cpu_op cpu_op_dropout = {.forward = dropout, .backward = dropout};

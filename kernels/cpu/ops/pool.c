@@ -16,7 +16,7 @@ static void max_backward(const struct cpu_step *s)
     const struct cpu_shape shape = cpu_node_shape(s->p, s->in);
     const struct mc_window w = mc_window_of(s->in->n, s->c->n);
 
-    s->k->max_pool_back(&shape, &w, s->c->grad, s->c->extra, s->dx);
+    s->k->max_pool_back(&shape, &w, s->c->grad, s->c->extra, s->to);
 }
 
 /* The input pixel of each maximum, for the backward pass. */
@@ -43,7 +43,7 @@ static void average_backward(const struct cpu_step *s)
     const struct cpu_shape shape = cpu_node_shape(s->p, s->in);
     const struct mc_window w = mc_window_of(s->in->n, s->c->n);
 
-    s->k->avg_pool_back(&shape, &w, s->c->grad, s->dx);
+    s->k->avg_pool_back(&shape, &w, s->c->grad, s->to);
 }
 
 #define AVERAGE                                                                                    \

@@ -38,7 +38,7 @@ static void flatten_forward(const struct cpu_step *s)
 
 static void flatten_backward(const struct cpu_step *s)
 {
-    flatten(s, s->c->grad, s->dx, 0);
+    flatten(s, s->c->grad, s->to, 0);
 }
 
 /* Copy between a node's padded channels and pixels and its input's. Forward, the rest is 0. */
@@ -78,7 +78,7 @@ static void pad_forward(const struct cpu_step *s)
 
 static void pad_backward(const struct cpu_step *s)
 {
-    pad(s, s->c->grad, s->dx, 0);
+    pad(s, s->c->grad, s->to, 0);
 }
 
 const struct cpu_op cpu_op_flatten = {.forward = flatten_forward, .backward = flatten_backward};

@@ -24,26 +24,16 @@ static void add_backward(const struct cuda_step *s)
     cuda_move(s->p, s->c->size, s->c->grad, s->adds, s->in->grad);
 }
 
-/* x times the node's other input; for backward, the gradient of the step's input. */
-static void product(const struct cuda_step *s, const void *x, void *y)
+/* `from` times the node's other input. */
+static void mul(const struct cuda_step *s)
 {
     const struct cuda_node *other = &s->p->nodes[s->c->n->in[!s->input]];
     const struct cuda_shape o = cuda_node_shape(s->p, other);
 
     if (s->in->hw < s->c->hw)
-        cuda_dots(s->be, &s->y, other->out, x, &s->x, s->adds, y);
+        cuda_dots(s->be, &s->y, other->out, s->from, &s->x, s->adds, s->to);
     else
-        cuda_mul(s->be, &s->y, x, &o, other->out, NULL, s->adds, y);
-}
-
-static void mul_forward(const struct cuda_step *s)
-{
-    product(s, s->in->out, s->c->out);
-}
-
-static void mul_backward(const struct cuda_step *s)
-{
-    product(s, s->c->grad, s->in->grad);
+        cuda_mul(s->be, &s->y, s->from, &o, other->out, NULL, s->adds, s->to);
 }
 
 /* A batch norm can write anywhere. If only a concatenation reads its output, it writes there. */
@@ -106,6 +96,6 @@ static void concat_backward(const struct cuda_step *s)
 }
 
 const struct cuda_op cuda_op_add = {.forward = add_forward, .backward = add_backward};
-const struct cuda_op cuda_op_mul = {.forward = mul_forward, .backward = mul_backward};
+const struct cuda_op cuda_op_mul = {.forward = mul, .backward = mul};
 const struct cuda_op cuda_op_concat = {
     .forward = concat_forward, .backward = concat_backward, .make = concat_make};

@@ -157,14 +157,10 @@ static void groupnorm_backward(const struct cuda_step *s)
 
 /* ---- scale ----------------------------------------------------------------------------------- */
 
-static void scale(const struct cuda_step *s, const void *x, void *y)
+static void scale(const struct cuda_step *s)
 {
-    cuda_mul(s->be, &s->y, x, &s->y, NULL, s->p->run.params + s->c->n->weight.offset, s->adds, y);
-}
-
-static void scale_forward(const struct cuda_step *s)
-{
-    scale(s, s->in->out, s->c->out);
+    cuda_mul(s->be, &s->y, s->from, &s->y, NULL, s->p->run.params + s->c->n->weight.offset, s->adds,
+             s->to);
 }
 
 static void scale_parameters(const struct cuda_step *s)
@@ -175,11 +171,6 @@ static void scale_parameters(const struct cuda_step *s)
         return;
     cuda_sums(s->be, &s->y, CUDA_SUM_PRODUCT, s->in->out, s->c->grad, NULL, s->p->part);
     cuda_sums_to_floats(s->be, &s->y, s->p->part, dparams + s->c->n->weight.offset);
-}
-
-static void scale_backward(const struct cuda_step *s)
-{
-    scale(s, s->c->grad, s->in->grad);
 }
 
 const struct cuda_op cuda_op_batchnorm = {.forward = batchnorm_forward,
@@ -195,4 +186,4 @@ const struct cuda_op cuda_op_groupnorm = {.forward = groupnorm_forward,
                                           .backward = groupnorm_backward,
                                           .place = groupnorm_place};
 const struct cuda_op cuda_op_scale = {
-    .forward = scale_forward, .parameters = scale_parameters, .backward = scale_backward};
+    .forward = scale, .parameters = scale_parameters, .backward = scale};
