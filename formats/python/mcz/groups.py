@@ -18,7 +18,8 @@ size     number of units. Required if a unit is a block of several indices; defa
          the axis.
 at       for mcz.torch.moments: the module, or modules, whose output shows the units; "PATH:in" for
          its input. `PATH[32:64]` selects these indices of the last axis (or of "axis").
-axis     for mcz.torch.moments: the axis of that output on which the units are.
+axis     for mcz.torch.moments: the axis of that output on which the units are. If it is longer than
+         the tensors' axes, the indices of a unit must be adjacent.
 
 A Row lists the units on one axis of one tensor. All rows of a group have the same count. Two rows
 of one axis must not overlap, except that one may be within a unit of the other. Then the smaller
