@@ -140,10 +140,10 @@ class Curve(Points):
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
 
-        Parameters of a with requires_grad=False stay on the straight line. Warns of hooks on
-        gradients: they do not run. Modules that train()
-        leaves in evaluation mode, such as a frozen batch norm, stay in it. Raises mcz.Error, and
-        leaves the curve unchanged, if the loss is not finite or the loader does not fit."""
+        Parameters of a with requires_grad=False stay on the straight line. Modules that train()
+        leaves in evaluation mode, such as a frozen batch norm, stay in it. Warns of hooks on
+        gradients: they do not run. Raises mcz.Error, and leaves the curve unchanged, if the loss is
+        not finite or the loader does not fit."""
         need(len(self.points) > 2, "a straight line has no control points to train")
         check_arguments(loader, epochs, schedule, optimizer)
         if self.hooked:

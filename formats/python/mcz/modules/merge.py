@@ -50,8 +50,8 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
     ]
     if scaled:
         warn(
-            "a mean of weights with spectral norm or of orthogonal weights is not such a weight; "
-            f"remove the parametrization first ({listed(scaled)})"
+            "a mean of orthogonal weights is not orthogonal, and one of weights with spectral norm "
+            f"has another norm: remove the parametrization first ({listed(scaled)})"
         )
 
 
@@ -69,8 +69,8 @@ def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Te
             wrong += [k] * ((pruned or binary) and any(not same(values[0], v) for v in values[1:]))
     need(
         not wrong,
-        f"networks with different masks have no mean ({listed(wrong)}): make them equal, or "
-        "torch.nn.utils.prune.remove them",
+        f"networks with different masks have no mean ({listed(wrong)}): use equal masks, or "
+        "torch.nn.utils.prune.remove",
     )
 
 
