@@ -71,37 +71,12 @@ class Unused(nn.Module):
         return (self.two if second else self.one)(self.norm(x))
 
 
-class Masked(nn.Module):
-    """Norms read queries and keys with rotary positions, and logits are masked by -3e38."""
-
-    def __init__(self):
-        super().__init__()
-        self.into, self.out = nn.Embedding(50, 16), nn.Linear(16, 50)
-        self.q, self.k, self.v, self.o = (nn.Linear(16, 16, bias=False) for _ in range(4))
-        self.q_norm, self.k_norm, self.norm = nn.LayerNorm(8), nn.LayerNorm(8), nn.RMSNorm(16)
-
-    def forward(self, tokens):
-        x = self.into(tokens)
-        q, k, v = (m(x).unflatten(-1, (2, 8)).transpose(1, 2) for m in (self.q, self.k, self.v))
-        angles = torch.arange(q.shape[2])[:, None] * torch.tensor([1., .3, .1, .03])
-        def turn(x):
-            c, d = x.chunk(2, -1)
-            return torch.cat([c * angles.cos() - d * angles.sin(), c * angles.sin() + d * angles.cos()], -1)
-        y = F.scaled_dot_product_attention(turn(self.q_norm(q)), turn(self.k_norm(k)), v)
-        y = self.out(self.norm(x + self.o(y.transpose(1, 2).flatten(2))))
-        return y.masked_fill(torch.arange(50) > 40, torch.finfo(torch.float32).min)
-
-
 # differences are found next to masked numbers, and rounding next to noise is none
 for n, big in (40, 1e9), (40, 3e38), (60, 1e9):
     one = torch.cat([torch.randn(100 - n), torch.full((n,), -big)]).double()
     assert apart(one, one + torch.tensor([.1] + [0] * 99)) > 1e-3 and apart(one, one) == 0, big
 one = torch.cat([torch.zeros(50), torch.randn(50) * 100]).double()
 assert apart(one, one + 1e-13) < 1e-11
-
-tokens = torch.arange(20).view(2, 10)
-allowed = mt.groups(mt.canonical(Masked(), tokens), tokens, progress=False).allows.values()
-assert "orthogonal" in allowed and "half-turn" not in allowed, allowed
 
 check(Towers(), [x, (x, True)])
 check(Attention(), [x[:, :1]], [x])
