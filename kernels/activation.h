@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The activations of MC_EACH_ACTIVATION, for one number: the same arithmetic on every device. It
- * uses no branches and no library functions, so that compilers vectorize it. NaN stays NaN;
- * infinities behave as in PyTorch. */
+ * The activations of MC_EACH_ACTIVATION and the functions in their formulas, for one number: the
+ * same arithmetic on every device. Formulas use no branches and no library functions, so that
+ * compilers vectorize them. They keep NaN, and infinities behave as in PyTorch. */
 #ifndef MC_ACTIVATION_H
 #define MC_ACTIVATION_H
 
@@ -72,9 +72,8 @@ MC_BOTH_FN float mc_tanh(float x)
     return a < 0.625f ? x + x * z * q : x < 0 ? -far : far;
 }
 
-/* mc_value_NAME(x, factor) and mc_slope_NAME(x, factor): an activation's value and derivative; at a
- * kink, PyTorch's. */
-#define ACTIVATION(name, value, slope)                                                             \
+/* mc_value_NAME(x, factor) and mc_slope_NAME(x, factor), for each row. */
+#define ACTIVATION(NAME, name, key, meaning, text, value, slope)                                   \
     MC_BOTH_FN float mc_value_##name(float x, float factor)                                        \
     {                                                                                              \
         (void)factor;                                                                              \
@@ -85,17 +84,7 @@ MC_BOTH_FN float mc_tanh(float x)
         (void)factor;                                                                              \
         return slope;                                                                              \
     }
-/* clang-format off */
-ACTIVATION(relu6, mc_clamp(x, 0, 6), x > 0 && x < 6 ? 1.0f : 0.0f)
-ACTIVATION(gelu, x * mc_normal(x), mc_normal(x) + x * 0.39894228f * mc_exp(-0.5f * x * x))
-ACTIVATION(silu, x * mc_sigmoid(x), mc_sigmoid(x) * (1 + x * (1 - mc_sigmoid(x))))
-ACTIVATION(hardswish, x * mc_clamp(x + 3, 0, 6) * (1.0f / 6), x < -3 ? 0 : x > 3 ? 1 : x * (1.0f / 3) + 0.5f)
-ACTIVATION(hardsigmoid, mc_clamp(x + 3, 0, 6) * (1.0f / 6), x > -3 && x < 3 ? 1.0f / 6 : 0.0f)
-ACTIVATION(sigmoid, mc_sigmoid(x), mc_sigmoid(x) * (1 - mc_sigmoid(x)))
-ACTIVATION(leakyrelu, x > 0 ? x : x * factor, x > 0 ? 1 : factor)
-ACTIVATION(tanh, mc_tanh(x), (1 - mc_tanh(x)) * (1 + mc_tanh(x)))
-ACTIVATION(elu, x > 0 ? x : factor * (mc_exp(x) - 1), x > 0 ? 1 : factor * mc_exp(x))
-/* clang-format on */
+MC_EACH_ACTIVATION(ACTIVATION)
 #undef ACTIVATION
 
 /* The same by operation; NaN for one that is not in the list. */

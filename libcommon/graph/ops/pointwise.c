@@ -13,7 +13,7 @@ static const struct mc_field relu_fields[] = {
 };
 
 /* Without a key, the list of settings ends at once. */
-#define ACTIVATION(NAME, op, key_, meaning_, value)                                                \
+#define ACTIVATION(NAME, op, key_, meaning_, text, ...)                                            \
     static const struct mc_field op##_fields[] = {                                                 \
         {.key = key_, MC_FIELD_FLOAT, MC_FIELD_ONE, MC_NODE_AT(factor), -FLT_MAX, FLT_MAX,              \
          .meaning = meaning_},                                                                     \
@@ -22,7 +22,7 @@ static const struct mc_field relu_fields[] = {
     const struct mc_op_info mc_op_##op = {                                                         \
         .flags = ACTIVATION_FLAGS,                                                                 \
         MC_ONE_INPUT,                                                                              \
-        .out = value,                                                                              \
+        .out = text,                                                                               \
         .fields = op##_fields,                                                                     \
     };
 MC_EACH_ACTIVATION(ACTIVATION)
