@@ -106,7 +106,7 @@ enum mc_ball_norm {
 };
 struct mc_ball {
     enum mc_ball_norm norm;
-    float eps, step;  /* for pixels in [0,1] */
+    float eps, step;  /* for pixels in [0,1]; a step below 0 goes down the gradient */
     uint32_t purpose; /* enum mc_rng_purpose of random starts */
 };
 
@@ -213,12 +213,12 @@ struct mc_backend {
      * are Philox (seed, purpose, epoch, sample, counter = restart << 24 | block). l-inf: the four
      * numbers of block i are for pixels 4i to 4i + 3. l2: a Gaussian direction by Box and Muller,
      * two pixels from two numbers, and the radius eps u^(1/CHW), u from block 2^24 - 1.
-     * attack_step: moves x up its gradient g, or down if `descend`, by step * sign(g) (0 if g is 0)
-     * or by step * g / |g|, then back into the ball, then into [0,1]. */
+     * attack_step: moves x along its gradient g by step * sign(g) (0 if g is 0) or step * g / |g|,
+     * then back into the ball, then into [0,1]. */
     void (*attack_start)(struct mc_plan *p, const struct mc_ball *b, uint32_t restart,
                          const struct mc_buf *clean, struct mc_buf *x);
-    void (*attack_step)(struct mc_plan *p, const struct mc_ball *b, int descend,
-                        const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x);
+    void (*attack_step)(struct mc_plan *p, const struct mc_ball *b, const struct mc_buf *clean,
+                        const struct mc_buf *grad, struct mc_buf *x);
     /* Keeps the best restart. For images whose main head's loss of the last forward is above
      * best_loss (B), or below it if `descend`, or whose best_loss is NaN, copies the loss and the
      * image of x to the best. */

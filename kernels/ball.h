@@ -46,18 +46,17 @@ MC_BOTH_FN float mc_ball_radius(const struct mc_ball *b, size_t n, double square
 }
 
 /* l-inf: a pixel after a step. */
-MC_BOTH_FN float mc_ball_sign_step(const struct mc_ball *b, float step, float clean, float grad,
-                                   float x)
+MC_BOTH_FN float mc_ball_sign_step(const struct mc_ball *b, float clean, float grad, float x)
 {
     const float sign = grad > 0 ? 1.0f : grad < 0 ? -1.0f : 0.0f;
-    return mc_clamp(mc_clamp(x + step * sign, clean - b->eps, clean + b->eps), 0, 1);
+    return mc_clamp(mc_clamp(x + b->step * sign, clean - b->eps, clean + b->eps), 0, 1);
 }
 
 /* l2: the factor for a gradient whose squares sum to `slope`. In float64: step / |g| can exceed
  * float32's range. */
-MC_BOTH_FN double mc_ball_step_scale(float step, double slope)
+MC_BOTH_FN double mc_ball_step_scale(const struct mc_ball *b, double slope)
 {
-    return slope > 0 ? (double)step / sqrt(slope) : 0;
+    return slope > 0 ? (double)b->step / sqrt(slope) : 0;
 }
 
 /* l2: the factor that moves an offset whose squares sum to `away` back into the ball. */

@@ -17,6 +17,11 @@ const char *mc_pass_name(enum mc_pass pass);
 #define MC_SHAPE_TEXT 96
 void mc_shape_text(char text[MC_SHAPE_TEXT], const int in[3], const int out[3], const int kernel[2],
                    const int stride[2], const int pad[2], int groups);
+/* The same for a backend's struct of convolution sizes. */
+#define MC_CONV_TEXT(s, text)                                                                      \
+    mc_shape_text(text, (const int[]){(s)->ic, (s)->ih, (s)->iw},                                  \
+                  (const int[]){(s)->oc, (s)->oh, (s)->ow}, (s)->kernel, (s)->stride, (s)->pad,    \
+                  (s)->groups)
 
 /* Initializers for a backend's struct of convolution sizes, from node n with input `in`. */
 #define MC_CONV_SIZES(in, n)                                                                       \

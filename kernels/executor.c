@@ -128,5 +128,6 @@ void mc_run_backward(struct mc_plan *p, const struct mc_buf *params, struct mc_b
     for (int i = r->g->n_nodes - 1; i > 0; i--)
         if (r->roles[i].live && r->roles[i].reach && !r->roles[i].norm)
             node_backward(r, i);
-    r->by->end_backward(r);
+    if (r->by->end_backward)
+        r->by->end_backward(r);
 }

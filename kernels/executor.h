@@ -33,7 +33,7 @@ struct mc_runner {
     void (*backward)(struct mc_run *r, int i, int k, int adds);
     /* Copies node `from`'s gradient to node `to`'s, which may have the same memory, or adds it. */
     void (*pass_gradient)(struct mc_run *r, int from, int to, int adds);
-    void (*end_backward)(struct mc_run *r);
+    void (*end_backward)(struct mc_run *r); /* NULL: nothing to do */
     /* Adds the joint moments of tap t of two plans. */
     void (*tap_moments)(struct mc_run *a, struct mc_run *b, size_t t, struct mc_buf *acc);
 };

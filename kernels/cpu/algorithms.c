@@ -19,12 +19,6 @@ const char *cpu_algorithm_name(enum cpu_algorithm a)
     return names[a];
 }
 
-void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT])
-{
-    mc_shape_text(text, (const int[]){s->ic, s->ih, s->iw}, (const int[]){s->oc, s->oh, s->ow},
-                  s->kernel, s->stride, s->pad, s->groups);
-}
-
 /* Common rule of the table's shapes. Winograd is faster if its products, including empty tiles, are
  * at most half of the direct ones and it has enough channels. Its transformed weights, four times
  * as large, must not fill the cache. */
@@ -49,7 +43,7 @@ enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
 {
     char shape[MC_SHAPE_TEXT];
 
-    cpu_conv_text(s, shape);
+    MC_CONV_TEXT(s, shape);
     const int a = mc_conv_table_choice(TABLE, k->name, pass, shape, names, CPU_N_TABLED);
     if (a >= 0)
         return (enum cpu_algorithm)a;

@@ -49,14 +49,14 @@ void cpu_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t resta
     }
 }
 
-static void step_l2(const struct mc_ball *b, float step, size_t n, const float *clean,
-                    const float *grad, float *x)
+static void step_l2(const struct mc_ball *b, size_t n, const float *clean, const float *grad,
+                    float *x)
 {
     double slope = 0, away = 0;
 
     for (size_t q = 0; q < n; q++)
         slope += (double)grad[q] * (double)grad[q];
-    const double along = mc_ball_step_scale(step, slope);
+    const double along = mc_ball_step_scale(b, slope);
     for (size_t q = 0; q < n; q++) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];
@@ -66,16 +66,15 @@ static void step_l2(const struct mc_ball *b, float step, size_t n, const float *
         x[q] = mc_clamp(clean[q] + back * x[q], 0, 1);
 }
 
-void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
-                     const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
+void cpu_attack_step(struct mc_plan *p, const struct mc_ball *b, const struct mc_buf *clean,
+                     const struct mc_buf *grad, struct mc_buf *x)
 {
     const size_t n = mc_run_image_floats(&p->run);
-    const float step = descend ? -b->step : b->step;
 
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
         (b->norm == MC_BALL_LINF ? p->be->k->sign_step
-                                 : step_l2)(b, step, n, mc_const_floats(clean) + i * n,
+                                 : step_l2)(b, n, mc_const_floats(clean) + i * n,
                                             mc_const_floats(grad) + i * n, mc_floats(x) + i * n);
 }
 

@@ -147,8 +147,6 @@ void cpu_close(struct mc_backend *be)
 {
     struct cpu *cpu = cpu_of(be);
 
-    if (!cpu)
-        return;
     dnnl_stream_destroy(cpu->stream);
     dnnl_engine_destroy(cpu->engine);
     free(cpu);

@@ -15,6 +15,7 @@
 #include "kernels/cpu/kernels.h"
 #include "kernels/executor.h"
 #include "kernels/functions.h"
+#include "kernels/product.h"
 
 #include <oneapi/dnnl/dnnl.h>
 
@@ -128,7 +129,6 @@ void cpu_unfolded(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pass p
  * The committed table algorithms.tsv, written by `make tune`, has one line per instruction set,
  * pass and shape. Other shapes follow a rule: our Winograd for 3x3 of stride 1 with enough channels
  * and pixels, otherwise direct. */
-void cpu_conv_text(const struct cpu_conv_shape *s, char text[MC_SHAPE_TEXT]);
 enum cpu_algorithm cpu_choose(const struct cpu_kernels *k, enum mc_pass pass,
                               const struct cpu_conv_shape *s);
 /* Returns our algorithm that replaces oneDNN's reference code. If it does not support the shape,
@@ -268,25 +268,7 @@ static inline void cpu_check(struct cpu *cpu, dnnl_status_t status)
         cpu->failed = status;
 }
 
-/* A factor of a product: a matrix in memory, `ld` floats from row to row, or its transpose. */
-struct cpu_factor {
-    const float *x;
-    size_t ld;
-    int transposed;
-};
-/* c (m,n) = a (m,k) b (k,n) + beta c */
-struct cpu_product {
-    struct {
-        size_t m, n, k;
-    } size;
-    struct cpu_factor a, b;
-    struct {
-        float *x;
-        size_t ld;
-    } c;
-    float beta;
-};
-static inline void cpu_gemm(struct cpu *cpu, struct cpu_product p)
+static inline void cpu_gemm(struct cpu *cpu, struct mc_product p)
 {
     cpu_check(cpu, dnnl_sgemm(p.a.transposed ? 'T' : 'N', p.b.transposed ? 'T' : 'N',
                               (dnnl_dim_t)p.size.m, (dnnl_dim_t)p.size.n, (dnnl_dim_t)p.size.k, 1,

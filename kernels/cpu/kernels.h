@@ -177,8 +177,8 @@ struct cpu_kernels {
     void (*lincomb)(size_t n, float *dst, size_t k, const float *const *src, const float *coef);
     double (*sumsq)(size_t n, const float *x, double *part); /* part: CPU_PARTS */
     /* x[i] = mc_ball_sign_step of each number (kernels/ball.h) */
-    void (*sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
-                      const float *grad, float *x);
+    void (*sign_step)(const struct mc_ball *b, size_t n, const float *clean, const float *grad,
+                      float *x);
 
     void (*moments)(const struct cpu_moments *tap);
 };

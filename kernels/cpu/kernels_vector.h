@@ -61,11 +61,11 @@ static double KERNEL(sumsq)(size_t n, const float *x, double *part)
     return sum;
 }
 
-static void KERNEL(sign_step)(const struct mc_ball *b, float step, size_t n, const float *clean,
+static void KERNEL(sign_step)(const struct mc_ball *b, size_t n, const float *clean,
                               const float *grad, float *x)
 {
     const struct mc_ball ball = *b;
 
     for (size_t q = 0; q < n; q++)
-        x[q] = mc_ball_sign_step(&ball, step, clean[q], grad[q], x[q]);
+        x[q] = mc_ball_sign_step(&ball, clean[q], grad[q], x[q]);
 }

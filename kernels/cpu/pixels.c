@@ -3,6 +3,7 @@
  * Pixels to the plan's first activation and back: gather, augmentation, normalization. */
 #include "kernels/augment.h"
 #include "kernels/cpu/cpu.h"
+#include "kernels/scaling.h"
 
 #include <assert.h>
 #include <string.h>
@@ -25,21 +26,6 @@ static void map_pixels(const struct mc_draw *d, int h, int w, int32_t *from)
         map_all(d, h, w, 0, from);
 }
 
-struct scaling {
-    float byte[MC_MAX_CHANNELS_IN][256], scale[MC_MAX_CHANNELS_IN], shift[MC_MAX_CHANNELS_IN];
-};
-
-static void scaling_of(const struct mc_node *n, struct scaling *s)
-{
-    for (int c = 0; c < n->c && c < MC_MAX_CHANNELS_IN; c++) {
-        const double mean = (double)n->mean[c], std = (double)n->std[c];
-        for (int v = 0; v < 256; v++)
-            s->byte[c][v] = (float)((v / 255.0 - mean) / std);
-        s->scale[c] = (float)(1 / std);
-        s->shift[c] = (float)(-mean / std);
-    }
-}
-
 /* Destination of a batch's pixels: the plan's first activation, or a buffer (B,C,H,W). Channel c of
  * pixel q of an image is at c * channel + q * step. */
 struct picture {
@@ -59,8 +45,8 @@ static struct picture picture_of(const struct mc_plan *p)
                             .step = c->plain ? 1 : (size_t)p->be->k->block};
 }
 
-static void load_image(const struct mc_plan *p, const struct picture *t, const struct scaling *s,
-                       const struct mc_source *src, size_t i, const int32_t *from)
+static void load_image(const struct mc_plan *p, const struct picture *t, const struct mc_scaling *s,
+                       int raw, const struct mc_source *src, size_t i, const int32_t *from)
 {
     const struct cpu_node *c = &p->nodes[0];
     const size_t step = t->step;
@@ -68,13 +54,13 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
 
     for (size_t ch = 0; ch < (size_t)c->n->c; ch++) {
         float *to = t->x + ch * t->channel;
-        const float black = s->byte[ch][0], scale = s->scale[ch], shift = s->shift[ch];
+        const size_t row = raw ? MC_TO_UNIT : ch;
+        const float *byte = s->byte[row];
+        const float black = byte[0], scale = s->scale[row], shift = s->shift[row];
         if (src->pixels == MC_U8) {
             const uint8_t *px = (const uint8_t *)src->images->data + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
-                to[q * step] = !from         ? s->byte[ch][px[q]]
-                               : from[q] < 0 ? black
-                                             : s->byte[ch][px[from[q]]];
+                to[q * step] = !from ? byte[px[q]] : from[q] < 0 ? black : byte[px[from[q]]];
         } else {
             const float *px = mc_const_floats(src->images) + offset + ch * c->hw;
             for (size_t q = 0; q < c->hw; q++)
@@ -86,17 +72,6 @@ static void load_image(const struct mc_plan *p, const struct picture *t, const s
 }
 
 /* ---- colours ---- */
-
-/* Scale pixels to [0,1]. They are normalized after their colours change. */
-static void scaling_to_unit(struct scaling *s)
-{
-    for (int c = 0; c < MC_MAX_CHANNELS_IN; c++) {
-        for (int v = 0; v < 256; v++)
-            s->byte[c][v] = (float)(v / 255.0);
-        s->scale[c] = 1;
-        s->shift[c] = 0;
-    }
-}
 
 static float grey(const struct picture *p, size_t q)
 {
@@ -140,7 +115,7 @@ static void jitter(const struct mc_augment *a, const struct mc_draw *d, const st
             change_saturation(p, d->saturation);
 }
 
-static void normalise(const struct picture *p, const struct scaling *s)
+static void normalise(const struct picture *p, const struct mc_scaling *s)
 {
     for (size_t c = 0; c < p->channels; c++)
         for (size_t q = 0; q < p->pixels; q++) {
@@ -160,11 +135,9 @@ static void read_pixels(struct mc_plan *p, const struct mc_source *src, const st
     const int colours = a && mc_augment_jitters(a);
     const int augments = a && mc_augment_any(a);
     const int raw = colours || !normalised;
-    struct scaling scaling, unit;
+    struct mc_scaling scaling;
 
-    scaling_of(c->n, &scaling);
-    if (raw)
-        scaling_to_unit(&unit);
+    mc_scaling_of(c->n, &scaling);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->run.batch; i++) {
         int32_t *map = (int32_t *)p->work + i * c->hw;
@@ -179,7 +152,7 @@ static void read_pixels(struct mc_plan *p, const struct mc_source *src, const st
             d = mc_augment_draw(a, &p->ctl, src->purpose, p->ids[i]);
             map_pixels(&d, c->n->h, c->n->w, map);
         }
-        load_image(p, &image, raw ? &unit : &scaling, src, i, augments ? map : NULL);
+        load_image(p, &image, &scaling, raw, src, i, augments ? map : NULL);
         if (colours) {
             assert(c->n->c == 1 || c->n->c == 3);
             jitter(a, &d, &image);
@@ -228,9 +201,9 @@ void cpu_set_pixels(struct mc_plan *p, const struct mc_buf *pixels)
 {
     const struct picture t = picture_of(p);
     const float *x = mc_const_floats(pixels);
-    struct scaling s;
+    struct mc_scaling s;
 
-    scaling_of(p->nodes[0].n, &s);
+    mc_scaling_of(p->nodes[0].n, &s);
 #pragma omp parallel for schedule(static)
     for (size_t i = 0; i < p->valid; i++)
         for (size_t ch = 0; ch < t.channels; ch++) {

@@ -101,19 +101,19 @@ static void multiply(const struct products *p, size_t t, size_t rows)
         float *x = p->in_rows + g * ic, *y = p->out_rows + g * oc;
         float *w = p->weights + t * weights_per_element(p->s) + g * oc * ic;
         if (p->pass == MC_PASS_FORWARD)
-            cpu_gemm(p->be, (struct cpu_product){.size = {rows, oc, ic},
-                                                 .a = {x, lx},
-                                                 .b = {w, ic, .transposed = 1},
-                                                 .c = {y, ly}});
+            cpu_gemm(p->be, (struct mc_product){.size = {rows, oc, ic},
+                                                .a = {x, lx},
+                                                .b = {w, ic, .transposed = 1},
+                                                .c = {y, ly}});
         else if (p->pass == MC_PASS_DATA)
-            cpu_gemm(p->be, (struct cpu_product){
+            cpu_gemm(p->be, (struct mc_product){
                                 .size = {rows, ic, oc}, .a = {y, ly}, .b = {w, ic}, .c = {x, lx}});
         else
-            cpu_gemm(p->be, (struct cpu_product){.size = {oc, ic, rows},
-                                                 .a = {y, ly, .transposed = 1},
-                                                 .b = {x, lx},
-                                                 .beta = 1,
-                                                 .c = {w, ic}});
+            cpu_gemm(p->be, (struct mc_product){.size = {oc, ic, rows},
+                                                .a = {y, ly, .transposed = 1},
+                                                .b = {x, lx},
+                                                .beta = 1,
+                                                .c = {w, ic}});
     }
 }
 

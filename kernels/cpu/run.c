@@ -111,14 +111,14 @@ static void pass_gradient(struct mc_run *r, int from, int to, int adds)
         cpu_move(p, p->nodes[from].size, p->nodes[from].grad, adds, p->nodes[to].grad);
 }
 
-static void end_backward(struct mc_run *r)
-{
-    (void)r;
-}
-
-static const struct mc_runner RUNNER = {begin_forward,  forward,      count_images,
-                                        begin_backward, parameters,   backward,
-                                        pass_gradient,  end_backward, cpu_tap_moments};
+static const struct mc_runner RUNNER = {.begin_forward = begin_forward,
+                                        .forward = forward,
+                                        .count_images = count_images,
+                                        .begin_backward = begin_backward,
+                                        .parameters = parameters,
+                                        .backward = backward,
+                                        .pass_gradient = pass_gradient,
+                                        .tap_moments = cpu_tap_moments};
 
 /* ---- plans ----------------------------------------------------------------------------------- */
 

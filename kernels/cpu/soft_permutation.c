@@ -206,19 +206,19 @@ static void multiply(const struct mc_soft_perm *a, const struct set *p, const fl
         float *in = pack_of(a, 0), *out = pack_of(a, 1);
         pack(p, 0, k, x, in);
         cpu_gemm(a->be,
-                 (struct cpu_product){
+                 (struct mc_product){
                      .size = {k, n, k}, .a = {matrix, k, transposed}, .b = {in, n}, .c = {out, n}});
         unpack(p, out, y);
     } else if (p->slices > 1) {
-        cpu_gemm(a->be, (struct cpu_product){.size = {n, k, k},
-                                             .a = {x + offset, u->stride},
-                                             .b = {matrix, k, !transposed},
-                                             .c = {y + offset, u->stride}});
+        cpu_gemm(a->be, (struct mc_product){.size = {n, k, k},
+                                            .a = {x + offset, u->stride},
+                                            .b = {matrix, k, !transposed},
+                                            .c = {y + offset, u->stride}});
     } else {
-        cpu_gemm(a->be, (struct cpu_product){.size = {k, n, k},
-                                             .a = {matrix, k, transposed},
-                                             .b = {x + offset, u->m},
-                                             .c = {y + offset, u->m}});
+        cpu_gemm(a->be, (struct mc_product){.size = {k, n, k},
+                                            .a = {matrix, k, transposed},
+                                            .b = {x + offset, u->m},
+                                            .c = {y + offset, u->m}});
     }
 }
 
@@ -228,20 +228,20 @@ static void outer(const struct mc_soft_perm *a, const struct set *p, const struc
 {
     const struct mc_soft_perm_use *u = p->use;
     const size_t k = u->k, n = p->slices * p->n, offset = place(p);
-    struct cpu_product product = {.size = {r->rows, k, n}, .beta = 1, .c = {d, k}};
+    struct mc_product product = {.size = {r->rows, k, n}, .beta = 1, .c = {d, k}};
 
     if (packed(p)) {
         float *left = pack_of(a, 0), *right = pack_of(a, 1);
         pack(p, r->row, r->rows, dy, left);
         pack(p, 0, k, x, right);
-        product.a = (struct cpu_factor){left, .ld = n};
-        product.b = (struct cpu_factor){right, n, .transposed = 1};
+        product.a = (struct mc_factor){left, .ld = n};
+        product.b = (struct mc_factor){right, n, .transposed = 1};
     } else if (p->slices > 1) {
-        product.a = (struct cpu_factor){dy + offset + r->row, u->stride, .transposed = 1};
-        product.b = (struct cpu_factor){x + offset, .ld = u->stride};
+        product.a = (struct mc_factor){dy + offset + r->row, u->stride, .transposed = 1};
+        product.b = (struct mc_factor){x + offset, .ld = u->stride};
     } else {
-        product.a = (struct cpu_factor){dy + offset + r->row * u->m, .ld = u->m};
-        product.b = (struct cpu_factor){x + offset, u->m, .transposed = 1};
+        product.a = (struct mc_factor){dy + offset + r->row * u->m, .ld = u->m};
+        product.b = (struct mc_factor){x + offset, u->m, .transposed = 1};
     }
     cpu_gemm(a->be, product);
 }

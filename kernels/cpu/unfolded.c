@@ -74,12 +74,12 @@ static void multiply(struct cpu *be, const struct cpu_conv_shape *s, enum mc_pas
               *out = y + o / b * hw * b + o % b;
         n = b - o % b < group - o % group ? b - o % b : group - o % group;
         if (pass == MC_PASS_FORWARD)
-            cpu_gemm(be, (struct cpu_product){{hw, n, k}, {x, hw, 1}, {w, k, 1}, {out, b}, 1});
+            cpu_gemm(be, (struct mc_product){{hw, n, k}, {x, hw, 1}, {w, k, 1}, {out, b}, 1});
         else if (pass == MC_PASS_DATA)
-            cpu_gemm(be, (struct cpu_product){
+            cpu_gemm(be, (struct mc_product){
                              {k, hw, n}, {w, k, 1}, {out, b, 1}, {x, hw}, o % group > 0});
         else
-            cpu_gemm(be, (struct cpu_product){{n, k, hw}, {out, b, 1}, {x, hw, 1}, {w, k}, 1});
+            cpu_gemm(be, (struct mc_product){{n, k, hw}, {out, b, 1}, {x, hw, 1}, {w, k}, 1});
     }
 }
 

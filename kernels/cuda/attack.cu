@@ -70,7 +70,7 @@ static __global__ void step_linf(size_t n, size_t image, struct cuda_rows r, str
 {
     EACH (element, n) {
         if (element / image < r.batch->valid)
-            x[element] = mc_ball_sign_step(&b, b.step, clean[element], grad[element], x[element]);
+            x[element] = mc_ball_sign_step(&b, clean[element], grad[element], x[element]);
     }
 }
 
@@ -89,7 +89,7 @@ static __global__ void step_l2(size_t image, struct cuda_rows r, struct mc_ball 
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS)
         slope += (double)grad[q] * (double)grad[q];
     slope = block_sum(slope);
-    const double along = mc_ball_step_scale(b.step, slope);
+    const double along = mc_ball_step_scale(&b, slope);
     for (size_t q = threadIdx.x; q < image; q += CUDA_THREADS) {
         x[q] = (float)((double)x[q] + along * (double)grad[q] - (double)clean[q]);
         away += (double)x[q] * (double)x[q];

@@ -152,12 +152,12 @@ void cuda_end_side(struct cuda *be)
 /* ---- products ---------------------------------------------------------------------------------
  * cuBLAS matrices are column-major: our row-major c = a b is its c^T = b^T a^T. */
 
-static cublasOperation_t operation(const struct cuda_factor *f)
+static cublasOperation_t operation(const struct mc_factor *f)
 {
     return f->transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 }
 
-void cuda_gemm(struct cuda *be, const struct cuda_product *p)
+void cuda_gemm(struct cuda *be, const struct mc_product *p)
 {
     const float one = 1;
     check_blas(be, cublasSgemm(be->blas, operation(&p->b), operation(&p->a), (int)p->size.n,
@@ -171,7 +171,7 @@ static cudaDataType data_type(enum cuda_type t)
 }
 
 /* The handle's mode stays pedantic for the other products. Partial sums are float32. */
-void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda_type from,
+void cuda_layer_product(struct cuda *be, const struct mc_product *p, enum cuda_type from,
                         enum cuda_type to)
 {
     const float one = 1;
@@ -196,7 +196,7 @@ void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda
         check_blas(be, cublasSetMathMode(be->blas, CUBLAS_PEDANTIC_MATH));
 }
 
-void cuda_gemm64(struct cuda *be, const struct cuda_product *p)
+void cuda_gemm64(struct cuda *be, const struct mc_product *p)
 {
     const double one = 1, beta = (double)p->beta;
     check_blas(be, cublasDgemm(be->blas, operation(&p->b), operation(&p->a), (int)p->size.n,
@@ -204,7 +204,7 @@ void cuda_gemm64(struct cuda *be, const struct cuda_product *p)
                                (int)p->a.ld, &beta, p->c.x, (int)p->c.ld));
 }
 
-void cuda_gemm_slices(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count)
+void cuda_gemm_slices(struct cuda *be, const struct mc_product *p, size_t stride, size_t count)
 {
     const float one = 1;
     check_blas(be, cublasSgemmStridedBatched(be->blas, operation(&p->b), operation(&p->a),
@@ -220,8 +220,6 @@ void cuda_close(struct mc_backend *base)
 {
     struct cuda *be = cuda_of(base);
 
-    if (!be)
-        return;
     cuda_enter(be);
     if (be->properties)
         (void)cudnnBackendDestroyDescriptor(be->properties);

@@ -69,15 +69,11 @@ void cuda_attack_start(struct mc_plan *p, const struct mc_ball *b, uint32_t rest
                     mc_floats(x));
 }
 
-void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, int descend,
-                      const struct mc_buf *clean, const struct mc_buf *grad, struct mc_buf *x)
+void cuda_attack_step(struct mc_plan *p, const struct mc_ball *b, const struct mc_buf *clean,
+                      const struct mc_buf *grad, struct mc_buf *x)
 {
-    struct mc_ball toward = *b;
-
-    if (descend)
-        toward.step = -b->step;
     cuda_enter(p->be);
-    cuda_ball_step(p->be, p->run.batch, mc_run_image_floats(&p->run), &p->rows, &toward,
+    cuda_ball_step(p->be, p->run.batch, mc_run_image_floats(&p->run), &p->rows, b,
                    mc_const_floats(clean), mc_const_floats(grad), mc_floats(x));
 }
 
@@ -173,11 +169,11 @@ static void add_moments(struct cuda *be, const struct cuda_shape *s, const void 
         const size_t n = s->n - first < step ? s->n - first : step, columns = n * s->hw;
         cuda_to_doubles(be, s, first, n, x, dx);
         cuda_to_doubles(be, u, first, n, y, dy);
-        const struct cuda_product product = {.size = {k, k, columns},
-                                             .a = {dx, columns},
-                                             .b = {dy, columns, .transposed = 1},
-                                             .beta = first ? 1.0f : 0.0f,
-                                             .c = {sums + 4 * k, k}};
+        const struct mc_product product = {.size = {k, k, columns},
+                                           .a = {dx, columns},
+                                           .b = {dy, columns, .transposed = 1},
+                                           .beta = first ? 1.0f : 0.0f,
+                                           .c = {sums + 4 * k, k}};
         cuda_gemm64(be, &product);
     }
     cuda_add_doubles(be, size, sums, mc_doubles(acc));

@@ -58,17 +58,11 @@ void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KE
              mc_precision_names[be->precision], any_order ? "any" : "fixed");
 }
 
-void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT])
-{
-    mc_shape_text(text, (const int[]){s->ic, s->ih, s->iw}, (const int[]){s->oc, s->oh, s->ow},
-                  s->kernel, s->stride, s->pad, s->groups);
-}
-
 static int by_table(struct cuda_conv *c, int pass)
 {
     char key[CUDA_TABLE_KEY], shape[MC_SHAPE_TEXT], text[CUDA_ENGINE_TEXT], proof[16];
 
-    cuda_conv_text(&c->shape, shape);
+    MC_CONV_TEXT(&c->shape, shape);
     for (int any_order = c->be->any_order; any_order >= 0; any_order--) {
         cuda_table_key(c->be, any_order, key);
         const char *line = mc_conv_table_entry(cuda_plan_table, key, cuda_pass_name(pass), shape);
@@ -126,7 +120,7 @@ int cuda_choose(struct cuda_conv *c, int pass)
     char key[CUDA_TABLE_KEY], shape[MC_SHAPE_TEXT], line[CUDA_CHOICE_LINE];
 
     cuda_table_key(c->be, c->be->any_order, key);
-    cuda_conv_text(&c->shape, shape);
+    MC_CONV_TEXT(&c->shape, shape);
     const int n = snprintf(line, sizeof line, "%s\t%s\t%d\t%s\t", key, cuda_pass_name(pass),
                            c->shape.n, shape);
     c->reason[0] = 0;

@@ -21,6 +21,7 @@
 #include "kernels/conv_table.h"
 #include "kernels/cuda/kernels.h"
 #include "kernels/executor.h"
+#include "kernels/product.h"
 
 #include <cublas_v2.h>
 #include <cudnn.h>
@@ -127,7 +128,6 @@ int cuda_engine_is_usable(const struct cuda *be, const struct cuda_engine *e);
  * "noted" (fixed) or "unordered" (not fixed). Without notes: "shown" (by a device) or
  * "unproved". Our own engine: "own". */
 const char *cuda_engine_proof(const struct cuda_engine *e);
-void cuda_conv_text(const struct cuda_conv_shape *s, char text[MC_SHAPE_TEXT]);
 void cuda_table_key(const struct cuda *be, int any_order, char key[CUDA_TABLE_KEY]);
 
 /* ---- convolution (conv.c) -------------------------------------------------------------------- */
@@ -142,31 +142,13 @@ void cuda_conv_run(struct cuda_conv *c, int pass, const void *x, const void *wei
                    const void *work, int side);
 
 /* ---- products by cuBLAS (backend_cuda.c) ----------------------------------------------------- */
-/* A factor of a product: a matrix in memory, `ld` numbers from row to row, or its transpose. */
-struct cuda_factor {
-    const void *x;
-    size_t ld;
-    int transposed;
-};
-/* c (m,n) = a (m,k) b (k,n) + beta c */
-struct cuda_product {
-    struct {
-        size_t m, n, k;
-    } size;
-    struct cuda_factor a, b;
-    struct {
-        void *x;
-        size_t ld;
-    } c;
-    float beta;
-};
-void cuda_gemm(struct cuda *be, const struct cuda_product *p);   /* float32 */
-void cuda_gemm64(struct cuda *be, const struct cuda_product *p); /* float64 */
+void cuda_gemm(struct cuda *be, const struct mc_product *p);   /* float32 */
+void cuda_gemm64(struct cuda *be, const struct mc_product *p); /* float64 */
 /* A layer's product in the plan's precision: a and b are of type `from`, c of type `to`. */
-void cuda_layer_product(struct cuda *be, const struct cuda_product *p, enum cuda_type from,
+void cuda_layer_product(struct cuda *be, const struct mc_product *p, enum cuda_type from,
                         enum cuda_type to);
 /* `count` float32 products: the same a with b, b + stride, ... into c, c + stride, ... */
-void cuda_gemm_slices(struct cuda *be, const struct cuda_product *p, size_t stride, size_t count);
+void cuda_gemm_slices(struct cuda *be, const struct mc_product *p, size_t stride, size_t count);
 
 /* ---- plan ------------------------------------------------------------------------------------ */
 struct cuda_node {

@@ -80,19 +80,6 @@ static __device__ inline double block_sum(double x)
     return lane_sum(x, 1);
 }
 
-/* Both sums of channel c from its parts, by the whole block. */
-static __device__ inline void channel_sums(const double *part, uint32_t parts, uint32_t c,
-                                           double *a, double *b)
-{
-    *a = *b = 0;
-    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
-        *a += part[2 * (c * parts + i)];
-        *b += part[2 * (c * parts + i) + 1];
-    }
-    *a = block_sum(*a);
-    *b = block_sum(*b);
-}
-
 /* Return whether the block is the last of `blocks` to arrive. The last block sees the others'
  * writes. *arrived is 0 before and after. */
 static __device__ inline int is_last_block(uint32_t *arrived, uint32_t blocks)
@@ -185,12 +172,6 @@ static inline uint32_t cuda_pack(enum cuda_type t)
 static inline int cuda_aligned(const void *p)
 {
     return (uintptr_t)p % 16 == 0;
-}
-
-/* Return whether a packed shape's packs are pixels of one channel, or channels of one pixel. */
-static inline int cuda_wide(const struct cuda_shape *s)
-{
-    return (s->channel == 1 ? s->c : s->hw) % cuda_pack(s->type) == 0;
 }
 
 /* ReLU or Huber's; NaN stays NaN. */

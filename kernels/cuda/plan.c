@@ -3,6 +3,7 @@
  * Making a plan: the layout of memory. A node has its own memory, except parts of a concatenation
  * and gradients that an addition passes on. */
 #include "kernels/cuda/cuda.h"
+#include "kernels/scaling.h"
 
 /* The initial scale: float16's smallest number is 6e-8, and a batch's mean divides a gradient of 1
  * by the number of images. */
@@ -93,26 +94,19 @@ static void place_all(struct mc_plan *p, struct cuda_places *m)
     p->rows.loss = cuda_place(m, p->run.batch * sizeof *p->rows.loss);
     p->rows.correct = cuda_place(m, p->run.batch * sizeof *p->rows.correct);
     p->rows.head = cuda_place(m, p->run.batch * sizeof *p->rows.head);
-    p->scaling.byte = cuda_place(m, (MC_MAX_CHANNELS_IN + 1) * 256 * sizeof(float));
+    p->scaling.byte = cuda_place(m, MC_SCALINGS * 256 * sizeof(float));
 }
 
-/* The scaled values of pixels, computed as on the CPU. */
 static void fill_scaling(struct mc_plan *p)
 {
     const struct mc_node *n = p->nodes[0].n;
-    float byte[MC_MAX_CHANNELS_IN + 1][256] = {{0}};
+    struct mc_scaling s;
 
-    for (int c = 0; c < n->c && c < MC_MAX_CHANNELS_IN; c++) {
-        const double mean = (double)n->mean[c], std = (double)n->std[c];
-        for (int v = 0; v < 256; v++)
-            byte[c][v] = (float)((v / 255.0 - mean) / std);
-        p->scaling.scale[c] = (float)(1 / std);
-        p->scaling.shift[c] = (float)(-mean / std);
-        p->scaling.std[c] = n->std[c];
-    }
-    for (int v = 0; v < 256; v++)
-        byte[MC_MAX_CHANNELS_IN][v] = (float)(v / 255.0);
-    cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, byte, sizeof byte);
+    mc_scaling_of(n, &s);
+    memcpy(p->scaling.scale, s.scale, sizeof p->scaling.scale);
+    memcpy(p->scaling.shift, s.shift, sizeof p->scaling.shift);
+    memcpy(p->scaling.std, n->std, sizeof p->scaling.std);
+    cuda_send(p->be, (void *)(uintptr_t)p->scaling.byte, s.byte, sizeof s.byte);
 }
 
 /* Only a convolution can accept extra channels: its weights for them are 0. */

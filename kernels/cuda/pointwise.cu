@@ -147,10 +147,16 @@ static __global__ void add_bias(uint32_t n, struct cuda_shape s, const float *bi
     }
 }
 
+/* Return whether a packed shape's packs are pixels of one channel, or channels of one pixel. */
+static int has_packs(const struct cuda_shape *s)
+{
+    return (s->channel == 1 ? s->c : s->hw) % cuda_pack(s->type) == 0;
+}
+
 void cuda_add_bias(struct cuda *be, const struct cuda_shape *s, const float *bias, void *y)
 {
     cuda_report_bytes(2 * cuda_bytes(s));
-    WITH_PACKS(s->type, cuda_wide(s),
+    WITH_PACKS(s->type, has_packs(s),
                LAUNCH_EACH(be, add_bias, PACKS(s->n * s->image), *s, bias, (P *)y));
 }
 
@@ -236,7 +242,7 @@ template <class T>
 static __global__ void dropout(uint32_t n, struct cuda_shape s, struct cuda_rows r,
                                uint32_t counter, float keep, const T *x, int add, T *y)
 {
-    const float scale = keep > 0 ? 1 / keep : 0;
+    const float scale = 1 / keep;
 
     EACH (i, n) {
         const uint32_t e = i / s.channel % s.c * s.hw + i / s.pixel % s.hw;

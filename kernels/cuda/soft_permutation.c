@@ -91,14 +91,14 @@ static void multiply(const struct mc_soft_perm *a, const struct mc_soft_perm_use
                      const float *matrices, int transposed, const float *x, float *y)
 {
     const float *matrix = matrices + a->plan.offset[u->group];
-    const struct cuda_product columns = {.size = {u->slices, u->k, u->k},
-                                         .a = {x + u->base, u->stride},
-                                         .b = {matrix, u->k, !transposed},
-                                         .c = {y + u->base, u->stride}};
-    const struct cuda_product rows = {.size = {u->k, u->m, u->k},
-                                      .a = {matrix, u->k, transposed},
-                                      .b = {x + u->base, u->m},
-                                      .c = {y + u->base, u->m}};
+    const struct mc_product columns = {.size = {u->slices, u->k, u->k},
+                                       .a = {x + u->base, u->stride},
+                                       .b = {matrix, u->k, !transposed},
+                                       .c = {y + u->base, u->stride}};
+    const struct mc_product rows = {.size = {u->k, u->m, u->k},
+                                    .a = {matrix, u->k, transposed},
+                                    .b = {x + u->base, u->m},
+                                    .c = {y + u->base, u->m}};
 
     if (u->slices > 1 && u->m == 1) /* columns: the rows of the transpose */
         cuda_gemm(a->be, &columns);
@@ -111,11 +111,11 @@ static void outer(const struct mc_soft_perm *a, const struct mc_soft_perm_use *u
                   const float *x, float *d)
 {
     const size_t n = u->slices * u->m;
-    const struct cuda_product product = {.size = {u->k, u->k, n},
-                                         .a = {a->left, n},
-                                         .b = {a->right, n, .transposed = 1},
-                                         .beta = 1,
-                                         .c = {d, u->k}};
+    const struct mc_product product = {.size = {u->k, u->k, n},
+                                       .a = {a->left, n},
+                                       .b = {a->right, n, .transposed = 1},
+                                       .beta = 1,
+                                       .c = {d, u->k}};
 
     cuda_pack_slices(a->be, u->k, u->m, u->slices, u->stride, dy + u->base, a->left);
     cuda_pack_slices(a->be, u->k, u->m, u->slices, u->stride, x + u->base, a->right);

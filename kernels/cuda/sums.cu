@@ -154,9 +154,14 @@ void cuda_sums_to_floats(struct cuda *be, const struct cuda_shape *s, const doub
 static __global__ void parts_to_doubles(uint32_t parts, const double *part, double *sum, double *sq)
 {
     const uint32_t c = blockIdx.x;
-    double a, b;
+    double a = 0, b = 0;
 
-    channel_sums(part, parts, c, &a, &b);
+    for (uint32_t i = threadIdx.x; i < parts; i += CUDA_THREADS) {
+        a += part[2 * (c * parts + i)];
+        b += part[2 * (c * parts + i) + 1];
+    }
+    a = block_sum(a);
+    b = block_sum(b);
     if (threadIdx.x == 0) {
         sum[c] += a;
         sq[c] += b;

@@ -4,18 +4,18 @@
  * be observed, and the channel axis of each node. "Channel" and "unit" both mean a member of a
  * group.
  *
- * Segments, uses and taps cover a whole group: start is 0 and count is the group's size. (If an
- * axis could be split further, nothing tied to it is split there, so it is one group.) */
+ * Segments, uses and taps cover a whole group: count is the group's size. (If an axis could be
+ * split further, nothing tied to it is split there, so it is one group.) */
 #ifndef MC_GROUPS_H
 #define MC_GROUPS_H
 
 #include "libcommon/graph/nesting.h"
 
-/* A segment of an axis: `count` channels of `group`, from channel `start`. Each channel occupies
- * `repeat` entries of the axis, so the segment has count * repeat entries. */
+/* A segment of an axis: the `count` channels of `group`. Each channel occupies `repeat` entries of
+ * the axis, so the segment has count * repeat entries. */
 struct mc_segment {
     int group; /* -1: fixed */
-    size_t start, count, repeat;
+    size_t count, repeat;
 };
 
 struct mc_axis {
@@ -24,24 +24,23 @@ struct mc_axis {
 };
 
 /* One parameter or statistics axis that a group permutes. Entries [offset, offset + count * repeat)
- * of axis `dim` of the tensor belong to channels [start, start + count) of the group. Axis 1 of a
- * convolution in G groups is counted over all its inputs (parts: G): entry e is column e modulo
- * inputs / G in the rows of part e / (inputs / G), one of G equal parts of axis 0. A use stays
- * within one part. Declared groups may use any axis, may count any axis after the first over parts,
- * and may be nested; libcommon/graph/uses.h defines the order in which uses apply. In a declared
- * group that allows signs, some uses may move without them, such as that of SwiGLU's gate. */
+ * of axis `dim` of the tensor belong to the group's channels. Axis 1 of a convolution in G groups
+ * is counted over all its inputs (parts: G): entry e is column e modulo inputs / G in the rows of
+ * part e / (inputs / G), one of G equal parts of axis 0. A use stays within one part. Declared
+ * groups may use any axis, may count any axis after the first over parts, and may be nested;
+ * libcommon/graph/uses.h defines the order in which uses apply. In a declared group that allows
+ * signs, some uses may move without them, such as that of SwiGLU's gate. */
 struct mc_use {
     int is_stat;  /* the tensor is in graph->stats, not graph->params */
     int no_signs; /* units move by |M|, where M is the group's map of signs */
     size_t index; /* its index there */
     int dim;      /* 0: outputs (and vectors), 1: inputs */
     size_t parts; /* 1, or the number of parts of axis 0 over which axis dim is counted */
-    size_t offset, start, count, repeat;
+    size_t offset, count, repeat;
 };
 
-/* A node at which a group can be observed. Channels [offset, offset + count) of node `post` are
- * channels [start, start + count) of the group. If `post` is an activation, `pre` is its input,
- * else `pre` is `post`.
+/* A node at which a group can be observed. Channels [offset, offset + count) of node `post` are the
+ * group's. If `post` is an activation, `pre` is its input, else `pre` is `post`.
  *
  * `post` is the form in which a convolution or linear layer reads the group, before nodes that only
  * move or average it. To find it, walk back from the layer through pooling, flatten, dropout, norms
@@ -57,7 +56,7 @@ struct mc_use {
 struct mc_tap {
     int group;
     int post, pre;
-    size_t offset, start, count;
+    size_t offset, count;
 };
 
 /* The axes that one group permutes. */

@@ -159,7 +159,6 @@ static void use_axis(struct mc_symmetry *out, int is_stat, size_t index, int dim
                                                .dim = dim,
                                                .parts = parts,
                                                .offset = offset,
-                                               .start = s->start,
                                                .count = s->count,
                                                .repeat = s->repeat};
             g->n++;

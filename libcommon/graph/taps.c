@@ -114,7 +114,6 @@ int mc_taps_list(struct mc_symmetry *out, const struct mc_graph *g, const unsign
                                                        .post = i,
                                                        .pre = pre,
                                                        .offset = offset,
-                                                       .start = s->start,
                                                        .count = s->count};
                     n++;
                 }

@@ -50,7 +50,7 @@ static struct mc_soft_perm_use use_of(const struct mc_symmetry *s, const struct 
 {
     const struct mc_unit_layout layout = mc_unit_layout(g, u);
 
-    assert(u->start == 0 && u->count == s->groups[group].size);
+    assert(u->count == s->groups[group].size);
     return (struct mc_soft_perm_use){.group = group,
                                      .k = layout.k,
                                      .dim = u->dim,

@@ -49,7 +49,7 @@ static void measure(struct cpu *be, struct cpu_conv_shape s, enum mc_pass pass, 
     if (best == CPU_DNNL_WINOGRAD && least[CPU_WINOGRAD] < .95 * least[CPU_DIRECT] &&
         least[best] > .9 * least[CPU_WINOGRAD])
         best = CPU_WINOGRAD;
-    cpu_conv_text(&s, text);
+    MC_CONV_TEXT(&s, text);
     printf("%s\t%s\t%s\t%s", be->k->name, mc_pass_name(pass), text, cpu_algorithm_name(best));
     for (enum cpu_algorithm a = 0; a < CPU_N_TABLED; a++) {
         printf("\t%.3f", least[a] * 1e3);

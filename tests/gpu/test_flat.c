@@ -218,13 +218,15 @@ static void run_attack(struct record *r, const void *arg)
     be->pixels(p, &f.source, f.d_ctl, clean);
     be->copy(be, best, clean, bytes);
     for (uint32_t restart = 0; restart < 2; restart++) {
-        be->attack_start(p, &n->ball, restart, clean, x);
+        struct mc_ball ball = n->ball;
+        ball.step = restart ? -ball.step : ball.step;
+        be->attack_start(p, &ball, restart, clean, x);
         note_floats(r, "start", tolerance, x, floats);
         for (uint32_t step = 0; step < 3; step++) {
             for (size_t i = 0; i < floats; i++)
                 g[i] = i / f.image == 1 || i % 7 == 3 ? 0 : unit(300 + step, (uint32_t)i) - .5f;
             put(dx, 0, g, bytes);
-            be->attack_step(p, &n->ball, (int)restart, clean, dx, x);
+            be->attack_step(p, &ball, clean, dx, x);
             note_floats(r, "step", tolerance, x, floats);
         }
         if (n->valid < n->batch) /* a masked image's gradient must be ignored */

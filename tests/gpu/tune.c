@@ -242,7 +242,7 @@ static void print_engine(const struct cuda *be, int pass, const struct cuda_conv
 {
     char text[MC_SHAPE_TEXT], key[CUDA_TABLE_KEY];
 
-    cuda_conv_text(s, text);
+    MC_CONV_TEXT(s, text);
     cuda_table_key(be, be->any_order, key);
     printf("%s\t%s\t%s\t%s\t%s\t%zu", key, cuda_pass_name(pass), text, e->text,
            cuda_engine_proof(e), e->work);
@@ -252,7 +252,7 @@ static void print_refusal(const struct cuda_conv *conv, int pass, const char *re
 {
     char shape[MC_SHAPE_TEXT];
 
-    cuda_conv_text(&conv->shape, shape);
+    MC_CONV_TEXT(&conv->shape, shape);
     fprintf(stderr, "tune: %s %s: %s\n", cuda_pass_name(pass), shape, reason);
 }
 
@@ -361,7 +361,7 @@ static int in_table(const struct cuda *be, const struct cuda_conv *conv, int pas
 {
     char shape[MC_SHAPE_TEXT], key[CUDA_TABLE_KEY];
 
-    cuda_conv_text(&conv->shape, shape);
+    MC_CONV_TEXT(&conv->shape, shape);
     cuda_table_key(be, 0, key);
     return mc_conv_table_entry(cuda_plan_table, key, cuda_pass_name(pass), shape) != NULL;
 }

@@ -98,7 +98,7 @@ static void attack_from(struct scene *s, const struct mc_ball *ball, enum mc_mod
     for (int step = 0; step < STEPS; step++) {
         be->backward(w->plan, w->point, NULL);
         be->input_grad(w->plan, w->dx);
-        be->attack_step(w->plan, ball, 0, s->clean, w->dx, s->x);
+        be->attack_step(w->plan, ball, s->clean, w->dx, s->x);
         if (!step && look)
             off = share_off(s, group);
         loss[step ? 2 : 1] = mean_loss(s, mode, s->x);

@@ -117,8 +117,10 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
                    struct mc_buf *stats)
 {
     const struct mc_attack_options *o = &a->options;
-    const struct mc_ball ball = {
-        .norm = o->norm, .eps = (float)o->eps, .step = (float)o->step, .purpose = a->purpose};
+    const struct mc_ball ball = {.norm = o->norm,
+                                 .eps = (float)o->eps,
+                                 .step = (float)(o->targeted ? -o->step : o->step),
+                                 .purpose = a->purpose};
     const int has_restarts = o->restarts > 1;
     struct mc_backend *be = a->be;
     struct mc_buf *x = has_restarts ? a->x : a->examples;
@@ -141,7 +143,7 @@ void mc_attack_run(struct mc_attack *a, struct mc_plan *p, const struct mc_sourc
             be->forward(p, mode, params, stats, NULL, ctl);
             be->backward(p, params, NULL);
             be->input_grad(p, a->grad);
-            be->attack_step(p, &ball, o->targeted, a->clean, a->grad, x);
+            be->attack_step(p, &ball, a->clean, a->grad, x);
         }
         if (!has_restarts)
             break;

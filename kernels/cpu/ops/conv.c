@@ -84,10 +84,10 @@ static void linear_forward(const struct cpu_step *s)
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
     const float *bias = c->n->has_bias && !c->role->skip_bias ? params + c->n->bias.offset : NULL;
 
-    cpu_gemm(p->be, (struct cpu_product){.size = {p->run.batch, o, k},
-                                         .a = {in->out, in->image},
-                                         .b = {params + c->n->weight.offset, k, .transposed = 1},
-                                         .c = {c->out, c->image}});
+    cpu_gemm(p->be, (struct mc_product){.size = {p->run.batch, o, k},
+                                        .a = {in->out, in->image},
+                                        .b = {params + c->n->weight.offset, k, .transposed = 1},
+                                        .c = {c->out, c->image}});
     for (size_t i = 0; i < p->run.batch; i++) {
         float *y = c->out + i * c->image;
         for (size_t j = 0; bias && j < o; j++)
@@ -105,10 +105,10 @@ static void linear_parameters(const struct cpu_step *s)
 
     if (!dparams)
         return;
-    cpu_gemm(p->be, (struct cpu_product){.size = {o, k, p->run.batch},
-                                         .a = {c->grad, c->image, .transposed = 1},
-                                         .b = {in->out, in->image},
-                                         .c = {dparams + c->n->weight.offset, k}});
+    cpu_gemm(p->be, (struct mc_product){.size = {o, k, p->run.batch},
+                                        .a = {c->grad, c->image, .transposed = 1},
+                                        .b = {in->out, in->image},
+                                        .c = {dparams + c->n->weight.offset, k}});
     for (size_t j = 0; c->n->has_bias && !c->role->skip_bias && j < o; j++) {
         double sum = 0;
         for (size_t i = 0; i < p->valid; i++)
@@ -124,10 +124,10 @@ static void linear_backward(const struct cpu_step *s)
     const float *params = p->run.params;
     const size_t o = (size_t)c->n->c, k = (size_t)in->n->c;
 
-    cpu_gemm(p->be, (struct cpu_product){.size = {p->run.batch, k, o},
-                                         .a = {c->grad, c->image},
-                                         .b = {params + c->n->weight.offset, k},
-                                         .c = {s->to, in->image}});
+    cpu_gemm(p->be, (struct mc_product){.size = {p->run.batch, k, o},
+                                        .a = {c->grad, c->image},
+                                        .b = {params + c->n->weight.offset, k},
+                                        .c = {s->to, in->image}});
     for (size_t i = 0; in->image > k && i < p->run.batch; i++)
         memset(s->to + i * in->image + k, 0, (in->image - k) * sizeof *s->to);
 }

@@ -36,7 +36,7 @@ static void dropout(const struct cpu_step *s)
     const struct cpu_node *c = s->c;
     const float *x = s->from;
     float *y = s->to;
-    const float keep = 1 - c->n->drop, scale = keep > 0 ? 1 / keep : 0;
+    const float keep = 1 - c->n->drop, scale = 1 / keep;
     /* MC_MAX_NODES and MC_MAX_DROPOUT / 4 fill 32 bits: counters are unique */
     const uint32_t node = (uint32_t)(c->n - p->run.g->nodes) << 20;
 

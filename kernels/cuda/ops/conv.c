@@ -109,10 +109,10 @@ static size_t linear_copy(const struct mc_plan *p, const struct cuda_node *c, ui
 static void linear_forward(const struct cuda_step *s)
 {
     const size_t o = (size_t)s->c->n->c, k = (size_t)s->in->n->c;
-    const struct cuda_product product = {.size = {s->p->run.batch, o, k},
-                                         .a = {s->in->out, k},
-                                         .b = {weight(s), k, .transposed = 1},
-                                         .c = {s->c->out, o}};
+    const struct mc_product product = {.size = {s->p->run.batch, o, k},
+                                       .a = {s->in->out, k},
+                                       .b = {weight(s), k, .transposed = 1},
+                                       .c = {s->c->out, o}};
 
     cuda_layer_product(s->be, &product, s->p->type, s->p->type);
     add_bias(s);
@@ -125,10 +125,10 @@ static void linear_parameters(const struct cuda_step *s)
 
     if (!dparams)
         return;
-    const struct cuda_product product = {.size = {o, k, s->p->run.batch},
-                                         .a = {s->c->grad, o, .transposed = 1},
-                                         .b = {s->in->out, k},
-                                         .c = {dparams + s->c->n->weight.offset, k}};
+    const struct mc_product product = {.size = {o, k, s->p->run.batch},
+                                       .a = {s->c->grad, o, .transposed = 1},
+                                       .b = {s->in->out, k},
+                                       .c = {dparams + s->c->n->weight.offset, k}};
     cuda_layer_product(s->be, &product, s->p->type, CUDA_F32);
     bias_gradient(s);
 }
@@ -136,11 +136,11 @@ static void linear_parameters(const struct cuda_step *s)
 static void linear_backward(const struct cuda_step *s)
 {
     const size_t o = (size_t)s->c->n->c, k = (size_t)s->in->n->c;
-    const struct cuda_product product = {.size = {s->p->run.batch, k, o},
-                                         .a = {s->c->grad, o},
-                                         .b = {weight(s), k},
-                                         .beta = s->adds ? 1.0f : 0.0f,
-                                         .c = {s->in->grad, k}};
+    const struct mc_product product = {.size = {s->p->run.batch, k, o},
+                                       .a = {s->c->grad, o},
+                                       .b = {weight(s), k},
+                                       .beta = s->adds ? 1.0f : 0.0f,
+                                       .c = {s->in->grad, k}};
 
     cuda_layer_product(s->be, &product, s->p->type, s->p->type);
 }

@@ -3,20 +3,15 @@
  * Operations on several inputs. */
 #include "kernels/cuda/cuda.h"
 
-/* An input in the output's memory comes first. */
 static void add_forward(const struct cuda_step *s)
 {
-    const void *in[MC_MAX_INPUTS] = {NULL};
+    const struct cuda_node *nodes = s->p->nodes;
+    const int *in = s->c->n->in;
     void *y = s->c->out;
-    int n = 0;
 
-    for (int other = 0; other < 2; other++)
-        for (int k = 0; k < s->c->n->n_in; k++)
-            if ((s->p->nodes[s->c->n->in[k]].out != y) == other)
-                in[n++] = s->p->nodes[s->c->n->in[k]].out;
-    cuda_add(s->be, s->p->type, s->c->size, in[0], in[1], y);
-    for (int k = 2; k < n; k++)
-        cuda_add(s->be, s->p->type, s->c->size, y, in[k], y);
+    cuda_add(s->be, s->p->type, s->c->size, nodes[in[0]].out, nodes[in[1]].out, y);
+    for (int k = 2; k < s->c->n->n_in; k++)
+        cuda_add(s->be, s->p->type, s->c->size, y, nodes[in[k]].out, y);
 }
 
 static void add_backward(const struct cuda_step *s)

@@ -99,7 +99,6 @@ static inline void describe(const struct mc_graph *g, const struct mc_symmetry *
         assert_int_equal(layer->unit, 0);
         assert_int_equal(
             t->count, layer->size * (mc_group_is_nested(layer) ? s->groups[layer->outer].size : 1));
-        assert_int_equal(t->start, 0);
         if (t->pre != t->post)
             assert_int_equal(t->pre, g->nodes[t->post].in[0]);
         n += (size_t)snprintf(taps + n, size - n, "%s%d@%s", n ? " " : "", t->group,

@@ -195,9 +195,10 @@ static void step_agrees_with_hand_computation(void **state)
 {
     (void)state;
     for (int way = 0; way < 4; way++) {
-        const int l2 = way & 1, descend = way >> 1;
+        const int l2 = way & 1;
+        const float length = l2 ? .2f : .02f;
         const struct mc_ball ball = {l2 ? MC_BALL_L2 : MC_BALL_LINF, l2 ? .2f : .05f,
-                                     l2 ? .2f : .02f, MC_RNG_ATTACK};
+                                     way >> 1 ? -length : length, MC_RNG_ATTACK};
         struct fixture f;
         setup(&f, small_net(0), 0);
         const size_t n = B * f.image;
@@ -213,11 +214,10 @@ static void step_agrees_with_hand_computation(void **state)
         struct mc_buf *d_clean = buf(n * sizeof *x, clean), *d_x = buf(n * sizeof *x, x);
         struct mc_buf *d_grad = buf(n * sizeof *x, grad);
         be->load(p, &f.source, f.d_ctl);
-        be->attack_step(p, &ball, descend, d_clean, d_grad, d_x);
+        be->attack_step(p, &ball, d_clean, d_grad, d_x);
         const float *got = host_copy(d_x, n);
         for (size_t i = 0; i < B; i++) {
-            const double eps = (double)ball.eps;
-            const double step = descend ? -(double)ball.step : (double)ball.step;
+            const double eps = (double)ball.eps, step = (double)ball.step;
             double slope = 0, away = 0;
             for (size_t q = i * f.image; q < (i + 1) * f.image; q++)
                 slope += pow((double)grad[q], 2);

@@ -41,7 +41,7 @@ static void passes_have_code(const struct cpu_conv *c, const struct cpu_conv_sha
     const int computed[] = {1, s->backward_data, s->backward_weights};
     char text[MC_SHAPE_TEXT];
 
-    cpu_conv_text(s, text);
+    MC_CONV_TEXT(s, text);
     for (enum mc_pass pass = 0; pass < MC_N_PASSES; pass++) {
         const char *by = cpu_conv_implementation(c, pass);
         assert_true(!*by == !computed[pass]);
@@ -103,8 +103,8 @@ static void plan_has_code(const struct mc_graph *g, struct mc_plan_opts o)
 
 static void built_in_networks_run_no_reference_code(void **state)
 {
-    static const char *const nets[] = {"tinyten",     "resnet20",  "resnet32",    "resnet44",
-                                       "resnet56",    "resnet110", "resnet:20,4", "vgg",
+    /* resnet32 to resnet110 have the shapes of resnet20 */
+    static const char *const nets[] = {"tinyten",     "resnet20",  "resnet:20,4", "vgg",
                                        "vgg:11",      "vgg:bn,13", "vgg:19",      "vgg:bn,16",
                                        "vgg:bn,16,8", "mlp",       "mlp:bn,9",    "googlenet"};
     static const int sides[] = {32, 64, 224};
@@ -230,7 +230,7 @@ static void agrees(const struct cpu_conv_shape *s, enum mc_pass pass, const char
     double off = 0, largest = 1e-3;
     char text[MC_SHAPE_TEXT];
 
-    cpu_conv_text(s, text);
+    MC_CONV_TEXT(s, text);
     for (size_t i = 0; i < n; i++) {
         const double d = fabs((double)got[i] - expected[i]);
         off = d > off || isnan(d) ? d : off;

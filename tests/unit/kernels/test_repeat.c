@@ -191,7 +191,7 @@ static void failed_capture_runs_directly_and_is_reported(void **state)
     static const char *const where[] = {"begin", "work", "end", "instantiate", "upload"};
 
     (void)state;
-    if (!on_emulation())
+    if (!on_emulation() || within(0) > 0) /* the same in every precision */
         skip();
     for (size_t i = 0; i < sizeof where / sizeof *where; i++) {
         struct mc_backend *usual = be;

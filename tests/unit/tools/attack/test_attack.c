@@ -148,7 +148,8 @@ TEST(restart_with_largest_loss_is_kept)
 {
     for (int targeted = 0; targeted < 2; targeted++) {
         struct mc_attack_options o = options_of(MC_BALL_LINF);
-        const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps, (float)o.step, MC_RNG_ATTACK};
+        const struct mc_ball ball = {MC_BALL_LINF, (float)o.eps,
+                                     (float)(targeted ? -o.step : o.step), MC_RNG_ATTACK};
         float *restart[4], loss[4][B];
         int chosen[4] = {0};
         struct bench b;
@@ -172,7 +173,7 @@ TEST(restart_with_largest_loss_is_kept)
                 losses(&b, MC_MODE_EVAL, labels, x, loss[r]);
                 be->backward(b.p, b.f.d_params, NULL);
                 be->input_grad(b.p, grad);
-                be->attack_step(b.p, &ball, targeted, clean, grad, x);
+                be->attack_step(b.p, &ball, clean, grad, x);
             }
             losses(&b, MC_MODE_EVAL, labels, x, loss[r]);
             fetch(x, restart[r], b.floats * sizeof(float));
