@@ -77,16 +77,11 @@ static int read_perm(struct inputs *in, const struct options *o, struct mc_error
 
 static int read_moments(struct inputs *in, const char *path, struct mc_error *err)
 {
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
+    int rc = mc_moments_read(&in->m, (struct mc_stream){.path = path}, NULL, err);
 
-    if (rc)
-        return rc;
-    if (!(rc = mc_moments_read(&in->m, r, NULL, err)))
-        rc = mc_fail_in(mc_bound_check(&in->bound, &in->m, &in->a, &in->b, err), err, "%s",
-                        mc_reader_name(r));
-    mc_reader_close(r);
-    return rc;
+    return rc ? rc
+              : mc_fail_in(mc_bound_check(&in->bound, &in->m, &in->a, &in->b, err), err, "%s",
+                           mc_file_called(path));
 }
 
 static int read_inputs(struct inputs *in, const struct options *o, struct mc_error *err)

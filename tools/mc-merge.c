@@ -66,10 +66,7 @@ static int write_mean(struct options *o, struct mc_term *terms, size_t n, struct
     for (size_t i = 0; !rc && i < n; i++)
         rc = mc_values_end(terms[i].values, err);
     free(mean.types);
-    if (!rc)
-        return mc_writer_close(w, NULL, err);
-    mc_writer_abandon(w);
-    return rc;
+    return mc_writer_close(w, rc, NULL, err);
 }
 
 static int run(struct options *o, struct mc_error *err)

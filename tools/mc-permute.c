@@ -399,10 +399,7 @@ static int write_permuted(struct options *o, struct mc_values *v, struct network
     if (!rc && o->perm_out)
         rc = mc_perm_write(p, NULL, o->perm_out, h, err);
     mc_permuted_release(&permuted);
-    if (!rc)
-        return mc_writer_close(w, NULL, err);
-    mc_writer_abandon(w);
-    return rc;
+    return mc_writer_close(w, rc, NULL, err);
 }
 
 /* Permute a network tensor by tensor, or write the identity permutation of its groups. */

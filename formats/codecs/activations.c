@@ -123,7 +123,7 @@ int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n, 
 
 int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err)
 {
-    int rc = mc_writer_close(a->w, NULL, err);
+    int rc = mc_writer_close(a->w, 0, NULL, err);
 
     a->w = NULL;
     mc_activations_abandon(a);

@@ -327,13 +327,9 @@ int mc_checkpoint_check(struct mc_reader *r, struct mc_error *err)
 
     if (rc || (rc = mc_fail_in(check_meta(&c, r, err), err, "%s", mc_reader_name(r))))
         return rc;
-    while ((rc = mc_reader_next(r, &rec, err)) == 1) {
+    while ((rc = mc_next_in_order(r, &rec, &last, err)) == 1) {
         const int doubles =
             is_eval(&c) || (!strcmp(c.tool, "mc-pam") && !strcmp(rec.tensor->name, "report"));
-        if (rec.index < last)
-            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
-                           rec.tensor->name);
-        last = rec.index;
         if (!doubles && (rc = mc_finite(MC_F32, rec.data, rec.bytes / sizeof(float),
                                         mc_reader_name(r), rec.tensor->name, err)))
             return rc;

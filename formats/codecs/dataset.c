@@ -297,10 +297,8 @@ int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *er
 {
     int rc = flush_record(d, err);
 
-    if (!rc) {
-        rc = mc_writer_close(d->w, id, err);
-        d->w = NULL;
-    }
+    rc = mc_writer_close(d->w, rc, id, err);
+    d->w = NULL;
     mc_dataset_abandon(d);
     return rc;
 }

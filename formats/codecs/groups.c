@@ -70,10 +70,8 @@ int mc_group_options_unpack(struct mc_group *g, size_t n_groups, const msgpack_o
                         ? mc_allows_find(allows->via.str.ptr, allows->via.str.size)
                         : MC_N_ALLOWS;
         if (g->allows == MC_N_ALLOWS || !g->allows)
-            return mc_fail(
-                err, MC_EINPUT,
-                "group %s: \"%s\" must be signed, rotation, half-turn, orthogonal or centred",
-                g->name, allows_key);
+            return mc_fail(err, MC_EINPUT, "group %s: \"%s\" must be " MC_ALLOWS_LIST, g->name,
+                           allows_key);
     }
     if (!mc_get_opt(map, "within") && !mc_get_opt(map, "unit"))
         return 0;
@@ -177,7 +175,6 @@ int mc_taps_init(struct mc_taps *out, const struct mc_symmetry *s, const struct 
         const struct mc_node *node = &g->nodes[at_pre ? tap->pre : tap->post];
         snprintf(out->taps[i].name, sizeof out->taps[i].name, "%s", node->name);
         out->taps[i].group = (size_t)tap->group;
-        out->taps[i].start = tap->start;
         out->taps[i].count = tap->count;
     }
     return 0;

@@ -190,16 +190,17 @@ static int check_samples(const struct mc_moments *m, const char *file, struct mc
     return 0;
 }
 
-int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
+int mc_moments_read(struct mc_moments *out, struct mc_stream from, struct mc_history *h,
                     struct mc_error *err)
 {
-    const msgpack_object *meta = mc_reader_meta(r);
+    struct mc_reader *r = NULL;
     struct mc_layout l = {0};
-    int rc = mc_expect_kind(r, "moments", h, err);
+    int rc = mc_stream_open(&r, from, "moments", h, err);
 
     memset(out, 0, sizeof *out);
     if (rc)
-        return rc;
+        goto out;
+    const msgpack_object *meta = mc_reader_meta(r);
     if ((rc = mc_taps_unpack(&out->taps, meta, err)) ||
         (rc = mc_keys_unpack(meta, count_keys, 2, out, err)) || (rc = unpack_cut(out, meta, err)) ||
         (rc = mc_conditions_unpack(&out->conditions, meta, err))) {
@@ -220,6 +221,7 @@ int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_histo
 out:
     if (rc)
         mc_moments_release(out);
+    mc_stream_close(from, r);
     return rc;
 }
 
@@ -268,7 +270,7 @@ static int same_cut(const struct mc_moments *a, const struct mc_moments *b, stru
         return mc_fail(err, MC_EINPUT, "shards of different batch sizes (%llu and %llu)",
                        (unsigned long long)x->batch, (unsigned long long)y->batch);
     for (uint32_t s = 0; s < x->shards; s++)
-        if (counted(a, s) && counted(b, s))
+        if (counted(b, s) && counted(a, s)) /* b first: usually one shard */
             return mc_fail(err, MC_EINPUT, "shard %u of %u is repeated", s + 1, x->shards);
     return 0;
 }
@@ -322,10 +324,11 @@ int mc_moments_expect_whole(const struct mc_moments *m, struct mc_error *err)
     const size_t missing = m->cut.shards - 1 - m->n_merged;
     char text[96];
 
-    list_missing(text, sizeof text, m);
-    if (missing)
+    if (missing) {
+        list_missing(text, sizeof text, m);
         return mc_fail(err, MC_EINPUT, "shard%s %s of %u %s missing", missing > 1 ? "s" : "", text,
                        m->cut.shards, missing > 1 ? "are" : "is");
+    }
     if (m->images != m->cut.total)
         return mc_fail(err, MC_EINPUT, "%llu images expected in all shards, got %llu",
                        (unsigned long long)m->cut.total, (unsigned long long)m->images);

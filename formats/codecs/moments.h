@@ -53,11 +53,10 @@ MC_USE_RESULT int mc_moments_init(struct mc_moments *out, const struct mc_taps *
 MC_USE_RESULT int mc_moments_begin(struct mc_moments *out, const struct mc_taps *taps,
                                    struct mc_error *err);
 MC_USE_RESULT int mc_moments_room(struct mc_moments *m, size_t tap, struct mc_error *err);
-/* Read and check moments: finite values, counts that agree with the meta, or MC_EINPUT. r may be of
- * any kind and remains the caller's. The stream's inputs are a, b and the data, in this order.
- * After an error nothing needs release. */
-MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_reader *r, struct mc_history *h,
-                                  struct mc_error *err);
+/* Read and check moments: finite values, counts that agree with the meta, or MC_EINPUT. The inputs
+ * of the stream are a, b and the data, in this order. After an error nothing needs release. */
+MC_USE_RESULT int mc_moments_read(struct mc_moments *out, struct mc_stream from,
+                                  struct mc_history *h, struct mc_error *err);
 MC_USE_RESULT int mc_moments_write(const struct mc_moments *m, const char *path,
                                    const struct mc_history *h, struct mc_error *err);
 /* into += m. MC_EINPUT if the networks, taps, attacks, precisions or cuts differ, or a shard occurs

@@ -126,11 +126,7 @@ static int gather(struct mc_layout *l, struct mc_reader *r, struct mc_error *err
     size_t last = 0;
     int rc = 0;
 
-    while ((rc = mc_reader_next(r, &rec, err)) == 1) {
-        if (rec.index < last)
-            return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
-                           rec.tensor->name);
-        last = rec.index;
+    while ((rc = mc_next_in_order(r, &rec, &last, err)) == 1) {
         struct mc_slab *s = &l->slabs[l->places[rec.index].slab];
         size_t row = (size_t)(mc_tensor_row_elems(rec.tensor) * mc_dtype_size(rec.tensor->dtype));
         size_t offset = l->places[rec.index].offset + (size_t)rec.row * row;
@@ -231,10 +227,19 @@ int mc_layout_write(struct mc_layout *l, const char *path, const struct mc_histo
                  ? write_narrow(w, i, &l->tensors[i], (const float *)(const void *)data, err)
                  : mc_writer_tensor(w, i, data, err);
     }
-    if (rc)
-        mc_writer_abandon(w);
     mc_layout_release(l);
-    return rc ? rc : mc_writer_close(w, NULL, err);
+    return mc_writer_close(w, rc, NULL, err);
+}
+
+int mc_next_in_order(struct mc_reader *r, struct mc_record *rec, size_t *last, struct mc_error *err)
+{
+    int rc = mc_reader_next(r, rec, err);
+
+    if (rc == 1 && rec->index < *last)
+        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order", mc_reader_name(r),
+                       rec->tensor->name);
+    *last = rc == 1 ? rec->index : *last;
+    return rc;
 }
 
 int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err)
@@ -245,23 +250,11 @@ int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err)
                    n == 1 ? "" : "s", mc_reader_n_tensors(r));
 }
 
-/* "float32 (16,3,3,3)" */
-static void describe(const struct mc_tensor *t, char *out, size_t size)
-{
-    size_t used = (size_t)snprintf(out, size, "%s (", mc_dtype_name(t->dtype));
-
-    for (int i = 0; i < t->ndim && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%llu", i ? "," : "",
-                                 (unsigned long long)t->shape[i]);
-    if (used < size)
-        snprintf(out + used, size - used, ")");
-}
-
 int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor *expected,
                      struct mc_error *err)
 {
     const struct mc_tensor *t = mc_reader_tensor(r, i);
-    char got_text[200], expected_text[200];
+    char got_shape[MC_DIMS_TEXT], expected_shape[MC_DIMS_TEXT];
     int same = t->dtype == expected->dtype && t->ndim == expected->ndim;
 
     if (strcmp(t->name, expected->name))
@@ -271,10 +264,11 @@ int mc_expect_tensor(const struct mc_reader *r, size_t i, const struct mc_tensor
         same = t->shape[d] == expected->shape[d];
     if (same)
         return 0;
-    describe(t, got_text, sizeof got_text);
-    describe(expected, expected_text, sizeof expected_text);
-    return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" must be %s (got %s)", mc_reader_name(r),
-                   t->name, expected_text, got_text);
+    mc_dims_text(got_shape, t->ndim, t->shape);
+    mc_dims_text(expected_shape, expected->ndim, expected->shape);
+    return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" must be %s %s (got %s %s)", mc_reader_name(r),
+                   t->name, mc_dtype_name(expected->dtype), expected_shape, mc_dtype_name(t->dtype),
+                   got_shape);
 }
 
 int mc_finite(enum mc_dtype dtype, const void *x, size_t n, const char *file, const char *name,

@@ -70,6 +70,9 @@ void *mc_aligned_zeros(size_t bytes);
 MC_USE_RESULT int mc_expect_count(const struct mc_reader *r, size_t n, struct mc_error *err);
 MC_USE_RESULT int mc_expect_tensor(const struct mc_reader *r, size_t i,
                                    const struct mc_tensor *expected, struct mc_error *err);
+/* mc_reader_next, but MC_EINPUT if the record's tensor precedes tensor *last, the last record's. */
+MC_USE_RESULT int mc_next_in_order(struct mc_reader *r, struct mc_record *rec, size_t *last,
+                                   struct mc_error *err);
 /* MC_EINPUT unless the stream is of this kind. Adds it to the history, which may be NULL. */
 MC_USE_RESULT int mc_expect_kind(struct mc_reader *r, const char *kind, struct mc_history *h,
                                  struct mc_error *err);

@@ -121,44 +121,32 @@ struct batch {
     size_t n, bytes; /* bytes: of an image */
     unsigned char *images;
     int32_t *labels;
-    size_t failed; /* the first image that failed; n: none */
-    int rc;        /* its error */
-    struct mc_error *err;
+    size_t failed;        /* the first image that failed; n: none */
+    struct mc_error *err; /* its error */
 };
 
 static void get_image(struct batch *b, size_t i)
 {
     struct mc_error err = {0};
-    size_t failed = 0;
 
-#pragma omp atomic read
-    failed = b->failed;
-    if (i > failed)
-        return;
-    const int rc = b->set->get(b->set, b->index ? b->index[i] : b->from + i,
-                               b->images + i * b->bytes, &b->labels[i], &err);
-    if (!rc)
+    if (!b->set->get(b->set, b->index ? b->index[i] : b->from + i, b->images + i * b->bytes,
+                     &b->labels[i], &err))
         return;
 #pragma omp critical(mc_image_failed)
-    if (i < b->failed) {
-#pragma omp atomic write
-        b->failed = i;
-        b->rc = rc;
-        *b->err = err;
-    }
+    mc_error_first(i, &b->failed, b->err, &err);
 }
 
 static int get_images(struct batch *b, int threads)
 {
     b->failed = b->n;
     if (threads == 1) /* OpenMP would allocate memory, and exit if it cannot */
-        for (size_t i = 0; i < b->n; i++)
+        for (size_t i = 0; i < b->n && b->failed == b->n; i++)
             get_image(b, i);
     else
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
         for (size_t i = 0; i < b->n; i++)
             get_image(b, i);
-    return b->rc;
+    return b->failed < b->n ? b->err->code : 0;
 }
 
 /* Threads that may get images at once. */

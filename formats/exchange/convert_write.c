@@ -130,10 +130,7 @@ static int write_stream(struct mc_convert_source *s, const char *dataset, const 
     snprintf(like.dataset, sizeof like.dataset, "%s", dataset);
     if (!(rc = mc_weights_open(&to.stream, &like, path, h, err)))
         rc = copy_all(s, &to, err);
-    if (!rc)
-        return mc_writer_close(to.stream, NULL, err);
-    mc_writer_abandon(to.stream);
-    return rc;
+    return mc_writer_close(to.stream, rc, NULL, err);
 }
 
 static int write_safetensors(struct mc_convert_source *s, const char *path,

@@ -97,7 +97,7 @@ static int go(struct reader *r, uint64_t to, struct mc_error *err)
     return 0;
 }
 
-/* Keep the tensors of a pipe before tensor `to`. The first of them may be partly read. */
+/* Keep the tensors of a pipe before tensor `to`. */
 static int keep(struct reader *r, size_t to, struct mc_error *err)
 {
     int rc = 0;
@@ -106,9 +106,8 @@ static int keep(struct reader *r, size_t to, struct mc_error *err)
         return rc;
     for (; r->next < to && !rc; r->next++) {
         const struct mc_foreign_tensor *t = &r->f.tensors[r->next];
-        const size_t left = (size_t)(t->offset + t->bytes - r->position);
-        rc = read_growing(r, &r->kept[r->next], left, err);
-        r->position += left;
+        rc = read_growing(r, &r->kept[r->next], (size_t)t->bytes, err);
+        r->position += t->bytes;
     }
     return rc;
 }

@@ -47,7 +47,7 @@ CHECK(weights, mc_values, check_values(&it, "weights", r, err), mc_values_close)
 CHECK(permutation, mc_joint_perm, mc_joint_perm_read(&it, stream_of(r), NULL, err),
       mc_joint_perm_release)
 CHECK(matrices, mc_matrices, mc_matrices_read(&it, stream_of(r), NULL, err), mc_matrices_release)
-CHECK(moments, mc_moments, mc_moments_read(&it, r, NULL, err), mc_moments_release)
+CHECK(moments, mc_moments, mc_moments_read(&it, stream_of(r), NULL, err), mc_moments_release)
 CHECK(losses, mc_losses, mc_losses_read_stream(&it, r, NULL, err), mc_losses_release)
 
 /* Check a curve, and that its permutation fits its network. */

@@ -99,17 +99,13 @@ static int take(struct mc_values *v, struct mc_error *err)
 static int next(struct mc_values *v, struct mc_error *err)
 {
     struct mc_record *r = &v->record;
-    int rc = mc_reader_next(v->reader, r, err);
+    int rc = mc_next_in_order(v->reader, r, &v->last, err);
 
     v->offset = 0;
     if (rc != 1) {
         *r = (struct mc_record){.index = SIZE_MAX};
         return rc;
     }
-    if (r->index < v->last)
-        return mc_fail(err, MC_EINPUT, "%s: tensor \"%s\" is out of order",
-                       mc_reader_name(v->reader), r->tensor->name);
-    v->last = r->index;
     rc = take(v, err);
     return rc ? rc : 1;
 }

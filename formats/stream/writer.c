@@ -138,8 +138,7 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
             goto out;
         }
     }
-    if (n_tensors &&
-        (rc = mc_duplicate_name(&tensors->name, n_tensors, sizeof *tensors, &twice, err)))
+    if ((rc = mc_duplicate_name(w->tensors->name, n_tensors, sizeof *w->tensors, &twice, err)))
         goto out;
     if (twice) {
         rc = mc_fail(err, MC_EINPUT, "two tensors are named \"%s\"", twice);
@@ -292,11 +291,12 @@ out:
     return rc;
 }
 
-int mc_writer_close(struct mc_writer *w, char *id, struct mc_error *err)
+int mc_writer_close(struct mc_writer *w, int rc, char *id, struct mc_error *err)
 {
     char content_id[MC_ID_LEN];
-    int rc = failed(w, err);
 
+    if (!rc)
+        rc = failed(w, err);
     if (!rc)
         rc = write_end(w, content_id, err);
     if (!rc) {

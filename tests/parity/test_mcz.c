@@ -90,7 +90,7 @@ static void python_and_c_agree_to_the_bit(void **state)
     must(mc_writer_open(&w, a, &(struct mc_header){"test", &meta, t, N}, h, &err), &err);
     for (size_t i = 0; i < N; i++)
         must(mc_writer_tensor(w, i, data[i], &err), &err);
-    must(mc_writer_close(w, id, &err), &err);
+    must(mc_writer_close(w, 0, id, &err), &err);
     mc_history_free(h);
 
     snprintf(command, sizeof command, "/usr/bin/python3 %s/tests/parity/mcz_echo.py %s %s",

@@ -9,15 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Close the output if rc is 0, else abandon it. */
-static int finish(struct mc_writer *w, int rc, struct mc_error *err)
-{
-    if (!rc)
-        return mc_writer_close(w, NULL, err);
-    mc_writer_abandon(w);
-    return rc;
-}
-
 static int copy_ends(struct mc_line *line, struct mc_writer *w, size_t n, struct mc_error *err)
 {
     struct mc_values *a = &line->ends[0], *b = &line->ends[1];
@@ -57,7 +48,7 @@ int mc_line_write(struct mc_line *line, const char *path, const struct mc_histor
     if (!rc)
         rc = copy_ends(line, w, n, err);
     free(c.types);
-    return finish(w, rc, err);
+    return mc_writer_close(w, rc, NULL, err);
 }
 
 /* Open the curve again, with its history for the last point, and check that it did not change. */
@@ -105,5 +96,5 @@ int mc_point_write(struct mc_values *first, const char *curve, double t, const c
     for (size_t i = 0; i < n; i++)
         mc_values_close(&points[i]);
     free(out.types);
-    return finish(w, rc, err);
+    return mc_writer_close(w, rc, NULL, err);
 }

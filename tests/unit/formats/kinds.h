@@ -215,12 +215,8 @@ static inline int make_moments(const char *path, const struct mc_history *h, str
 static inline int read_moments(const char *path, struct mc_error *err)
 {
     struct mc_moments m = {0};
-    struct mc_reader *r = NULL;
-    int rc = mc_reader_open(&r, path, err);
+    int rc = mc_moments_read(&m, (struct mc_stream){.path = path}, NULL, err);
 
-    if (!rc)
-        rc = mc_moments_read(&m, r, NULL, err);
-    mc_reader_close(r);
     mc_moments_release(&m);
     return rc;
 }

@@ -105,7 +105,7 @@ static void write_stream(const char *kind, const char *meta, const char *tensors
             put(data, t[i].dtype, e, values[i][e]);
         must(mc_writer_tensor(w, i, data, &why));
     }
-    must(mc_writer_close(w, NULL, &why));
+    must(mc_writer_close(w, 0, NULL, &why));
     mc_pack_release(&p);
 }
 
@@ -561,7 +561,7 @@ TEST(images_far_before_their_labels_are_refused)
             must(mc_writer_rows(w, 1, 1, labels, &why));
         must(mc_writer_rows(w, 0, 1, images + 4, &why));
         must(mc_writer_rows(w, 1, apart ? 2 : 1, labels + !apart, &why));
-        must(mc_writer_close(w, NULL, &why));
+        must(mc_writer_close(w, 0, NULL, &why));
         mc_pack_release(&p);
         if (apart)
             must_fail(read_dataset(file, &why), MC_EINPUT, "images precede their labels");

@@ -176,7 +176,7 @@ static void write_labels_first(size_t n)
     must(mc_writer_open(&w, file, &(struct mc_header){"dataset", &meta, t, 2}, NULL, &why));
     must(mc_writer_rows(w, 1, n, zeros, &why));
     must(mc_writer_rows(w, 0, n, zeros, &why));
-    must(mc_writer_close(w, NULL, &why));
+    must(mc_writer_close(w, 0, NULL, &why));
     mc_pack_release(&meta);
     free(zeros);
 }

@@ -270,13 +270,8 @@ static void make_shards(struct mc_moments part[3])
 /* Write and read back. */
 static int reread(struct mc_moments *out, const struct mc_moments *m)
 {
-    struct mc_reader *r = NULL;
-
     must(mc_moments_write(m, file, NULL, &why));
-    must(mc_reader_open(&r, file, &why));
-    int rc = mc_moments_read(out, r, NULL, &why);
-    mc_reader_close(r);
-    return rc;
+    return mc_moments_read(out, (struct mc_stream){.path = file}, NULL, &why);
 }
 
 /* Shards add to the same sums in any order and grouping, once each. */

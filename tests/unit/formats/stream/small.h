@@ -35,7 +35,7 @@ static inline void write_small(const char *path, const struct mc_history *h, flo
     mc_pack_str(&meta, "v");
     must(mc_writer_open(&w, path, &(struct mc_header){"test", &meta, &t, 1}, h, &why));
     must(mc_writer_tensor(w, 0, data, &why));
-    must(mc_writer_close(w, id, &why));
+    must(mc_writer_close(w, 0, id, &why));
     mc_pack_release(&meta);
 }
 

@@ -152,13 +152,13 @@ TEST(output_fails_if_input_was_not_read_to_its_end)
     must(mc_reader_open(&r, "in.mcz", &why));
     mc_history_input(h, r);
     must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
-    must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
+    must_fail(mc_writer_close(w, 0, NULL, &why), MC_EUSAGE, "");
     assert_int_equal(access("out.mcz", F_OK), -1);
     /* the reader may reach its end while the output is open, and be closed before it */
     must(mc_writer_open(&w, "out.mcz", &(struct mc_header){"test", NULL, NULL, 0}, h, &why));
     must(mc_reader_rest(r, NULL, &why));
     mc_reader_close(r);
-    must(mc_writer_close(w, NULL, &why));
+    must(mc_writer_close(w, 0, NULL, &why));
     assert_int_equal(access("out.mcz", F_OK), 0);
     mc_history_free(h);
 }

@@ -45,7 +45,7 @@ TEST(every_dtype_and_shape_survives)
     mc_pack_release(&meta);
     for (size_t i = 9; i-- > 0;)
         must(mc_writer_tensor(w, i, data[i], &why));
-    must(mc_writer_close(w, id, &why));
+    must(mc_writer_close(w, 0, id, &why));
 
     must(mc_reader_open(&r, "all.mcz", &why));
     assert_string_equal(mc_reader_kind(r), "test");
@@ -86,7 +86,7 @@ static void write_pieces(const char *path, const char *kind, const struct mc_ten
     for (size_t i = 0; i < 3; i++)
         for (size_t at = 0, bytes = (size_t)mc_tensor_bytes(&t[i]); at < bytes; at += step)
             must(mc_writer_bytes(w, i, data + at, bytes - at < step ? bytes - at : step, &why));
-    must(mc_writer_close(w, id, &why));
+    must(mc_writer_close(w, 0, id, &why));
 }
 
 TEST(pieces_of_any_size_write_the_same_bytes)
@@ -148,7 +148,7 @@ TEST(rows_may_interleave_and_large_tensors_are_cut)
         must(mc_writer_rows(w, 0, 1, data, &why));
         must(mc_writer_rows(w, 1, 1, &i, &why));
     }
-    must(mc_writer_close(w, NULL, &why));
+    must(mc_writer_close(w, 0, NULL, &why));
     must(mc_reader_open(&r, "big.mcz", &why));
     while ((rc = mc_reader_next(r, &rec, &why)) > 0) {
         assert_int_equal(rec.row, seen[rec.index]);
@@ -171,7 +171,7 @@ TEST(rows_may_interleave_and_large_tensors_are_cut)
         all[i] = (unsigned char)(i * 2654435761u >> 13);
     must(mc_writer_open(&w, "big.mcz", &(struct mc_header){"test", NULL, t, 1}, NULL, &why));
     must(mc_writer_tensor(w, 0, all, &why));
-    must(mc_writer_close(w, NULL, &why));
+    must(mc_writer_close(w, 0, NULL, &why));
     must(mc_reader_open(&r, "big.mcz", &why));
     void *dst[1] = {back};
     must(mc_reader_rest(r, dst, &why));

@@ -24,16 +24,16 @@ TEST(wrong_use_of_the_writer_is_refused)
 
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     must(mc_writer_rows(w, 0, 3, data, &why));
-    must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, ""); /* incomplete */
+    must_fail(mc_writer_close(w, 0, NULL, &why), MC_EUSAGE, ""); /* incomplete */
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     must(mc_writer_rows(w, 0, 3, data, &why));
     must_fail(mc_writer_rows(w, 0, 2, data, &why), MC_EUSAGE, "");
     must_fail(mc_writer_rows(w, 0, 1, data, &why), MC_EUSAGE, ""); /* errors are sticky */
     assert_int_equal(mc_writer_rows(w, 0, 1, data, NULL), MC_EUSAGE);
-    must_fail(mc_writer_close(w, NULL, &why), MC_EUSAGE, "");
+    must_fail(mc_writer_close(w, 0, NULL, &why), MC_EUSAGE, "");
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     must_fail(mc_writer_tensor(w, 1, data, &why), MC_EUSAGE, "more rows than announced");
-    assert_int_equal(mc_writer_close(w, NULL, NULL), MC_EUSAGE);
+    assert_int_equal(mc_writer_close(w, 0, NULL, NULL), MC_EUSAGE);
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     assert_int_equal(mc_writer_rows(w, 1, 1, data, NULL), MC_EUSAGE);
     mc_writer_abandon(w);
@@ -162,10 +162,7 @@ TEST(full_disk_is_an_error)
     must(mc_writer_open(&w, "/dev/full", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     forget();
     rc = mc_writer_tensor(w, 0, data, &why);
-    if (!rc)
-        rc = mc_writer_close(w, NULL, &why);
-    else
-        mc_writer_abandon(w);
+    rc = mc_writer_close(w, rc, NULL, &why);
     assert_int_equal(rc, MC_EFAIL);
     must_say("write*'/dev/full': No space left");
     must_fail(mc_writer_open(&w, "no/such/x", &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
