@@ -226,17 +226,6 @@ static int format_of(const char *path)
     return dot && !strcmp(dot, ".npz") ? MC_CONVERT_NPZ : MC_CONVERT_MCZ;
 }
 
-static int is_pickle(const char *path)
-{
-    static const char *const endings[] = {".pt", ".pth", ".ckpt", ".pkl", NULL};
-    const char *dot = path ? strrchr(path, '.') : NULL;
-    int i = 0;
-
-    while (dot && endings[i] && strcmp(dot, endings[i]))
-        i++;
-    return dot && endings[i];
-}
-
 static void check_options(struct options *o)
 {
     mc_cli_operands(&o->cli, "[IN]");
@@ -260,9 +249,9 @@ static void check_options(struct options *o)
     if (o->from == MC_CONVERT_MCZ && (o->groups || o->net || o->like) && strcmp(input(o), "-") &&
         access(input(o), F_OK))
         mc_cli_usage("%s: no such file or folder", input(o));
-    if (o->from == MC_CONVERT_MCZ && is_pickle(input(o)))
+    if (o->from == MC_CONVERT_MCZ && mc_cli_is_pickle(input(o)))
         mc_cli_usage("%s: PyTorch pickles cannot be read: " MC_INPUT_FROM_TORCH, input(o));
-    if (is_pickle(o->cli.output))
+    if (mc_cli_is_pickle(o->cli.output))
         mc_cli_usage("--output: '%s': pickles cannot be written: use .safetensors, which PyTorch "
                      "reads with safetensors.torch.load_file",
                      o->cli.output);

@@ -204,8 +204,8 @@ static void note_dead_units(const struct mc_cli *cli, const struct mc_joint_set 
     size_t all = 0;
 
     for (size_t i = 0; i < set->n_networks; i++) {
-        const struct mc_matrices *m =
-            i ? mc_joint_set_pair(set, 0, i) : mc_joint_set_pair(set, 0, 1);
+        const size_t pair = mc_joint_pair(set->n_networks, 0, i ? i : 1);
+        const struct mc_matrices *m = &set->inputs[set->input_of[pair]].m;
         for (size_t k = 0; k < m->n_groups; k++) {
             const size_t dead = i ? m->matrices[k].n_dead_b : m->matrices[k].n_dead_a;
             all += dead;
@@ -228,12 +228,15 @@ static void print_row(const char *name, size_t units, const struct mc_joint_resu
     fprintf(f, "\t%zu\t%.9g", units, r->value);
     for (size_t i = 0; i < K; i++)
         fprintf(f, "\t%.9g", r->reference[i]);
-    fprintf(f, "\t%.9g\n", r->pairs);
+    if (K)
+        fprintf(f, "\t%.9g", r->pairs);
+    putc('\n', f);
 }
 
-/* A row per group that is not nested, and the total. */
-static int print_table(const struct options *o, const struct mc_joint_set *set,
-                       const struct mc_joint_result *results, struct mc_error *err)
+/* A row per group that is not nested, and the total. K: the number of references, or 0 for a score,
+ * which has only objectives. */
+static int print_table(const struct mc_joint_set *set, const struct mc_joint_result *results,
+                       size_t K, const char *path, struct mc_error *err)
 {
     const struct mc_matrices *m = &set->inputs[0].m;
     const struct mc_joint_result sum = total(results, m->n_groups);
@@ -243,56 +246,32 @@ static int print_table(const struct options *o, const struct mc_joint_set *set,
 
     if (!rc) {
         fputs("group\tunits\tobjective", text.f);
-        for (size_t i = 0; i < set->n_networks; i++)
+        for (size_t i = 0; i < K; i++)
             fprintf(text.f, "\treference_%zu", i + 1);
-        fputs("\tpairs\n", text.f);
+        fputs(K ? "\tpairs\n" : "\n", text.f);
         for (size_t k = 0; k < m->n_groups; k++)
             if (!mc_group_is_nested(&m->groups[k])) {
                 units += m->groups[k].size;
-                print_row(m->groups[k].name, m->groups[k].size, &results[k], set->n_networks,
-                          text.f);
+                print_row(m->groups[k].name, m->groups[k].size, &results[k], K, text.f);
             }
-        print_row("total", units, &sum, set->n_networks, text.f);
+        print_row("total", units, &sum, K, text.f);
     }
-    return mc_text_close(&text, o->table, rc, err);
-}
-
-static int print_score(const struct options *o, const struct mc_joint_set *set,
-                       const double *values, struct mc_error *err)
-{
-    const struct mc_matrices *m = &set->inputs[0].m;
-    struct mc_text text = {0};
-    size_t units = 0;
-    double sum = 0;
-    int rc = mc_text_open(&text, err);
-
-    if (!rc) {
-        fputs("group\tunits\tobjective\n", text.f);
-        for (size_t k = 0; k < m->n_groups; k++)
-            if (!mc_group_is_nested(&m->groups[k])) {
-                units += m->groups[k].size;
-                sum += values[k];
-                mc_plain(text.f, m->groups[k].name);
-                fprintf(text.f, "\t%zu\t%.9g\n", m->groups[k].size, values[k]);
-            }
-        fprintf(text.f, "total\t%zu\t%.9g\n", units, sum);
-    }
-    return mc_text_close(&text, o->cli.output, rc, err);
+    return mc_text_close(&text, path, rc, err);
 }
 
 static int score(const struct options *o, const struct mc_joint_set *set, struct mc_error *err)
 {
     const char *file = mc_file_called(o->score);
     struct mc_joint_perm orders = {0};
-    double *values = NULL;
+    struct mc_joint_result *results = NULL;
     int rc = mc_joint_perm_read(&orders, (struct mc_stream){.path = o->score}, NULL, err);
 
     if (!rc && orders.n_members == 1)
         rc = mc_fail(err, MC_EINPUT, "%s: a joint set expected, got one permutation", file);
-    if (!rc && !(rc = mc_new(&values, set->inputs[0].m.n_groups, err)) &&
-        !(rc = mc_joint_score(values, set, &orders, file, err)))
-        rc = print_score(o, set, values, err);
-    free(values);
+    if (!rc && !(rc = mc_new(&results, set->inputs[0].m.n_groups, err)) &&
+        !(rc = mc_joint_score(results, set, &orders, file, err)))
+        rc = print_table(set, results, 0, o->cli.output, err);
+    free(results);
     mc_joint_perm_release(&orders);
     return rc;
 }
@@ -346,7 +325,7 @@ static int match_jointly(struct options *o, struct mc_error *err)
         (rc = mc_joint_match(&joint, results, &set, &o->search, err)))
         goto out;
     report_joint(o, &set, results);
-    if ((o->table && (rc = print_table(o, &set, results, err))))
+    if (o->table && (rc = print_table(&set, results, set.n_networks, o->table, err)))
         goto out;
     rc = mc_joint_perm_write(&joint, o->cli.output, h, err);
 out:

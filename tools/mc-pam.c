@@ -69,7 +69,7 @@ static int train(struct options *o, struct mc_pam_start *s, struct mc_error *err
         mc_checkpoint_set(state, "a", "%s", s->a.id);
         mc_checkpoint_set(state, "b", "%s", s->b.id);
         mc_checkpoint_set(state, "start", "%016" PRIx64, s->sum);
-        mc_pam_cli_identity(&o->pam, state);
+        mc_options_save(&o->cli, &o->pam, state);
         mc_pam_cli_watch(&o->pam, &o->train, &pam);
         rc = mc_train_cli_run(&o->train, s->a.graph, &pam.objective, err);
     }

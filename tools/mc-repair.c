@@ -248,7 +248,7 @@ static void check_options(struct options *o)
 {
     struct mc_cli *cli = &o->cli;
 
-    if (o->has_ends && !o->first_end && cli->n_operands < MC_MAX_OPERANDS) { /* NET is stdin */
+    if (o->has_ends && !o->first_end) { /* NET is stdin */
         memmove(cli->operands + 1, cli->operands, cli->n_operands++ * sizeof *cli->operands);
         cli->operands[0] = "-";
         o->first_end = 1;

@@ -186,11 +186,9 @@ static int parse_row(const struct text *r, char *line, struct mc_row *row, struc
                        MC_NAME_MAX - 1, field[GROUP]);
     const enum mc_allows allows = mc_allows_find(field[ALLOWS], strlen(field[ALLOWS]));
     if (allows == MC_N_ALLOWS)
-        return mc_fail(
-            err, MC_EINPUT,
-            "allows must be permutation, signed, rotation, half-turn, orthogonal or centred "
-            "(got \"%.40s\")",
-            field[ALLOWS]);
+        return mc_fail(err, MC_EINPUT,
+                       "allows must be permutation, " MC_ALLOWS_LIST " (got \"%.40s\")",
+                       field[ALLOWS]);
     *row = (struct mc_row){.line = row->line,
                            .use = {.no_signs = allows == MC_ALLOWS_PERMUTATION,
                                    .dim = (int)value[AXIS],

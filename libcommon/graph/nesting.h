@@ -29,6 +29,8 @@ static inline int mc_allows_of_pairs(enum mc_allows a)
 }
 /* Names in streams and group files, indexed by enum mc_allows. */
 extern const char *const mc_allows_names[MC_N_ALLOWS];
+/* For messages: all names except "permutation". */
+#define MC_ALLOWS_LIST "signed, rotation, half-turn, orthogonal or centred"
 /* The value with that name (`length` bytes), or MC_N_ALLOWS. */
 enum mc_allows mc_allows_find(const char *name, size_t length);
 

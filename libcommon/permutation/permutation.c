@@ -219,8 +219,9 @@ out:
     return rc;
 }
 
-int mc_perm_has_group(const struct mc_perm *p, size_t g, const struct mc_group *expected,
-                      struct mc_error *err)
+/* Return MC_EINPUT if group g of p has another name or size than `expected`. */
+static int check_group(const struct mc_perm *p, size_t g, const struct mc_group *expected,
+                       struct mc_error *err)
 {
     const struct mc_group *got = &p->groups[g];
 
@@ -240,7 +241,7 @@ int mc_perm_compose(struct mc_perm *p, const struct mc_perm *q, struct mc_error 
         return mc_fail(err, MC_EINPUT, "permutations of %zu and %zu groups cannot be composed",
                        p->n_groups, q->n_groups);
     for (size_t g = 0; g < p->n_groups; g++) {
-        if ((rc = mc_perm_has_group(p, g, &q->groups[g], err)))
+        if ((rc = check_group(p, g, &q->groups[g], err)))
             return rc;
         if (!mc_group_same_place(&p->groups[g], &q->groups[g]))
             return mc_fail(err, MC_EINPUT, "the permutations nest group \"%s\" differently",
@@ -337,7 +338,7 @@ int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s, s
         nested |= mc_group_is_nested(&p->groups[g]);
     for (size_t g = 0; g < s->n_groups && !rc; g++) {
         const struct mc_group *to = &s->groups[g];
-        rc = mc_perm_has_group(p, g, to, err);
+        rc = check_group(p, g, to, err);
         if (!rc && nested && !mc_group_same_place(&p->groups[g], to))
             rc = mc_fail(err, MC_EINPUT, "group \"%s\" is nested in another unit", to->name);
         if (!rc && !is_allowed(p, g, to->allows))
@@ -359,7 +360,7 @@ int mc_perm_set_nesting(struct mc_perm *p, const struct mc_symmetry *s, struct m
         return rc;
     for (size_t g = 0; g < s->n_groups && !p->map; g++)
         if (k < p->n_groups && !mc_group_is_nested(&p->groups[k]) &&
-            !mc_perm_has_group(p, k, &all.groups[g], NULL))
+            !check_group(p, k, &all.groups[g], NULL))
             memcpy(all.perm[g], p->perm[k++], all.groups[g].size * sizeof *all.perm[g]);
         else if (mc_group_contains_groups(s->groups, s->n_groups, g))
             missing++;

@@ -82,9 +82,6 @@ MC_USE_RESULT int mc_perm_random_maps(struct mc_perm *p, const struct mc_group *
  * names the group. */
 MC_USE_RESULT int mc_perm_check(const struct mc_perm *p, struct mc_error *err);
 
-/* MC_EINPUT if group g of p has another name or size than `expected`. */
-MC_USE_RESULT int mc_perm_has_group(const struct mc_perm *p, size_t g,
-                                    const struct mc_group *expected, struct mc_error *err);
 /* MC_EINPUT if p does not fit the network's groups: names, sizes, order, the maps that they allow and,
  * if p has nested groups, nesting. */
 MC_USE_RESULT int mc_perm_check_groups(const struct mc_perm *p, const struct mc_symmetry *s,

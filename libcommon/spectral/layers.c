@@ -54,7 +54,13 @@ int mc_spectral_layers(const struct mc_graph *g, struct mc_spectral_layers *l, s
     }
     if (active >= 0)
         return refuse(g, active, "no linear layer after it", err);
-    return l->L ? 0 : refuse(g, loss, "no linear layer before it", err);
+    if (!l->L)
+        return refuse(g, loss, "no linear layer before it", err);
+    if (g->nodes[loss].loss_weight != 1)
+        return mc_fail(err, MC_EUSAGE,
+                       "loss '%s' must have weight 1 for the theorem's bound (got %g)",
+                       g->nodes[loss].name, (double)g->nodes[loss].loss_weight);
+    return 0;
 }
 
 void mc_spectral_layers_release(struct mc_spectral_layers *l)

@@ -33,9 +33,9 @@ MC_USE_RESULT int mc_spectral_clip(size_t rows, size_t cols, float *w, double mo
 
 /* The layers W_1 ... W_L of a plain feed-forward network. It must be a chain of linear layers with
  * at most one ReLU (any delta) between two of them and none at either end, flatten anywhere, and
- * one loss head. Nothing else: no batch norm, dropout, convolutions or skips. normalise scales the
- * images and is not a layer: the theorem's X_0, which must only be bounded, are the normalised
- * pixels. */
+ * one loss head of weight 1, whose cross-entropy then has the Lipschitz constant sqrt(2). Nothing
+ * else: no batch norm, dropout, convolutions or skips. normalise scales the images and is not a
+ * layer: the theorem's X_0, which must only be bounded, are the normalised pixels. */
 struct mc_spectral_layers {
     size_t L;
     size_t M;       /* units of the widest hidden layer; 0 if there is none */

@@ -38,16 +38,12 @@ int mc_bound_init(struct mc_bound *out, const struct mc_weights *a, const struct
     struct mc_spectral_layers layers;
     int rc = mc_spectral_layers(g, &layers, err);
 
-    if (rc == MC_EUSAGE) { /* for mc-pam an option asks for such layers, here the bound does */
+    if (rc == MC_EUSAGE) { /* for mc-pam an option requires such layers, here the bound does */
         rc = MC_EINPUT;
         if (err)
             err->code = rc;
     }
     *out = (struct mc_bound){.L = layers.L, .weight = layers.weight};
-    for (int i = 0; !rc && i < g->n_nodes; i++)
-        if (g->nodes[i].op == MC_OP_LOSS && g->nodes[i].loss_weight != 1)
-            rc = mc_fail(err, MC_EINPUT, "loss '%s' must have weight 1 for the bound (got %g)",
-                         g->nodes[i].name, (double)g->nodes[i].loss_weight);
     if (!rc)
         rc = hidden_layers(out, g, err);
     if (!rc)
@@ -67,16 +63,6 @@ void mc_bound_release(struct mc_bound *b)
     free(b->weight);
     mc_taps_release(&b->pre);
     *b = (struct mc_bound){0};
-}
-
-static int check_networks(const struct mc_moments *m, const struct mc_weights *const networks[2],
-                          struct mc_error *err)
-{
-    for (size_t i = 0; i < 2; i++)
-        if (*m->inputs[i] && *networks[i]->id && strcmp(m->inputs[i], networks[i]->id) != 0)
-            return mc_fail(err, MC_EINPUT, "moments were computed from a different %s network",
-                           i ? "second" : "first");
-    return 0;
 }
 
 int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
@@ -108,7 +94,11 @@ int mc_bound_check(const struct mc_bound *b, const struct mc_moments *m,
             return mc_fail(err, MC_EINPUT, "tap %s: 1 sample per image (%llu) expected, got %llu",
                            m->taps.taps[i].name, (unsigned long long)m->images,
                            (unsigned long long)m->taps.taps[i].samples);
-    return check_networks(m, networks, err);
+    for (size_t i = 0; i < 2; i++)
+        if (*m->inputs[i] && *networks[i]->id && strcmp(m->inputs[i], networks[i]->id) != 0)
+            return mc_fail(err, MC_EINPUT, "moments were computed from a different %s network",
+                           i ? "second" : "first");
+    return 0;
 }
 
 int mc_bound_distances(const struct mc_bound *b, const struct mc_moments *m,

@@ -35,10 +35,9 @@ struct mc_bound {
 };
 
 /* Compute the norms of two networks. a and b share one graph that mc_spectral_layers accepts, with
- * a loss of weight 1 and hidden layers of at least 2 units (moments omit layers of one unit). out
- * is overwritten; release it with mc_bound_release, also after an error. Returns 0, MC_EINPUT (the
- * message names the unmet condition, or a weight that is not finite), MC_ENOMEM, MC_EFAIL (LAPACK
- * did not converge). */
+ * hidden layers of at least 2 units (moments omit layers of one unit). out is overwritten; release
+ * it with mc_bound_release, also after an error. Returns 0, MC_EINPUT (the message names the unmet
+ * condition, or a weight that is not finite), MC_ENOMEM, MC_EFAIL (LAPACK did not converge). */
 MC_USE_RESULT int mc_bound_init(struct mc_bound *out, const struct mc_weights *a,
                                 const struct mc_weights *b, struct mc_error *err);
 void mc_bound_release(struct mc_bound *b);

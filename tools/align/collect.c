@@ -165,8 +165,6 @@ int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
     int rc;
 
     memset(out, 0, sizeof *out);
-    if (!mc_graph_same(a->graph, b->graph))
-        return mc_fail(err, MC_EINPUT, "the networks have different architectures");
     if ((rc = open_collector(&v, nets, 2, o, err)) || (rc = mc_moments_init(out, &v.taps, err)) ||
         (rc = mc_new(&acc, v.n_taps, err)))
         goto out;

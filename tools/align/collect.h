@@ -28,9 +28,10 @@ size_t mc_collect_batch(const struct mc_graph *g, int attacked);
 /* Number of images in this run's shard. */
 uint64_t mc_collect_images(const struct mc_collect_opts *o);
 
-/* Joint moments of a and b at every tap. The data is read to its end even if the shard needs less,
- * so a truncated stream always fails. Release out with mc_moments_release, also after an error.
- * Returns 0, MC_EINPUT (different graphs, activations not finite) or another error. */
+/* Joint moments of a and b, whose graphs are the same (mc_graph_same), at every tap. The data is
+ * read to its end even if the shard needs less, so a truncated stream always fails. Release out
+ * with mc_moments_release, also after an error. Returns 0, MC_EINPUT (activations not finite) or
+ * another error. */
 MC_USE_RESULT int mc_collect_moments(struct mc_moments *out, const struct mc_weights *a,
                                      const struct mc_weights *b, const struct mc_collect_opts *o,
                                      struct mc_error *err);

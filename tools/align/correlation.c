@@ -242,17 +242,6 @@ int mc_corr_matrices(struct mc_matrices *out, const struct mc_moments *m, enum m
     return rc;
 }
 
-static int check_groups(const struct mc_perm *p, const struct mc_taps *t, struct mc_error *err)
-{
-    if (p->n_groups != t->n_groups)
-        return mc_fail(err, MC_EINPUT, "the permutation has %zu group%s, but the moments have %zu",
-                       p->n_groups, p->n_groups == 1 ? "" : "s", t->n_groups);
-    int rc = 0;
-    for (size_t i = 0; i < t->n_groups && !rc; i++)
-        rc = mc_perm_has_group(p, i, &t->groups[i], err);
-    return rc;
-}
-
 static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, const int32_t *perm,
                         const struct tap_values *v)
 {
@@ -283,11 +272,12 @@ static void layer_means(struct mc_signature *s, const struct mc_tap_info *t, con
 int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                       const struct mc_perm *perm, struct mc_error *err)
 {
+    const struct mc_symmetry groups = {.groups = m->taps.groups, .n_groups = m->taps.n_groups};
     struct mc_nesting nesting = {0};
     struct tap_values v = {0};
     int32_t *to = NULL; /* as long as the largest group with the groups inside it */
     size_t longest = 0;
-    int rc = perm ? check_groups(perm, &m->taps, err) : 0;
+    int rc = perm ? mc_perm_check_groups(perm, &groups, err) : 0;
 
     for (size_t k = 0; perm && k < m->taps.n_groups; k++) {
         const size_t n = mc_group_tap_units(m->taps.groups, k);
@@ -314,7 +304,7 @@ int mc_moments_add_stream(struct mc_moments *m, struct mc_reader *r, int is_firs
                           struct mc_history *h, struct mc_error *err)
 {
     struct mc_moments shard = {0};
-    int rc = mc_moments_read(is_first ? m : &shard, r, h, err);
+    int rc = mc_moments_read(is_first ? m : &shard, (struct mc_stream){.reader = r}, h, err);
 
     if (!rc && !is_first && (rc = mc_moments_add(m, &shard, err)))
         mc_fail_in(rc, err, "%s", mc_reader_name(r));

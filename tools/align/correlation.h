@@ -72,7 +72,8 @@ struct mc_signature {
 };
 
 /* out: one entry per tap, in the taps' order. perm NULL: both columns are the identity's. Returns
- * 0, MC_EINPUT (the permutation has other groups, or as mc_corr_matrices), MC_ENOMEM. */
+ * 0, MC_EINPUT (as mc_perm_check_groups with the taps' groups, or as mc_corr_matrices), or
+ * MC_ENOMEM. */
 MC_USE_RESULT int mc_corr_signature(struct mc_signature *out, const struct mc_moments *m,
                                     const struct mc_perm *perm, struct mc_error *err);
 

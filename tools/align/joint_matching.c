@@ -179,11 +179,6 @@ void mc_joint_set_release(struct mc_joint_set *set)
     *set = (struct mc_joint_set){0};
 }
 
-const struct mc_matrices *mc_joint_set_pair(const struct mc_joint_set *set, size_t i, size_t j)
-{
-    return &set->inputs[set->input_of[mc_joint_pair(set->n_networks, i, j)]].m;
-}
-
 /* ---- matching -------------------------------------------------------------------------------- */
 
 /* The joint assignment of one group and of those in its units. */
@@ -320,7 +315,7 @@ static int find_members(const struct mc_perm **member, const struct mc_joint_set
     return mc_fail_in(mc_perm_check_groups(member[0], &groups, err), err, "%s", file);
 }
 
-int mc_joint_score(double *values, const struct mc_joint_set *set,
+int mc_joint_score(struct mc_joint_result *results, const struct mc_joint_set *set,
                    const struct mc_joint_perm *orders, const char *file, struct mc_error *err)
 {
     const struct mc_matrices *m = &set->inputs[0].m;
@@ -335,7 +330,7 @@ int mc_joint_score(double *values, const struct mc_joint_set *set,
         if (mc_group_is_nested(&m->groups[g]))
             continue;
         if (!(rc = problem_init(&p, set, &nesting, g, member, err)))
-            rc = mc_joint_value(&p.joint, &p.orders, &values[g], err);
+            rc = mc_joint_value(&p.joint, &p.orders, &results[g].value, err);
         problem_free(&p);
     }
     mc_nesting_release(&nesting);

@@ -21,7 +21,7 @@ struct mc_joint_set {
     size_t n_inputs, n_networks;
     struct mc_joint_input *inputs; /* (n_inputs) */
     char (*ids)[MC_ID_LEN];        /* (n_networks) */
-    size_t *input_of;              /* (n_inputs), by mc_joint_pair */
+    size_t *input_of;              /* (n_inputs) the input of each pair, by mc_joint_pair */
 };
 
 /* Read the matrices of every pair. MC_EINPUT: a file does not record its networks, has other
@@ -30,8 +30,6 @@ struct mc_joint_set {
 MC_USE_RESULT int mc_joint_set_read(struct mc_joint_set *set, const char *const *paths, size_t n,
                                     struct mc_history *h, struct mc_error *err);
 void mc_joint_set_release(struct mc_joint_set *set);
-/* The matrices of networks i < j. */
-const struct mc_matrices *mc_joint_set_pair(const struct mc_joint_set *set, size_t i, size_t j);
 
 struct mc_joint_opts {
     uint64_t starts, seed;
@@ -45,10 +43,10 @@ struct mc_joint_opts {
 MC_USE_RESULT int mc_joint_match(struct mc_joint_perm *out, struct mc_joint_result *results,
                                  const struct mc_joint_set *set, const struct mc_joint_opts *opts,
                                  struct mc_error *err);
-/* The objective of a joint set of these networks (it may have more), group by group. values:
- * (n_groups), those of nested groups are 0. file: the set's name for messages. MC_EINPUT: it has
- * other groups, or lacks a network. */
-MC_USE_RESULT int mc_joint_score(double *values, const struct mc_joint_set *set,
+/* The objective of a joint set of these networks (it may have more), group by group. results:
+ * (n_groups); sets the values of groups that are not nested. file: the set's name for messages.
+ * MC_EINPUT: it has other groups, or lacks a network. */
+MC_USE_RESULT int mc_joint_score(struct mc_joint_result *results, const struct mc_joint_set *set,
                                  const struct mc_joint_perm *orders, const char *file,
                                  struct mc_error *err);
 

@@ -102,7 +102,7 @@ static int ascend(struct joint *x, size_t reference, double *objective, struct m
     }
     while (!rc && p.changed) {
         p.pass++;
-        if (!(rc = pass(x, &p, err)) && x->opts->passed)
+        if (!(rc = pass(x, &p, err)))
             x->opts->passed(x->opts->arg, &p);
     }
     *objective = p.objective;

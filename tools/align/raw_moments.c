@@ -95,8 +95,7 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
             return rc;
         if (x.tap + 1 == out->taps.n_taps)
             images += x.n;
-        if (progress)
-            progress(arg, images);
+        progress(arg, images);
     }
     out->images = mc_activations_images(a);
     out->conditions = *mc_activations_conditions(a);

@@ -23,7 +23,7 @@ MC_USE_RESULT int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend
 /* Moments of two raw streams, read in lockstep to their verified ends. Memory: one record of each.
  * The streams must have the same taps, images and batches, and the same data if both record their
  * inputs; otherwise MC_EINPUT. Release out with mc_moments_release, also after an error. progress
- * (may be NULL) receives the number of images done. */
+ * receives the number of images done. */
 MC_USE_RESULT int mc_joint_moments_of_streams(struct mc_moments *out,
                                               struct mc_activations_reader *a,
                                               struct mc_activations_reader *b,

@@ -357,17 +357,29 @@ static int improve(struct search *m, struct mc_weight_sweep *w, struct mc_assign
                    struct mc_procrustes *found, struct mc_error *err)
 {
     const struct mc_weight_sweep before = *w;
-    struct mc_perm start;
+    const size_t n = m->s->n_groups;
+    struct mc_assignment *old_info = NULL;
+    struct mc_procrustes *old_found = NULL;
+    struct mc_perm start = {0};
     int rc = mc_perm_clone(&start, m->p, err);
 
-    if (rc)
-        return rc;
+    if (rc || (rc = mc_new(&old_info, n, err)) || (rc = mc_new(&old_found, n, err)))
+        goto out;
+    memcpy(old_info, info, n * sizeof *info);
+    memcpy(old_found, found, n * sizeof *found);
     if (!(rc = sweep(m, info, found, err)) && !(rc = measure_maps(m, w, err)) &&
         w->objective < before.objective) {
         swap(m->p, &start);
+        if (before.sweep > 1 || m->opts->data) { /* else nothing was known of p's maps */
+            memcpy(info, old_info, n * sizeof *info);
+            memcpy(found, old_found, n * sizeof *found);
+        }
         *w = before;
     }
     w->changed = w->objective > before.objective + m->least ? m->s->n_groups : 0;
+out:
+    free(old_info);
+    free(old_found);
     mc_perm_release(&start);
     return rc;
 }

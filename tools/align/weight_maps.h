@@ -14,8 +14,9 @@
 double mc_weight_maps_bytes(const struct mc_symmetry *s, const struct mc_graph *g);
 
 /* a, b: (P). p: the initial maps of these groups, replaced by the result. info, found: (n_groups),
- * as mc_procrustes_group sets them. Sweeps visit the groups in their order until the objective
- * rises by at most 1e-7 |a| |b|. Options:
+ * as mc_procrustes_group sets them; with `data`, initially those of p. Sweeps visit the groups in
+ * their order until the objective rises by at most 1e-7 |a| |b|. A sweep that lowers the objective
+ * is undone. Options:
  *
  * forward: in a first sweep, only tensors whose other groups have their map count, and groups that
  *     have such tensors come first

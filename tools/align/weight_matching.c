@@ -332,12 +332,11 @@ static int sweep(struct matching *m, size_t *order, const struct mc_weight_match
                  struct mc_weight_sweep *w, struct mc_assignment *info, struct mc_error *err)
 {
     const double before = mc_pairs_objective(&m->t);
-    struct mc_perm start = {0};
-    int rc = mc_perm_init(&start, m->t.s, err);
+    struct mc_perm start;
+    int rc = mc_perm_clone(&start, m->p, err);
 
     if (rc)
         return rc;
-    mc_perm_copy(&start, m->p);
     if (opts->forward && w->sweep == 1) {
         order_forward(m, order);
         if (!(rc = mc_new(&m->matched, m->t.s->n_groups, err)))

@@ -63,8 +63,8 @@ struct mc_cli {
     const char *output;             /* -o, NULL: stdout */
     struct mc_backend_opts backend; /* --device, --threads, --precision, --deterministic */
     int quiet, verbose, no_progress, no_history;
-    const char *log_path; /* --log-json */
-    const char **operands;
+    const char *log_path;  /* --log-json */
+    const char **operands; /* room for MC_MAX_OPERANDS and one that check() adds */
     size_t n_operands;
     const char *not_operands;   /* advice if too many operands are given, or NULL */
     int registers_operands;     /* the program itself registers the files among the operands */
@@ -127,9 +127,9 @@ struct mc_program {
     int (*run)(struct options *o, struct mc_error *err);
     int prints; /* it writes only to standard output: files are not compared */
 };
-/* Runs a program: parses, checks options and files (mc_cli_ready), runs, prints the error, frees
- * the contents of struct mc_cli, and checks that stdout could be written. cli: the member of o.
- * Returns the exit status. */
+/* Runs a program: parses, checks options and files, runs, prints the error, frees the contents of
+ * struct mc_cli, and checks that stdout could be written. cli: the member of o. Returns the exit
+ * status. */
 int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cli, int argc,
                 char **argv);
 /* clang-format off */
@@ -146,17 +146,10 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
  * runs argp. Usage errors exit with status 2. --help starts with purpose and examples, and ends
  * with the exit statuses. Every program has --quiet, --verbose, --help and --version. */
 void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int argc, char **argv);
-/* Part of mc_cli_main: frees the contents of cli except the backend, prints err if code is not 0
- * (unless an empty pipe was passed on), and checks that stdout could be written. Returns the exit
- * status. */
-int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err);
 /* Without operands, the only operand becomes standard input. */
 void mc_cli_default_stdin(struct mc_cli *cli);
-/* Part of mc_cli_main. Registers the operands (unless registers_operands), the rows' files, -o and
- * --log-json, and checks all of them with mc_files_check, so that a mistake costs no hours of work
- * and no file. MC_EUSAGE also if a binary output would go to a terminal or is named like a file of
- * another format. */
-MC_USE_RESULT int mc_cli_ready(struct mc_cli *cli, struct mc_error *err);
+/* 1 if the path (may be NULL) has an ending of PyTorch's pickles. */
+int mc_cli_is_pickle(const char *path);
 
 /* Requirements on a command line, for check(). Everything that is missing is reported together, as
  * soon as check() returns.
@@ -173,7 +166,6 @@ void mc_cli_check_required(void);
 
 /* The name before every message, "mc" at first; kept by pointer. */
 void mc_set_program_name(const char *name);
-const char *mc_program_name(void);
 
 /* Prints "mc-x: text"; erases a progress line first. */
 void mc_message(const char *text);

@@ -30,11 +30,6 @@ void mc_set_program_name(const char *name)
     program = name;
 }
 
-const char *mc_program_name(void)
-{
-    return program;
-}
-
 void mc_message(const char *text)
 {
     fprintf(stderr, "%s%s: ", in_progress ? "\r\033[K" : "", program);

@@ -21,12 +21,12 @@ struct mc_checkpoint;
 enum mc_option_type {
     MC_OPT_FLAG,   /* int: 1 if given, or 0 with MC_OPT_CLEARS */
     MC_OPT_U64,    /* uint64_t in [min, max] */
-    MC_OPT_INT,    /* int in [min, max] */
+    MC_OPT_INT,    /* int in [min, max]; not recorded */
     MC_OPT_REAL,   /* double in [min, max]; 1e-2 and 8/255 */
-    MC_OPT_RANGE,  /* double[2] in [min, max], FROM:TO; the second is greater */
+    MC_OPT_RANGE,  /* double[2] in [min, max], FROM:TO; the second is greater. Not in histories */
     MC_OPT_CHOICE, /* int or enum: the index in names */
     MC_OPT_TEXT,   /* const char * */
-    MC_OPT_INPUT,  /* const char *, a file that is read: mc_cli_ready registers it */
+    MC_OPT_INPUT,  /* const char *, a file that is read: mc_cli_main registers it */
     MC_OPT_RESULT, /* const char *, a file that is written: likewise */
     MC_OPT_OTHER   /* any type, which parse and record know */
 };

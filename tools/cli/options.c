@@ -130,23 +130,12 @@ void mc_option_set_default(const struct mc_option *row, const char *def, void *v
 
 /* ---- rows, and which of them were given ---- */
 
-/* Return 1 if record() supports the row's type in the history or checkpoint that its flags
- * request. */
-static int can_record(const struct mc_option *o)
-{
-    const int both = o->type == MC_OPT_FLAG || o->type == MC_OPT_U64 || o->type == MC_OPT_REAL ||
-                     o->type == MC_OPT_CHOICE || o->type == MC_OPT_OTHER;
-
-    return both || !(o->flags & (MC_OPT_HISTORY | MC_OPT_IDENTITY)) ||
-           (o->type == MC_OPT_RANGE && !(o->flags & MC_OPT_HISTORY));
-}
-
 void mc_options_add(struct mc_cli *cli, const struct mc_option *rows, void *base)
 {
     struct mc_options *all = &cli->options;
 
     for (; rows->name; rows++) {
-        assert(all->n < MC_MAX_OPTIONS && can_record(rows));
+        assert(all->n < MC_MAX_OPTIONS);
         all->use[all->n++] = (struct mc_option_use){
             .row = rows, .base = base, .value = (char *)base + rows->offset, .def = rows->def};
     }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The start and end of every program: options, --help, files, exit status. */
+ * The start of every program: options and --help. */
 #include "tools/cli/cli.h"
 
 #include "formats/stream/output.h"
 #include "formats/stream/reader.h"
-#include "formats/stream/history.h"
 #include "kernels/open/backends.h"
 #include "tools/cli/exceptions.h"
 #include "tools/cli/streams.h"
@@ -14,25 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
-/* ---- options ---- */
-
-/* Return 0 if everything was written to stdout. report: print an error. */
-static int close_stdout(int report)
-{
-    const int code = mc_cli_close_stdout();
-
-    if (code && report) {
-        char text[128];
-        snprintf(text, sizeof text, "cannot write stdout: %s", strerror(code));
-        mc_message(text);
-    }
-    return code ? -1 : 0;
-}
 
 static const char *operands, *doc; /* arguments of mc_cli_parse */
+static int unfinished;             /* index of the first word that is not completely parsed */
 
 /* Print words, folded to 79 columns; further lines are indented like the first. */
 static void fold(const char *text, const char *end, int indent)
@@ -78,7 +61,8 @@ static void print_option(const struct mc_option_use *u)
 /* value: the struct mc_cli */
 static void help(const char *option, const char *arg, void *value)
 {
-    const struct mc_options *all = &((const struct mc_cli *)value)->options;
+    const struct mc_cli *cli = value;
+    const struct mc_options *all = &cli->options;
     const char *more = strchr(doc, '\v') + 1, *examples = strstr(more, "Examples:\n");
     const char *use = operands, *statuses = "Exit status: 0 success, 1 failure, 2 usage error, 3 "
                                             "input damaged or of the wrong kind.";
@@ -87,8 +71,7 @@ static void help(const char *option, const char *arg, void *value)
     printf("%.*s\n\n%s\n\nUsage:", (int)(more - 1 - doc), doc, examples);
     for (size_t n; use; use = use[n] ? use + n + 1 : NULL) {
         n = strcspn(use, "\n");
-        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", mc_program_name(),
-               (int)n, use);
+        printf("%s %s [OPTION...] %.*s\n", use == operands ? "" : "  or: ", cli->tool, (int)n, use);
     }
     puts("\nOptions:\n");
     for (int group = 0; group < 100; group++)
@@ -99,21 +82,23 @@ static void help(const char *option, const char *arg, void *value)
     fold(more, examples, 0);
     fold(statuses, statuses + strlen(statuses), 0);
     putchar('\n');
-    exit(close_stdout(1) ? 1 : 0);
+    exit(mc_cli_close_stdout(1) ? 1 : 0);
 }
 
+/* value: the struct mc_cli */
 static void version(const char *option, const char *arg, void *value)
 {
+    const struct mc_cli *cli = value;
     char backends[1024];
 
-    (void)option, (void)arg, (void)value;
+    (void)option, (void)arg;
     mc_backends_describe(backends, sizeof backends);
-    printf("%s (mc) %s\n", mc_program_name(), MC_VERSION);
+    printf("%s (mc) %s\n", cli->tool, MC_VERSION);
 #ifdef MC_COMMIT
     printf("commit %s\n", MC_COMMIT);
 #endif
     printf("stream format %d\nbackends: %s\n", MC_FORMAT_VERSION, backends);
-    exit(close_stdout(1) ? 1 : 0);
+    exit(mc_cli_close_stdout(1) ? 1 : 0);
 }
 
 #define AT(member) offsetof(struct mc_cli, member)
@@ -156,18 +141,23 @@ static error_t parse(int which, char *arg, struct argp_state *state)
 
     switch (which) {
     case ARGP_KEY_ERROR:
-        /* within a cluster of short options getopt has not yet moved to the next word */
+        /* getopt moves to the next word after a word's last option: not yet if the refused letter
+         * is followed by another */
         mc_cli_refuse_option(state->root_argp->options,
-                             *word == '-' ? word : state->argv[state->next]);
+                             state->next == unfinished ? state->argv[state->next] : word);
     case ARGP_KEY_ARG:
         if (cli->n_operands == MC_MAX_OPERANDS)
             mc_cli_usage("more than %d operands", MC_MAX_OPERANDS);
         cli->operands[cli->n_operands++] = arg;
+        unfinished = state->next;
         return 0;
     default:
         if (word && arg == word + 2) /* "-net": the value "et" of -n */
             mc_cli_check_single_dash(state->root_argp->options, word);
-        return set_value(&cli->options, which, arg);
+        if (set_value(&cli->options, which, arg))
+            return ARGP_ERR_UNKNOWN;
+        unfinished = state->next;
+        return 0;
     }
 }
 
@@ -188,7 +178,8 @@ static void check_needs(const struct mc_options *all)
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-/* Return the name that the program was called by; "mc" if that is not printable ASCII. */
+/* Return the name that the program was called by; "mc" if that is not printable ASCII, or is too
+ * long for the progress line. */
 static const char *program_name(int argc, char **argv)
 {
     const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
@@ -197,7 +188,7 @@ static const char *program_name(int argc, char **argv)
     for (const char *c = name; *c; c++)
         if (*c <= ' ' || *c > '~')
             return "mc";
-    return *name ? name : "mc";
+    return *name && strlen(name) < 64 ? name : "mc";
 }
 
 void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int argc, char **argv)
@@ -212,6 +203,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     mc_set_program_name(cli->tool);
     operands = args;
     doc = text;
+    unfinished = 1;
     mc_options_add(cli, common, cli);
     for (size_t i = 0; i < all->n; i++) {
         const struct mc_option *o = all->use[i].row;
@@ -224,7 +216,7 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     }
     mc_catch_exceptions(mc_message);
     mc_stream_catch_signals();
-    cli->operands = calloc(MC_MAX_OPERANDS, sizeof *cli->operands);
+    cli->operands = calloc(MC_MAX_OPERANDS + 1, sizeof *cli->operands);
     error_t e = cli->operands ? argp_parse(&argp, argc, argv, flags, NULL, cli) : ENOMEM;
     if (e == ENOMEM) {
         mc_message("out of memory");
@@ -239,65 +231,4 @@ void mc_cli_default_stdin(struct mc_cli *cli)
 {
     if (!cli->n_operands)
         cli->operands[cli->n_operands++] = "-";
-}
-
-/* Return 1 if this program's input is an empty pipe and its output goes to another program: only
- * the last program of a pipe reports an empty input. */
-static int is_reported_later(const struct mc_cli *cli, const struct mc_error *err)
-{
-    struct stat st;
-
-    return err->empty_pipe && !cli->text && (!cli->output || !strcmp(cli->output, "-")) &&
-           !fstat(STDOUT_FILENO, &st) && S_ISFIFO(st.st_mode);
-}
-
-int mc_cli_exit(struct mc_cli *cli, int code, const struct mc_error *err)
-{
-    mc_history_free(cli->history);
-    free(cli->operands);
-    mc_files_release(&cli->files);
-    if (code && !is_reported_later(cli, err))
-        mc_message(err->text);
-    if (close_stdout(!code))
-        code = code ? code : MC_EFAIL;
-    if (!code)
-        mc_print_ending();
-    return mc_exit_status(code);
-}
-
-/* Refuse an output name that belongs to another format. */
-static int check_name(const struct mc_cli *cli, const char *output, struct mc_error *err)
-{
-    static const char *const endings[] = {".pt",          ".pth", ".ckpt", ".pkl",
-                                          ".safetensors", ".npz", NULL};
-    const char *dot = strrchr(output, '.');
-    size_t i = 0;
-
-    while (dot && endings[i] && strcmp(dot, endings[i]) != 0)
-        i++;
-    return !dot || !endings[i] || cli->text || cli->foreign
-               ? 0
-               : mc_fail(err, MC_EUSAGE,
-                         "--output: '%s': the output is an mcz stream (use -o %.*s.mcz; "
-                         "mc-convert writes networks for PyTorch)",
-                         output, (int)(dot - output), output);
-}
-
-int mc_cli_ready(struct mc_cli *cli, struct mc_error *err)
-{
-    const char *output = cli->output ? cli->output : "-";
-
-    for (size_t i = 0; !cli->registers_operands && i < cli->n_operands; i++)
-        mc_files_add(&cli->files, MC_FILE_INPUT, NULL, cli->operands[i]);
-    for (struct mc_option_use *u = cli->options.use; u < cli->options.use + cli->options.n; u++)
-        if (u->row->type == MC_OPT_INPUT || u->row->type == MC_OPT_RESULT)
-            mc_files_add(&cli->files, u->row->type == MC_OPT_INPUT ? MC_FILE_INPUT : MC_FILE_OUTPUT,
-                         u->row->name, *(const char **)u->value);
-    mc_files_add(&cli->files, MC_FILE_MAIN, "output", output);
-    mc_files_add(&cli->files, MC_FILE_LOG, "log-json", cli->log_path);
-    if (!cli->text && !strcmp(output, "-") && isatty(STDOUT_FILENO))
-        return mc_fail(err, MC_EUSAGE, "cannot write a binary stream to a terminal (use -o FILE)");
-    mc_cli_text_to_stderr();
-    int rc = check_name(cli, output, err);
-    return rc ? rc : mc_files_check(&cli->files, err);
 }

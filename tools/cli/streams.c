@@ -2,11 +2,13 @@
 #include "tools/cli/streams.h"
 
 #include "libcommon/base/file.h"
+#include "tools/cli/cli.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static int stdout_failed; /* the errno of stdout's first failed write, or 0 */
@@ -49,7 +51,7 @@ void mc_cli_text_to_stderr(void)
     text_fd = STDERR_FILENO;
 }
 
-int mc_cli_close_stdout(void)
+int mc_cli_close_stdout(int report)
 {
     int failed = fflush(stdout) ? errno : ferror(stdout) ? EIO : 0;
 
@@ -57,5 +59,11 @@ int mc_cli_close_stdout(void)
     if (close(STDOUT_FILENO) && errno != EINTR && !failed)
         failed = errno;
     text_fd = -1;
-    return failed && stdout_failed ? stdout_failed : failed;
+    if (failed && report) {
+        char text[128];
+        snprintf(text, sizeof text, "cannot write stdout: %s",
+                 strerror(stdout_failed ? stdout_failed : failed));
+        mc_message(text);
+    }
+    return failed ? -1 : 0;
 }

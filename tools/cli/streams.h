@@ -11,7 +11,8 @@ void mc_cli_streams(void);
 /* Write the text that stdout gets to stderr from now on. It comes from libraries, such as oneDNN's
  * log: results go to the descriptor as a whole (tools/cli/text.h). */
 void mc_cli_text_to_stderr(void);
-/* Closes stdout. Returns 0 if everything was written, else the errno of the failure. */
-int mc_cli_close_stdout(void);
+/* Closes stdout. Returns 0 if everything was written; else prints an error, if `report` is set, and
+ * returns -1. */
+int mc_cli_close_stdout(int report);
 
 #endif

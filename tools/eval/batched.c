@@ -62,8 +62,7 @@ static int check_data(struct run *r, struct mc_batched_data *d, struct mc_error 
 
     if (rc)
         return rc;
-    if (r->s->history)
-        mc_history_input(r->s->history, mc_dataset_stream(d->reader));
+    mc_history_input(r->s->history, mc_dataset_stream(d->reader));
     const struct mc_dataset_info *info = mc_dataset_get_info(d->reader);
     const char *name = mc_reader_name(mc_dataset_stream(d->reader));
     d->total = info->n;

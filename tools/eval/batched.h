@@ -39,7 +39,7 @@ struct mc_batched {
     struct mc_batched_data data[MC_BATCHED_MAX_DATA];
     size_t n_data;
 
-    struct mc_history *history; /* receives the data sets as inputs, or NULL */
+    struct mc_history *history; /* receives the data sets as inputs */
     int per_image;              /* keep every image's loss; not with a checkpoint */
     const char *checkpoint;     /* file, or NULL */
     int resume;                 /* from the checkpoint, if it exists */

@@ -48,19 +48,19 @@ static void means(const struct path *p, const float *weight, double *mean)
     }
 }
 
+/* Compute the results in the order of their names. */
 static void figures(const struct path *p, const double *mean, double out[MC_BOOTSTRAP_FIGURES])
 {
     const size_t T = p->l->T;
     const double t = p->l->t[p->farthest], line = (1 - t) * mean[0] + t * mean[T - 1];
+    const double far = mean[p->farthest];
     struct mc_curve_summary s;
 
     mc_curve_summarise(T, p->l->t, mean, p->l->chord, &s);
-    out[MC_BOOTSTRAP_ENDS] = (s.first + s.last) / 2;
-    out[MC_BOOTSTRAP_MEAN] = s.mean;
-    out[MC_BOOTSTRAP_ARC_MEAN] = s.arc_mean;
-    out[MC_BOOTSTRAP_MIN] = mean[p->lowest];
-    out[MC_BOOTSTRAP_MAX] = mean[p->highest];
-    out[MC_BOOTSTRAP_BARRIER] = p->accuracy ? line - mean[p->farthest] : mean[p->farthest] - line;
+    const double all[MC_BOOTSTRAP_FIGURES] = {
+        (s.first + s.last) / 2, s.mean,           s.arc_mean,
+        mean[p->lowest],        mean[p->highest], p->accuracy ? line - far : far - line};
+    memcpy(out, all, sizeof all);
 }
 
 /* Count how often resample r draws each image, in its lane of weight (N,LANES). */

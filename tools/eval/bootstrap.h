@@ -24,15 +24,8 @@ struct mc_interval {
     double value, low, high;
 };
 
-enum mc_bootstrap_figure {
-    MC_BOOTSTRAP_ENDS, /* mean of both ends */
-    MC_BOOTSTRAP_MEAN,
-    MC_BOOTSTRAP_ARC_MEAN,
-    MC_BOOTSTRAP_MIN,
-    MC_BOOTSTRAP_MAX,
-    MC_BOOTSTRAP_BARRIER,
-    MC_BOOTSTRAP_FIGURES
-};
+enum { MC_BOOTSTRAP_FIGURES = 6 };
+/* The names of the results, in their order; `ends` is the mean of both ends. */
 extern const char *const mc_bootstrap_figure_names[MC_BOOTSTRAP_FIGURES];
 
 /* Intervals for one data set and quantity. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -133,10 +134,12 @@ void mc_report_rows(const struct mc_report *r, FILE *f, int first)
 
 /* ---- summary, marks and end ------------------------------------------------------------------ */
 
-/* struct mc_curve_summary starts with these fields. */
+/* The fields of struct mc_curve_summary, in their order, except the last two. */
 static const char *const figures[] = {"first", "last", "mean",  "arc_mean", "min",
                                       "min_t", "max",  "max_t", "barrier",  "barrier_t"};
 enum { N_FIGURES = sizeof figures / sizeof *figures };
+_Static_assert(offsetof(struct mc_curve_summary, dip) == N_FIGURES * sizeof(double),
+               "figures[] has a name for each field before dip");
 
 /* Summarise quantity q of a data set along the path. value: (T), scratch. */
 static void summarise(const struct mc_report *r, const struct mc_eval_result *out, int q,

@@ -14,53 +14,55 @@ enum { MAX_EPOCHS = 1000000, MAX_DRAWS = 4096 }; /* each draw is compared with a
 
 /* clang-format off */
 #define AT(member) offsetof(struct mc_pam_cli, member)
+/* the checkpoint's `epochs` are those of the whole run, from which those of a curve step follow */
+enum { KEPT = MC_OPT_HISTORY | MC_OPT_IDENTITY };
 static const struct mc_option rows[] = {
     {"stage", 0, MC_OPT_CHOICE, AT(stage), .names = stages, .def = "both", .group = 10,
      .help = "do both steps, or only the permutation step, or only the curve step"},
     {"outer", 0, MC_OPT_U64, AT(pam.outer), .arg = "N", .min = 1, .max = 10000, .def = "1", .group = 11,
-     .flags = MC_OPT_HISTORY, .help = "outer iterations: a permutation step, then a curve step"},
+     .flags = KEPT, .help = "outer iterations: a permutation step, then a curve step"},
     {"permutation-epochs", 0, MC_OPT_U64, AT(pam.permutation_epochs), .arg = "N", .max = MAX_EPOCHS, .def = "20",
-     .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP | MC_USE_BOTH_STEPS,
+     .group = 11, .flags = KEPT, .only = MC_USE_PERMUTATION_STEP | MC_USE_BOTH_STEPS,
      .help = "epochs per permutation step; --epochs sets those of a curve step"},
     {"permutation-lr", 0, MC_OPT_REAL, AT(pam.permutation_lr), .arg = "X", .max = 1e6, .def = "0.5", .group = 11,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "learning rate of a permutation step; more units move with a higher rate and more epochs"},
     {"nu-permutation", 0, MC_OPT_REAL, AT(pam.nu_permutation), .arg = "X", .min = 1e-12, .max = 1e300, .def = "1000",
-     .group = 11, .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .group = 11, .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "moving from permutation P_k to P costs |P - P_k|^2 / 2X, the number of moved units divided by X"},
     {"nu-curve", 0, MC_OPT_REAL, AT(pam.nu_curve), .arg = "X", .min = 1e-12, .max = 1e300, .def = "10000", .group = 11,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_CURVE_STEP, .help = "moving the control point by d costs |d|^2 / 2X"},
+     .flags = KEPT, .only = MC_USE_CURVE_STEP, .help = "moving the control point by d costs |d|^2 / 2X"},
     {"sweeps", 0, MC_OPT_U64, AT(pam.sweeps), .arg = "N", .min = 1, .max = 1000000, .def = "20", .group = 11,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "after each batch of a permutation step, project to doubly stochastic matrices with N sweeps over rows "
      "and columns"},
     {"draws", 0, MC_OPT_U64, AT(pam.draws), .arg = "N", .max = MAX_DRAWS, .def = "32", .group = 12,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "after a permutation step, try N permutations drawn from the Birkhoff-von Neumann decomposition of its "
      "matrices (at most 4096)"},
     {"prune-below", 0, MC_OPT_REAL, AT(pam.drop), .arg = "X", .max = 1, .def = "5e-4", .group = 12,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "treat matrix entries below X as 0 in that decomposition"},
     {"terms", 0, MC_OPT_U64, AT(pam.terms), .arg = "N", .max = 1000000, .def = "10", .group = 12,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "draw from the N heaviest terms of the decomposition; 0: from all"},
     {"select-images", 0, MC_OPT_U64, AT(pam.images), .arg = "N", .min = 1, .max = INT32_MAX, .def = "5000", .group = 12,
-     .flags = MC_OPT_HISTORY,
+     .flags = KEPT,
      .help = "compare candidate permutations on the first N images, in complete batches if there is one"},
     {"select-points", 0, MC_OPT_U64, AT(pam.points), .arg = "N", .min = 1, .max = 1000, .def = "5", .group = 12,
-     .flags = MC_OPT_HISTORY, .help = "compare them at N points along the curve"},
+     .flags = KEPT, .help = "compare them at N points along the curve"},
     {"accept", 0, MC_OPT_CHOICE, AT(pam.jointly), .names = acceptances, .def = "groups", .group = 12,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "groups: try the candidates of each permutation group alone, then add the best one of each group, "
      "highest gain first, if it still helps; joint: a candidate permutes all groups at once"},
     {"select-by", 0, MC_OPT_CHOICE, AT(pam.by_objective), .names = selections, .def = "loss", .group = 12,
-     .flags = MC_OPT_HISTORY, .only = MC_USE_PERMUTATION_STEP,
+     .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "compare permutations by loss, or by the objective (loss plus the cost of moving)"},
     {"as-paper", 0, MC_OPT_FLAG, AT(as_paper), .group = 12, .only = MC_USE_PERMUTATION_STEP,
      .help = "use the permutation step of the paper and its authors' code; changes the defaults: --permutation-lr "
      "half of --lr, --accept joint, --select-by objective"},
     {"spectral", 0, MC_OPT_REAL, AT(pam.spectral), .arg = "K", .min = 1e-12, .max = 1e6, .group = 12,
-     .flags = MC_OPT_HISTORY,
+     .flags = KEPT,
      .help = "project the control point's weights to spectral norm K, and stop as in the paper's second theorem; "
      "requires mlp without batch norm and --huber"},
     {0}};
@@ -120,22 +122,6 @@ void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f)
         o->jointly = 1;
     if (!mc_option_given(f->cli, &o->by_objective))
         o->by_objective = 1;
-}
-
-/* Store the values of all rows in two settings with a fixed format, so that old checkpoints
- * resume. */
-void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity)
-{
-    const struct mc_pam_options *o = &p->pam;
-
-    mc_checkpoint_set(
-        identity, "pam", "%llu*(%llu+%llu) sweeps %llu draws %llu terms %llu judge %llu %llu %s %s",
-        (unsigned long long)o->outer, (unsigned long long)o->permutation_epochs,
-        (unsigned long long)o->curve_epochs, (unsigned long long)o->sweeps,
-        (unsigned long long)o->draws, (unsigned long long)o->terms, (unsigned long long)o->images,
-        (unsigned long long)o->points, acceptances[o->jointly], selections[o->by_objective]);
-    mc_checkpoint_set(identity, "pam-reals", "lr %.17g nu %.17g %.17g drop %.17g spectral %.17g",
-                      o->permutation_lr, o->nu_permutation, o->nu_curve, o->drop, o->spectral);
 }
 
 /* ---- messages and log ---- */

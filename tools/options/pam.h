@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Command-line options of proximal alternating minimisation, in addition to those of the training
- * loop (tools/options/train.h); the messages and log lines after each step; the settings in
- * histories and checkpoints. */
+ * loop (tools/options/train.h), and the messages and log lines after each step. */
 #ifndef MC_PAM_CLI_H
 #define MC_PAM_CLI_H
 
@@ -24,8 +23,6 @@ void mc_pam_cli_options(struct mc_pam_cli *p, struct mc_train_cli *f, struct mc_
 /* Reports options that contradict each other (usage errors). Sets the epochs of the steps from
  * --stage and --epochs, and applies --as-paper. Call after parsing. */
 void mc_pam_cli_check(struct mc_pam_cli *p, struct mc_train_cli *f);
-/* Saves all options as settings that a checkpoint must share; reals exactly. */
-void mc_pam_cli_identity(const struct mc_pam_cli *p, struct mc_checkpoint *identity);
 /* Logs every step and iteration, and prints them with -v. `run` is read during the training. */
 void mc_pam_cli_watch(struct mc_pam_cli *p, struct mc_train_cli *f, const struct mc_pam *run);
 

@@ -1,25 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Proximal alternating minimisation: transfer of permutations and reports between host, device and
- * checkpoint. */
+ * Proximal alternating minimisation: permutations and reports in a checkpoint. */
 #include "tools/pam/pam.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-
-int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
-                        struct mc_error *err)
-{
-    float *m = malloc(p->matrices * sizeof *m);
-
-    if (!m)
-        return mc_no_memory(err);
-    mc_soft_perm_matrices(p->symmetry, &p->previous, m);
-    int rc = f->be->put(f->be, to, 0, m, p->matrices * sizeof *m, err);
-    free(m);
-    return rc;
-}
 
 /* Store unit indices as float32, a checkpoint's type, which represents them exactly. */
 static void save_perm(const struct mc_perm *perm, float *unit)

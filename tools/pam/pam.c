@@ -57,6 +57,19 @@ static int begin_iteration(struct mc_pam *p, struct mc_train *f, uint64_t outer,
     return rc ? rc : mc_pam_measure_current(p, f, &r->before, &r->relu_before, err);
 }
 
+/* Write p->previous as matrices to p->d_matrices_anchor. */
+static int put_anchor(struct mc_pam *p, struct mc_train *f, struct mc_error *err)
+{
+    float *m = malloc(p->matrices * sizeof *m);
+
+    if (!m)
+        return mc_no_memory(err);
+    mc_soft_perm_matrices(p->symmetry, &p->previous, m);
+    int rc = f->be->put(f->be, p->d_matrices_anchor, 0, m, p->matrices * sizeof *m, err);
+    free(m);
+    return rc;
+}
+
 static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct mc_error *err)
 {
     struct mc_pam *p = (struct mc_pam *)o;
@@ -67,11 +80,13 @@ static int epoch(struct mc_objective *o, struct mc_train *f, uint64_t e, struct 
 
     if (!rc)
         rc = mc_train_put_weights(f, e, 3, mc_pam_weights, NULL, p->coefs, err);
-    if (permuting != p->permuting)
-        mc_train_steps_change(f);
+    if (permuting != p->permuting) {
+        be->capture_free(be, f->step);
+        f->step = NULL;
+    }
     p->permuting = permuting;
     if (!rc && p->permuting) {
-        rc = mc_pam_put_matrices(p, f, p->d_matrices_anchor, err);
+        rc = put_anchor(p, f, err);
         if (!rc && !phase)
             be->copy(be, p->d_matrices, p->d_matrices_anchor, p->matrices * sizeof(float));
     } else if (!rc) {

@@ -158,11 +158,8 @@ MC_USE_RESULT int mc_pam_place(struct mc_pam *p, struct mc_train *f, const struc
 MC_USE_RESULT int mc_pam_select(struct mc_pam *p, struct mc_train *f, uint64_t outer,
                                 struct mc_error *err);
 
-/* Write p->previous as matrices to `to` (tools/pam/checkpoint.c). */
-MC_USE_RESULT int mc_pam_put_matrices(struct mc_pam *p, struct mc_train *f, struct mc_buf *to,
-                                      struct mc_error *err);
-/* Copy the permutations to the checkpoint's vectors, or back. MC_EINPUT: not a permutation, or a
- * report that no run writes. */
+/* Copy the permutations to the checkpoint's vectors, or back (tools/pam/checkpoint.c). MC_EINPUT:
+ * not a permutation, or a report that no run writes. */
 void mc_pam_save_perms(struct mc_pam *p);
 MC_USE_RESULT int mc_pam_restore(struct mc_pam *p, struct mc_error *err);
 /* The objective's vectors (tools/train/train.h). */

@@ -62,14 +62,14 @@ static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
     float *moved = malloc(s->a.graph->P * sizeof *moved);
     int rc = moved ? mc_perm_init(&s->blocks, &s->symmetry, err) : mc_no_memory(err);
 
-    if (rc || (rc = mc_perm_init(&rest, &s->symmetry, err)))
+    if (rc)
         goto out;
     for (size_t g = 0; g < s->perm.n_groups; g++)
         if (mc_group_contains_groups(s->symmetry.groups, s->symmetry.n_groups, g))
             memcpy(s->blocks.perm[g], s->perm.perm[g],
                    s->perm.groups[g].size * sizeof *s->perm.perm[g]);
-    mc_perm_copy(&rest, &s->blocks);
-    if ((rc = mc_perm_inverse(&rest, err)) || (rc = mc_perm_compose(&rest, &s->perm, err)) ||
+    if ((rc = mc_perm_clone(&rest, &s->blocks, err)) || (rc = mc_perm_inverse(&rest, err)) ||
+        (rc = mc_perm_compose(&rest, &s->perm, err)) ||
         (rc = mc_perm_apply(&s->blocks, &s->symmetry, s->a.graph, s->b.params, NULL, moved, NULL,
                             err)))
         goto out;

@@ -8,13 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Check the conditions: a cross-entropy with Lipschitz constant sqrt(2), ends within the norm. */
-static int check_theorem(const struct mc_pam *p, struct mc_error *err)
+/* Check that both ends are within the norm. */
+static int check_ends(const struct mc_pam *p, struct mc_error *err)
 {
-    for (int i = 0; i < p->graph->n_nodes; i++)
-        if (p->graph->nodes[i].op == MC_OP_LOSS && p->graph->nodes[i].loss_weight != 1)
-            return mc_fail(err, MC_EUSAGE, "loss '%s' must have weight 1 for the theorem (got %g)",
-                           p->graph->nodes[i].name, (double)p->graph->nodes[i].loss_weight);
     for (size_t l = 0; l < p->layers.L; l++) {
         const struct mc_param *t = &p->graph->params[p->layers.weight[l]];
         for (int end = 0; end < 2; end++) {
@@ -37,7 +33,7 @@ int mc_pam_theorem_init(struct mc_pam *p, struct mc_error *err)
 {
     int rc = mc_spectral_layers(p->graph, &p->layers, err);
 
-    return rc ? rc : check_theorem(p, err);
+    return rc ? rc : check_ends(p, err);
 }
 
 /* Project one layer's weight of the control point. w: (3,count), scratch. */

@@ -181,7 +181,7 @@ static int measure(struct mc_repair *r, const struct mc_weights *w, int level, s
             if (level < 0 || r->rescale.nodes[i].level == level)
                 rc = add_sums(r, i, n, !first, err);
         r->images_read += n;
-        if (!rc && o->progress)
+        if (!rc)
             o->progress(o->arg, r->images_read);
     }
     for (size_t i = 0; !rc && i < r->rescale.n; i++)

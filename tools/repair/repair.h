@@ -25,7 +25,7 @@ struct mc_repair_options {
     size_t batch;
     int augment;   /* by the data set's settings, with random numbers of MC_RNG_BN */
     uint64_t seed; /* for the augmentation */
-    /* called after every batch with the images of all passes so far; may be NULL */
+    /* called after every batch with the images of all passes so far */
     void (*progress)(void *arg, uint64_t images_read);
     void *arg;
 };

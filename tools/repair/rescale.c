@@ -17,7 +17,9 @@ static void find_reaches(const struct mc_graph *g, const unsigned char *needed,
 {
     for (int i = g->n_nodes - 1; i > 0; i--) {
         const struct mc_node *n = &g->nodes[i];
-        const int nonlinear = mc_op_has(n, MC_OP_ACTIVATION) || n->op == MC_OP_MUL;
+        /* unlike a sum's, a product's gradient is computed from its inputs */
+        const int nonlinear = mc_op_has(n, MC_OP_ACTIVATION) ||
+                              (mc_op_has(n, MC_OP_COMBINES) && mc_op_has(n, MC_OP_READS_INPUT));
         for (int k = 0; needed[i] && k < n->n_in; k++)
             if (nonlinear || (!is_affine(n) && reaches[i]))
                 reaches[n->in[k]] = 1;

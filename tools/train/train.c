@@ -119,12 +119,6 @@ int mc_train_put_weights(struct mc_train *f, uint64_t epoch, size_t k,
     return rc;
 }
 
-void mc_train_steps_change(struct mc_train *f)
-{
-    f->be->capture_free(f->be, f->step);
-    f->step = NULL;
-}
-
 static int prepare_attack(struct run *r, struct mc_error *err)
 {
     const struct mc_attack_options *o = r->o->attack;

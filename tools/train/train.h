@@ -135,12 +135,10 @@ struct mc_train {
     uint64_t steps;       /* per epoch */
     const struct mc_in_memory *data;
     struct mc_attack attack;
-    struct mc_capture *step; /* captured step */
+    /* captured step; if point() and step() will issue other operations, epoch() must free it and
+     * set it to NULL */
+    struct mc_capture *step;
 };
-
-/* Discard the captured step. epoch() calls this if point() and step() will issue other
- * operations. */
-void mc_train_steps_change(struct mc_train *f);
 
 /* The training images in the given order: (rows, batch) of indices. */
 struct mc_source mc_train_source(const struct mc_train *f, const struct mc_buf *order);

@@ -56,19 +56,21 @@ static int groupnorm_shape(struct mc_graph *g, struct mc_node *n)
                : 0;
 }
 
+static void channel_tensors(const struct mc_graph *g, struct mc_node *n, struct mc_op_tensors *t)
+{
+    const uint64_t shape[4] = {(uint64_t)n->c};
+
+    (void)g;
+    mc_op_tensor(t, &n->weight, ".weight", n->weight_init, shape);
+    mc_op_tensor(t, &n->bias, ".bias", n->bias_init, shape);
+}
+
 static void batchnorm_tensors(const struct mc_graph *g, struct mc_node *n, struct mc_op_tensors *t)
 {
-    (void)g;
-    mc_op_channel_tensors(n, t);
+    channel_tensors(g, n, t);
     mc_op_tensor(t, &n->running_mean, ".running_mean", MC_INIT_ZERO, (uint64_t[4]){(uint64_t)n->c});
     mc_op_tensor(t, &n->running_var, ".running_var", MC_INIT_ONE, (uint64_t[4]){(uint64_t)n->c});
     t->list[t->n - 1].is_stat = t->list[t->n - 2].is_stat = 1;
-}
-
-static void layernorm_tensors(const struct mc_graph *g, struct mc_node *n, struct mc_op_tensors *t)
-{
-    (void)g;
-    mc_op_channel_tensors(n, t);
 }
 
 /* A parameter without a module, as in PyTorch: the node's name without a suffix. */
@@ -114,7 +116,7 @@ const struct mc_op_info mc_op_layernorm = {
     MC_ONE_INPUT,
     .out = "over the channels of each pixel: LayerNorm of channels-last, torchvision's LayerNorm2d",
     .fields = layernorm_fields,
-    .tensors = layernorm_tensors,
+    .tensors = channel_tensors,
 };
 
 const struct mc_op_info mc_op_groupnorm = {
@@ -123,7 +125,7 @@ const struct mc_op_info mc_op_groupnorm = {
     .out = "over the pixels and channels of each group of channels",
     .fields = groupnorm_fields,
     .shape = groupnorm_shape,
-    .tensors = layernorm_tensors,
+    .tensors = channel_tensors,
     .axis = groupnorm_axis,
 };
 

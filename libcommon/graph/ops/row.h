@@ -30,7 +30,5 @@ int mc_op_windows(struct mc_graph *g, struct mc_node *n);
 /* Adds a tensor; the dimensions after its last are 0. */
 void mc_op_tensor(struct mc_op_tensors *t, struct mc_slot *slot, const char *suffix,
                   enum mc_init init, const uint64_t shape[4]);
-/* Adds .weight and .bias, one number per channel. */
-void mc_op_channel_tensors(struct mc_node *n, struct mc_op_tensors *t);
 
 #endif

@@ -19,11 +19,3 @@ void mc_op_tensor(struct mc_op_tensors *t, struct mc_slot *slot, const char *suf
     memcpy(t->list[t->n].shape, shape, sizeof t->list[t->n].shape);
     t->n++;
 }
-
-void mc_op_channel_tensors(struct mc_node *n, struct mc_op_tensors *t)
-{
-    const uint64_t shape[4] = {(uint64_t)n->c};
-
-    mc_op_tensor(t, &n->weight, ".weight", n->weight_init, shape);
-    mc_op_tensor(t, &n->bias, ".bias", n->bias_init, shape);
-}

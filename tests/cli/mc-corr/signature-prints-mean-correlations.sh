@@ -20,7 +20,7 @@ cat p.mcz | mc-corr --signature --perm - dq.mcz | same sig.tsv -
 fails 3 "permutation expected*weights*mc-match" mc-corr --signature --perm a.mcz dq.mcz
 mc-train -q -t 1 --net mlp:8 --data data.mcz --samples 16 --epochs 1 -o mlp.mcz
 mc-permute --random 1 --perm-out mlp-p.mcz mlp.mcz -o x.mcz
-fails 3 "the permutation has" mc-corr --signature --perm mlp-p.mcz dq.mcz
+fails 3 "the permutation is for another network" mc-corr --signature --perm mlp-p.mcz dq.mcz
 
 # a node that several groups share has a distinct row for each name, so that mc-plot accepts the table
 mc-data -q synth --samples 16 -o d32.mcz

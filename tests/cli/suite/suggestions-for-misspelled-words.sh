@@ -16,6 +16,8 @@ for word in -net -data -epochs=3 -quiet -lr; do
     fails 2 "unknown option '${word%=*}'*mean '-${word%=*}'" mc-train $word x
 done
 fails 2 "unknown option '-x'" mc-train -x
+fails 2 "unknown option '-z'" mc-info -q -zv d.mcz
+fails 2 "unknown option '-z'" mc-info --json -qzv d.mcz
 fails 2 "option '-o' requires*value" mc-train -qo
 fails 2 "unknown network 'resent20'*mean 'resnet20'*tinyten" mc-train --net resent20 --data d.mcz
 fails 2 "unknown network 'alexnet'*tinyten" mc-train --net alexnet --data d.mcz
