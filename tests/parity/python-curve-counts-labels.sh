@@ -67,6 +67,12 @@ for batches in data, named, [{"ids": x} for x, _ in data]:
     labels = batches is data or "labels" in batches[0]
     assert abs(row["data.loss"] - expected) < 1e-6 and ("data.accuracy" in row) == labels, row
 assert all(set(o) == {"hidden", "logits"} for o in seen)
+# labels of a narrow type, in which -100 is 156
+wide = mcz.torch.Curve(nn.Linear(5, 200), nn.Linear(5, 200), control_points=0)
+x, y = torch.randn(6, 5), torch.tensor([156, 3, 156, 199, 0, 7])
+rows = [wide.evaluate([(x[:3], labels[:3]), (x[3:], labels[3:])], points=2, progress=False)
+        for labels in (y, y.to(torch.uint8), y.to(torch.int16))]
+assert rows[0] == rows[1] == rows[2], rows
 NONE = [(x, torch.full_like(x, -100)) for x, _ in data]
 expect_error(["data: no labels*-100"], lambda: line.evaluate(NONE, points=2))
 expect_error(["no labels*-100"], lambda: mcz.torch.Curve(net, net).train(NONE, epochs=1))

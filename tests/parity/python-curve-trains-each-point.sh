@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.Curve and align(refine=) run the network of each point: with activation checkpointing, whose backward pass runs modules
 # again; with batch norm that stays in evaluation mode, whose statistics are interpolated; with masks of -inf; with two parameters
-# of one memory.
+# of one memory; with recurrent layers and registered lists of parameters. Plain lists of parameters, which would stay those of a,
+# are refused, and so is training without gradients.
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END_PYTHON'
+import functools
 import json
 import math
 import mcz.torch, torch
+from refusal import expect_error
 from torch import nn
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
@@ -93,4 +96,74 @@ for make in Frozen, Masked, Tied:
     with torch.no_grad():
         expected = float(F.cross_entropy(curve.point(t)(x), y))
     assert abs(log(curve) - expected) < 1e-6, (make, log(curve), expected)
+
+
+# parameters in attributes
+class Held(nn.Module):
+    def __init__(self, hold, read):
+        super().__init__()
+        self.w, self.c, self.read = nn.Parameter(torch.randn(9, 5)), nn.Linear(9, 3), read
+        self.held = hold(self.w)
+
+    def forward(self, x):
+        return self.c(F.linear(x, self.read(self.held)).tanh())
+
+
+rows = {"h": {"out": ["w:0"], "in": ["c.weight:1"], "at": "c:in"}}
+for hold, read in ((lambda w: [w], lambda h: h[0]), (lambda w: {"w": w}, lambda h: h["w"]),
+                   (lambda w: functools.partial(torch.clone, w), lambda h: h()),
+                   (lambda w: [nn.Parameter(torch.ones(9, 5))], lambda h: h[0])):
+    make = lambda: Held(hold, read)
+    curve = mcz.torch.Curve(*pair(make))
+    for call in (lambda: curve.train([(x, y)], 1, **progress), lambda: curve.evaluate([(x, y)], **progress),
+                 lambda: mcz.torch.align(*pair(make), [(x, y)], rows, refine=1, **progress)):
+        expect_error("attributes hold parameters*(held)*nn.ParameterList or nn.ParameterDict", call)
+
+
+class Listed(nn.Module):  # a plain list of modules
+    def __init__(self):
+        super().__init__()
+        self.a, self.c = nn.Linear(5, 9), nn.Linear(9, 3)
+        self.layers = [self.a, self.c]
+
+    def forward(self, x):
+        return self.layers[1](self.layers[0](x).tanh())
+
+
+class Recurrent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.c = nn.LSTM(5, 9, batch_first=True), nn.Linear(9, 3)
+
+    def forward(self, x):
+        return self.c(self.rnn(x[:, None])[0][:, 0])
+
+
+for make in (lambda: Held(lambda w: nn.ParameterList([w]), lambda h: h[0]), Listed, Recurrent,
+             lambda: Held(lambda w: nn.ParameterDict({"w": w}), lambda h: h["w"])):
+    curve = mcz.torch.Curve(*pair(make))
+    found = curve.evaluate([(x, y)], points=3, **progress)
+    with torch.no_grad():
+        expected = float(F.cross_entropy(curve.point(.5)(x), y))
+    assert abs(found[1]["data.loss"] - expected) < 1e-6 < 1e-4 < abs(found[0]["data.loss"] - expected), (make, found, expected)
+    before = {k: v.clone() for k, v in curve.points[1].items()}
+    curve.train([(x, y)], 2, lr=.5, **progress)
+    assert all(not torch.equal(curve.points[1][k], before[k]) for k in curve.names)
+
+
+# training without gradients
+class Detached(Net):
+    def forward(self, x):
+        return super().forward(x).detach()
+
+
+zero = lambda o, y: torch.zeros((), requires_grad=True) + o.detach().sum()
+for make, loss in (Detached, F.cross_entropy), (Net, zero):
+    curve = mcz.torch.Curve(*pair(make))
+    before = {k: v.clone() for k, v in curve.points[1].items()}
+    expect_error("no gradient of the loss reaches a trained parameter", lambda: curve.train([(x, y)], 1, loss=loss, **progress))
+    assert all(torch.equal(curve.points[1][k], v) for k, v in before.items())
+some = lambda o, y: torch.zeros(()) if y is None else F.cross_entropy(o, y)
+curve.train([(x, y), (x, None)], 1, loss=some, **progress)  # a batch without targets
+assert not all(torch.equal(curve.points[1][k], v) for k, v in before.items())
 END_PYTHON

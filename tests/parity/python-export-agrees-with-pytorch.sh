@@ -284,9 +284,11 @@ groups.write("groups.tsv", rows)
 mt.moments(seq.net(1), seq.net(2), x.split(64), "groups.tsv", "again.mcz", at={"0": "2", "3": "4", "6": "8:in"})
 assert mcz.read("again.mcz").id == m.id
 END
-mc-corr -q m.mcz -o m.c && mc-corr -q acts.mcz -o acts.c
+mc-corr -q m.mcz -o m.c
+mc-corr -q acts.mcz -o acts.c
 agree 1e-5 m.c acts.c
-mc-hungarian -q m.c -o p.mcz && mc-hungarian -q acts.c -o q.mcz
+mc-hungarian -q m.c -o p.mcz
+mc-hungarian -q acts.c -o q.mcz
 mc-permute p.mcz 2.mcz -o p2.mcz
 $python - <<'END'
 import mcz, numpy as np, seq, torch

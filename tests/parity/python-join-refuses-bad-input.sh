@@ -42,6 +42,12 @@ with torch.no_grad():
     bad[0].weight[2, 1] = float("nan")
 for pair, name in (((a, bad), "b"), ((bad, a), "a")):
     expect([name + ": activations of group \"", "are not finite"], lambda: mcz.torch.align(*pair, data, GROUPS, path="p.mcz"))
+huge = copy.deepcopy(a).double()
+with torch.no_grad():
+    huge[0].weight[1, 1] = 1e300  # an infinity in float32
+for call in (lambda: mcz.torch.save(huge, "w.mcz", GROUPS), lambda: mcz.torch.align(huge, huge, None, GROUPS, by="weights")):
+    expect(["finite numbers of float32 only (not 0.weight)"], call)
+assert not os.path.exists("w.mcz")
 # loaders
 for empty in [], iter([]):
     expect(["the loader yields no batches"], lambda: mcz.torch.align(a, b, empty, GROUPS, path="p.mcz"))
@@ -104,6 +110,18 @@ for swapped in GROUPS, "p.mcz":
     expect(["a loader of batches expected", "(the order is a, b, loader, groups)"], lambda: mcz.torch.align(a, b, swapped, data))
 expect(["a loader of batches expected, got a tensor (one batch x: [x])"], lambda: mcz.torch.align(a, b, x, GROUPS))
 expect(["by must be \"activations\" or \"weights\" (got 'data')"], lambda: mcz.torch.align(a, b, data, GROUPS, by="data"))
+for call in (lambda: mcz.torch.align(a, b, data, GROUPS, by="weights", at={"hidden": "2"}),
+             lambda: mcz.torch.align_many([a, b], None, GROUPS, by="weights", at={"hidden": "2"})):
+    expect(["at requires by=\"activations\""], call)
+for call in (lambda **more: mcz.torch.align(a, b, data, GROUPS, **more),
+             lambda **more: mcz.torch.align_many([a, b], data, GROUPS, **more)):
+    call(at={"hidden": "2"})
+    for more in {"by": "weights", "att": {}}, {"stage": "pre"}:
+        try:
+            call(**more)
+            assert False, more
+        except TypeError as e:
+            assert "unexpected keyword argument" in str(e), e
 expect(["kind must be"], lambda: mcz.torch.Curve(a, b, kind="spline"))
 expect(["control_points must be an integer from 0 to 62 (got 63)"], lambda: mcz.torch.Curve(a, b, control_points=63))
 expect(["t must be from 0 to 1 (got 1.5)"], lambda: c.point(1.5))

@@ -6,6 +6,7 @@ need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - 2>errors <<'END' || die "$(tail -n 4 errors)"
 import copy
+import dataclasses
 import functools
 import threading
 import types
@@ -144,6 +145,38 @@ for make in (lambda v: functools.partial(F.leaky_relu, negative_slope=v), lambda
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         mt.merge(Net(make(.1)), Net(make(.1)))
+def quiet(call):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call()
+
+
+@dataclasses.dataclass
+class Config:
+    heads: int = 2
+@dataclasses.dataclass
+class Named(Config):  # as configs of libraries, which also hold names of folders
+    path: str = ""
+class Methods(Net):
+    def first(self, x):
+        return x.tanh()
+    def second(self, x):
+        return x.relu()
+for make in (lambda i: types.SimpleNamespace(heads=2 + i), lambda i: Config(2 + i), lambda i: {"all": [Config(2 + i)]},
+             lambda i: types.SimpleNamespace(act=[torch.tanh, torch.relu][i])):
+    one, two = pair()
+    one.config, two.config = make(0), make(1)
+    warned("modules or attributes of a and b differ (config", lambda: mt.merge(one, two))
+    two.config = make(0)
+    quiet(lambda: mt.merge(one, two))
+one, two = pair()
+one.config, two.config = Named(path="one"), Named(path="two")
+quiet(lambda: mt.merge(one, two))
+one, two = pair(Methods)
+one.act, two.act = one.first, two.second
+warned("differ (act)", lambda: mt.merge(one, two))
+two.act = two.first
+quiet(lambda: mt.merge(one, two))
 one, two = pair()
 two.a.register_forward_hook(lambda m, i, o: 3 * o)
 warned("modules or attributes of a and b differ (a._forward_hooks", lambda: mt.merge(one, two))
@@ -181,6 +214,13 @@ class Masked(Net):
         return self.c(self.act(F.linear(self.a(x), self.b.weight * self.mask)))
 one, two = pair(Masked)
 expect_error("different masks*(mask)", lambda: mt.merge(one, two))
+two.mask.copy_(one.mask)
+assert torch.equal(mt.merge(one, two).mask, one.mask)
+one, two = pair()
+for n, k in (one, 1), (two, 0):  # their mean would be their union
+    n.register_buffer("mask", torch.full((9, 9), -torch.inf).triu(k))
+for call in mt.merge, mt.Curve:
+    expect_error("different masks*(mask)", lambda: call(one, two))
 two.mask.copy_(one.mask)
 assert torch.equal(mt.merge(one, two).mask, one.mask)
 one, two = pair()
@@ -314,6 +354,12 @@ c = mt.Curve(*low).train([(x.bfloat16(), y)], 2, **progress)
 c.save("low.mcz")
 again = mt.Curve.load("low.mcz", Net().bfloat16())
 assert all(v.dtype == torch.float32 and torch.equal(v, again.points[1][k]) for k, v in c.points[1].items())
+quiet(lambda: mt.Curve.load("low.mcz", Net().bfloat16()))
+mt.Curve(*pair()).save("wide.mcz")
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    mt.Curve.load("wide.mcz", Net().bfloat16())
+assert len(found) == 1 and "wide.mcz: 6 of 6 tensors are rounded" in str(found[0].message), [str(w.message) for w in found]
 c = mt.Curve(*pair())
 before = c.point(.5)
 c.train(loader, 1, optimizer=lambda p: torch.optim.SGD(p, .1), loss=lambda o, y: o.sum() * 0, **progress)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# mcz.torch.load accepts a tied tensor under any of its names, and refuses names of one tensor with different values. Extra state
-# is ignored. A value that is not a plain tensor, such as a quantised or sparse one, is refused in one line.
+# mcz.torch.load accepts a tied tensor under any of its names, and refuses names of one tensor with different values. With
+# strict=False it warns of these and of tensors that the weights lack, and refuses weights without a name of the network. Extra
+# state is ignored. A value that is not a plain tensor, such as a quantised or sparse one, is refused in one line.
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python -W ignore - <<'END'
@@ -60,7 +61,19 @@ expect_error(["3 tied*network (same:*other values*scale; b.weight:*other values*
 expect_error(["(c.weight:*other values*b.weight)"], lambda: mcz.torch.load(net, {
     **{k: v for k, v in full.items() if k != "a.weight"}, "c.weight": full["c.weight"] + 1}))
 assert all(torch.equal(v, before[k]) for k, v in net.state_dict().items())
-mcz.torch.load(net, loose, strict=False)
+# strict=False: warnings, and an error if nothing would be copied
+with warnings.catch_warnings(record=True) as found:
+    warnings.simplefilter("always")
+    mcz.torch.load(net, loose, strict=False)
+    mcz.torch.load(Tied(), {"a.weight": full["a.weight"], "other": torch.ones(3)}, strict=False)
+    mcz.torch.load(Tied(), {**full, "other": torch.ones(3)}, strict=False)
+assert torch.equal(net.a.weight, loose["c.weight"]) and torch.equal(net.scale, loose["same"])
+assert [str(w.message) for w in found] == [
+    "names of one tensor have different values in the weights, and the last name counts (same, c.weight)",
+    "the weights lack 4 of 5 tensors, which keep the network's values: scale, a.bias, b.bias, ..."], found
+for weights, name in ({"x.weight": torch.ones(5, 5)}, "x.weight"), ({}, "none"):
+    expect_error(["no tensor*weights*name of the network (scale; got %s)" % name], lambda: mcz.torch.load(
+        Tied(), weights, strict=False))
 # equal values: NaN, and values that the network's type rounds to one
 mcz.torch.load(net, {k: torch.full_like(v, torch.nan) for k, v in full.items()})
 assert net.a.weight.isnan().all()

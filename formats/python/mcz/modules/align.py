@@ -10,9 +10,10 @@ import itertools
 import os
 import re
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+import torch
 from torch import nn
 from torch.nn import functional as F
 
@@ -52,14 +53,20 @@ def save(net: nn.Module, path: Path, groups: Any) -> str:
 
     It has all floating-point tensors of the state_dict: float16 and bfloat16 unchanged, others as
     float32. Returns the content id, or raises mcz.Error if groups do not fit the network, or
-    numbers are not finite."""
+    numbers are not finite in float32."""
     network = Network(net, groups)
     meta, own = network.meta(), network.tensors
     need(not any(v.is_complex() for v in own.values()), "streams hold no complex numbers")
-    wrong = [k for k, v in own.items() if v.is_floating_point() and not bool(v.isfinite().all())]
-    need(not wrong, f"streams hold finite numbers only (not {listed(wrong)})")
+    wrong = [k for k, v in own.items() if not _is_finite(v)]
+    need(not wrong, f"streams hold finite numbers of float32 only (not {listed(wrong)})")
     tensors, dtypes = network.arrays()
     return write(path, "weights", meta, tensors, dtypes=dtypes)
+
+
+def _is_finite(v: torch.Tensor) -> bool:
+    """True if a tensor's numbers are finite in a stream, which holds float64 as float32."""
+    stored = v.float() if v.dtype == torch.float64 else v
+    return not v.is_floating_point() or bool(stored.isfinite().all())
 
 
 def _keep(found: bytes, path: Path | None, groups: Any) -> Stream:
@@ -73,7 +80,7 @@ def _keep(found: bytes, path: Path | None, groups: Any) -> Stream:
 
 
 def _check_arguments(
-    loader: Batches | None, groups: Any, by: str, maps: str, options: Sequence[str]
+    loader: Batches | None, groups: Any, by: str, maps: str, options: Sequence[str], at: Any
 ) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
     need(by in ("activations", "weights"), f'by must be "activations" or "weights" (got {by!r})')
@@ -86,6 +93,7 @@ def _check_arguments(
         loader is not None or (by == "weights" and groups is not None),
         'a loader of batches expected, got None (groups suffice with by="weights")',
     )
+    need(at is None or by == "activations", 'at requires by="activations"')
     if loader is not None:
         loader_of(loader)
     for name in PROGRAMS[by, maps]:
@@ -104,7 +112,7 @@ def align(
     maps: str = "permutations",
     refine: int = 0,
     loss: Loss = F.cross_entropy,
-    **moments: Any,
+    at: Mapping[str, Any] | None = None,
 ) -> Stream:
     """Aligns the units of b to those of a with mc-corr and mc-hungarian or mc-procrustes, or with
     mc-match.
@@ -127,14 +135,18 @@ def align(
              directions that no activation reaches; a warning counts them.
     refine   train the maps on this many batches (x, y) of the loader, to lower the loss near the
              middle. It starts from the maps by activations, and runs on a's device. The loader must
-             be one that can be read again.
+             be one that can be read again. Parameters must be registered, as for Curve.train.
     loss     loss(output, y) for refine, as for Curve.train.
-    moments  further arguments of mcz.torch.moments: at, stage.
+    at       {group: module, or list of modules} that show the units, for declared groups without
+             "at", as for mcz.torch.moments.
+
+    Padded positions count as samples like all others, also if an attention mask hides them. To
+    leave them out, give batches without padding.
 
     Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings
     become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
     OSError, before it reads the loader, if a program is missing."""
-    _check_arguments(loader, groups, by, maps, options)
+    _check_arguments(loader, groups, by, maps, options, at)
     _check_refine(loader, by, refine)
     with random_numbers_kept():
         images: Iterator[Any] = iter(())
@@ -150,7 +162,7 @@ def align(
             if maps == "all":
                 _expect_maps(network, network.twin(b))
             if by == "activations":
-                joint_moments(network, b, images, sums, **moments)
+                joint_moments(network, b, images, sums, at)
     if by == "weights":
         every = ["--maps"] if maps == "all" else []
         with tempfile.TemporaryDirectory() as folder:
@@ -215,7 +227,7 @@ def align_many(
     maps: str = "permutations",
     refine: int = 0,
     loss: Loss = F.cross_entropy,
-    **moments: Any,
+    at: Mapping[str, Any] | None = None,
 ) -> Any:
     """Brings the units of several networks to one order, with mc-corr and mc-hungarian --joint, or
     mc-match --joint.
@@ -234,9 +246,8 @@ def align_many(
     options  options of mc-hungarian --joint, or with by="weights" of mc-match --joint: ["--seed",
              "2"].
     progress  show a progress bar for each pair if tqdm is installed.
-    maps, refine, loss  as for align. With maps="all" each network is aligned to the first. refine
-             requires it.
-    moments  further arguments of mcz.torch.moments: at, stage.
+    maps, refine, loss, at  as for align. With maps="all" each network is aligned to the first.
+             refine requires it.
 
     Returns the joint set, as mcz.read() does; its `groups` are those used. mcz.member() selects the
     permutation of one network. With maps="all", returns a list for merge_many: None for the first
@@ -244,7 +255,7 @@ def align_many(
     the loader is empty, and OSError if a program is missing."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
-    _check_arguments(loader, groups, by, maps, options)
+    _check_arguments(loader, groups, by, maps, options, at)
     need(maps != "all" or path is None, 'path cannot hold the streams of maps="all"')
     need(not refine or maps == "all", 'refine of several networks requires maps="all"')
     need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")
@@ -257,15 +268,14 @@ def align_many(
             for i, net in enumerate(nets[1:], 2):
                 network.compare(net, ("network 1", f"network {i}"))
         if maps == "all":
-            further: Any = {"maps": maps, "refine": refine, "loss": loss, **moments}
-            rest = (groups, by, None, options, progress)
-            return [None, *(align(nets[0], n, loader, *rest, **further) for n in nets[1:])]
+            rest = (groups, by, None, options, progress, maps, refine, loss, at)
+            return [None, *(align(nets[0], n, loader, *rest) for n in nets[1:])]
         if by == "weights":
             names = _weights(nets, groups, folder)
             program = ["mc-match", "--no-progress"]
         else:
             text = "align {} and {}" if progress else ""
-            names = list(_matrices(nets, loader_of(loader), groups, folder, text, moments))
+            names = list(_matrices(nets, loader_of(loader), groups, folder, text, at))
             program = ["mc-hungarian"]
         return _keep(pipe(b"", [*program, "--joint", *options, *names]), path, groups)
 
@@ -284,7 +294,7 @@ def _matrices(
     groups: Any,
     folder: str,
     text: str,
-    moments: dict[str, Any],
+    at: Mapping[str, Any] | None,
 ) -> Iterator[str]:
     """Writes the matrices of all pairs of networks. Yields the paths. text: of a progress bar, with
     places for the networks' numbers, or empty."""
@@ -292,7 +302,7 @@ def _matrices(
     for (i, a), (j, b) in itertools.combinations(enumerate(networks, 1), 2):
         sums, name = io.BytesIO(), os.path.join(folder, f"networks-{i}-{j}.mcz")
         with LOCK:
-            joint_moments(a, b.module, read(loader, text.format(i, j)), sums, **moments)
+            joint_moments(a, b.module, read(loader, text.format(i, j)), sums, at)
         with open(name, "wb") as f:
             f.write(pipe(sums.getvalue(), ["mc-corr", "--no-progress"]))
         yield name

@@ -20,6 +20,7 @@ from ..errors import inside, need, warn, whole
 from ..files import Path
 from ..nn.batches import Batches, Loss, measure
 from ..nn.copies import duplicate
+from ..nn.inputs import expect_replaceable
 from ..nn.load import copy, own_names
 from ..nn.norms import STATISTICS, norms, statistics, warn_kept
 from ..nn.state import Tensors, first_names, gradient_hooks, listed, tensors_of
@@ -143,9 +144,12 @@ class Curve(Points):
         Parameters of a with requires_grad=False stay on the straight line. Modules that train()
         leaves in evaluation mode, such as a frozen batch norm, stay in it. Warns of hooks on
         gradients: they do not run. Raises mcz.Error, and leaves the curve unchanged, if the loss is
-        not finite or the loader does not fit."""
+        not finite, if no gradient of it reaches a trained parameter, if the loader does not fit, or
+        if a plain list or dictionary holds parameters (use nn.ParameterList or
+        nn.ParameterDict)."""
         need(len(self.points) > 2, "a straight line has no control points to train")
         check_arguments(loader, epochs, schedule, optimizer)
+        expect_replaceable(self.net, self.owners)
         if self.hooked:
             warn(f"hooks on gradients do not run along a curve ({listed(self.hooked)})")
         decay = (0.0 if optimizer else 5e-4) if decay is None else decay
@@ -176,6 +180,7 @@ class Curve(Points):
         warn_kept(self.net)
         if not norms(self.net):
             return [{} for _ in ts]
+        expect_replaceable(self.net, self.owners)
         runs = [lambda x, t=t: self.run(self.at(t, self.names + self.others), x) for t in ts]
         return statistics(self.net, runs, loader, self.device, progress, example)
 
@@ -237,8 +242,10 @@ class Curve(Points):
         is that of the same labels. It is left out if y are not classes of the logits, and for the
         network's own loss if an input has several labels: language models shift them.
 
-        Returns the rows. Raises mcz.Error if a loss is not finite or a loader does not fit."""
+        Returns the rows. Raises mcz.Error if a loss is not finite, if a loader does not fit, or if
+        a plain list or dictionary holds parameters, as for train()."""
         whole("points", points, 2)
+        expect_replaceable(self.net, self.owners)
         loaders = loaders if isinstance(loaders, Mapping) else {"data": loaders}
         need(loaders, "no loaders")
         ts = [i / (points - 1) for i in range(points)]
@@ -330,16 +337,20 @@ class Curve(Points):
 
             c = mcz.torch.Curve.load("curve.mcz", Net())
 
-        Raises mcz.Error if the stream is damaged or the tensors do not match."""
+        Warns if the network's dtype rounds the ends. Raises mcz.Error if the stream is damaged or
+        the tensors do not match."""
         s = read_stream(path, "curve")
         nets, own, last = [], _buffers(net), s.meta["points"] - 1
+        notes: list[str] = []
         for i in range(last + 1):
             nets.append(duplicate(net))
             if 0 < i < last:  # control points are wider than networks of 16 bits
                 for v in itertools.chain(nets[-1].parameters(), nets[-1].buffers()):
                     v.data = v.data.float() if v.dtype in NARROW else v.data
             with inside(os.fspath(path)):
-                copy(nets[-1], {**own, **_below(f"{i}/", widened(s))})
+                notes += copy(nets[-1], {**own, **_below(f"{i}/", widened(s))})
+        for note in notes[:1]:  # one for all points
+            warn(f"{os.fspath(path)}: {note}")
         c = cls(nets[0], nets[-1], None, s.meta["curve"], len(nets) - 2)
         for point, middle in zip(c.points[1:-1], nets[1:-1]):
             point.update(c.tensors(tensors_of(middle).__getitem__))

@@ -57,8 +57,9 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
 
 def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Tensor]]) -> None:
     """Raises Error unless networks have the same masks: floating-point buffers of zeros and ones,
-    such as those of torch.nn.utils.prune. sources: a function per network that returns a tensor by
-    its name, in the common order of units."""
+    such as those of torch.nn.utils.prune, and the infinities in others, such as those of attention.
+    sources: a function per network that returns a tensor by its name, in the common order of
+    units."""
     own, parameters = tensors_of(net), dict(net.named_parameters(remove_duplicate=False))
     wrong = []
     for k in own:
@@ -66,7 +67,10 @@ def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Te
             values = [s(k).to(own[k].device) for s in sources]
             pruned = k.endswith("_mask") and k[:-5] + "_orig" in own
             binary = all(bool(((v == 0) | (v == 1)).all()) for v in values) and own[k].numel() > 1
-            wrong += [k] * ((pruned or binary) and any(not same(values[0], v) for v in values[1:]))
+            if not (pruned or binary):
+                several = own[k].numel() > 1
+                values = [torch.where(v.isinf(), v, 0.0) for v in values] if several else []
+            wrong += [k] * any(not same(values[0], v) for v in values[1:])
     need(
         not wrong,
         f"networks with different masks have no mean ({listed(wrong)}): use equal masks, or "

@@ -173,7 +173,8 @@ def moments(
              or a tuple or a dictionary of arguments, as the example of mcz.torch.groups is. A
              dictionary's "labels" are left out. The first entry of a longer tuple is the input, if
              the network has one argument. If the inputs of a batch are longer than those of
-             another, all inputs still weigh the same.
+             another, all inputs still weigh the same. Padded positions count as samples like all
+             others, also if an attention mask hides them.
     groups   as mcz.groups describes, or the result of mcz.torch.groups.
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard
              output.

@@ -28,7 +28,7 @@ from ..errors import need
 from ..header import Stream
 from ..nesting import allows_of
 from ..nn.batches import Batches, Loss, labelled, measure, read, to
-from ..nn.inputs import call_with
+from ..nn.inputs import call_with, expect_replaceable
 from ..nn.maps import complement, is_matrix
 from ..nn.permuted import axes_of, moved
 from ..nn.state import owners
@@ -185,6 +185,7 @@ def refine(
     ends = [{k: v.detach().to(device) for k, v in n.tensors.items()} for n in (a, b)]
     buffers = {k for k, _ in a.module.named_buffers()}
     numbers = [k for k, v in ends[0].items() if v.is_floating_point() and first[k] == k]
+    expect_replaceable(a.module, (k for k, v in ends[0].items() if v.is_floating_point()))
     rates = [ORDER_RATE if isinstance(p, Order) else RATE for p in learned.parts.values()]
     optimizer = torch.optim.Adam([{"params": [p.z]} for p in learned.parts.values()])
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, max(steps, 2), pct_start=WARM)

@@ -20,6 +20,11 @@ from ..nn.state import Tensors
 from ..nn.unchanged import evaluating
 from .points import NO_LABELS, Points
 
+NO_GRADIENT = (
+    "no gradient of the loss reaches a trained parameter (the network and the loss must not detach "
+    "tensors or run in torch.no_grad())"
+)
+
 
 def step(epoch: int) -> float:
     """mc-bezier's default schedule: the factor of the learning rate in an epoch, counted from 0."""
@@ -48,11 +53,13 @@ def check_arguments(loader: Any, epochs: Any, schedule: Any, optimizer: Any) -> 
 def gradient_at(
     curve: Points, t: float, x: Any, y: Any, loss: Loss
 ) -> tuple[Measured, Tensors, Tensors]:
-    """(loss and accuracy, parameters at t, the loss's gradient there)."""
+    """(loss and accuracy, parameters at t, the loss's gradient there by those that it reaches)."""
     point = {k: v.requires_grad_() for k, v in curve.at(t, curve.names).items()}
 
     def differentiate(output: Any) -> tuple[Measured, Sequence[torch.Tensor | None]]:
         found = measure(output, x, y, loss)
+        if not found.loss.requires_grad:
+            return found, [None] * len(point)
         return found, torch.autograd.grad(found.loss, list(point.values()), allow_unused=True)
 
     # all buffers: a norm that stays in evaluation mode reads its statistics
@@ -62,7 +69,7 @@ def gradient_at(
     return (
         found._replace(loss=found.loss.detach()),
         {k: v.detach() for k, v in point.items()},
-        {k: torch.zeros_like(v) if g is None else g for (k, v), g in zip(point.items(), gradient)},
+        {k: g for k, g in zip(point, gradient) if g is not None},
     )
 
 
@@ -99,7 +106,7 @@ class Trainer:
             p.update(old)
 
     def run(self, loader: Batches, epochs: int, seed: int, progress: bool) -> None:
-        """Trains. Raises Error if the loss is not finite."""
+        """Trains. Raises Error if the loss is not finite, or in an epoch without gradients."""
         net = self.curve.net
         with torch.random.fork_rng(), evaluating(net, training=_modes(net)):
             torch.manual_seed(seed)
@@ -127,12 +134,14 @@ class Trainer:
         """Trains an epoch. Returns its means for the log."""
         images = labels = weight = steps = 0
         total, norm, correct, start = 0.0, 0.0, 0.0, time.monotonic()
+        reached = False
         for x, y in batches:
             t = float(torch.rand((), generator=draws, device="cpu"))
             found, point, gradient = gradient_at(self.curve, t, x, y, self.loss)
+            reached = reached or not gradient.keys().isdisjoint(self.names)
             for c, p in zip(self.curve.coefficients(t)[1:-1], self.free):
                 for k in self.names:
-                    p[k].grad = c * (gradient[k] + self.decay * point[k])
+                    p[k].grad = c * (gradient.get(k, 0) + self.decay * point[k])
             self.opt.step()
             images, steps = images + len(first_tensor((y, x))), steps + 1
             weight, labels = weight + found.weight, labels + found.labels
@@ -142,6 +151,7 @@ class Trainer:
                 break
         self.opt.zero_grad()
         need(weight, NO_LABELS)
+        need(reached, NO_GRADIENT)
         accuracy = {} if math.isnan(correct) else {"accuracy": 100 * correct / labels}
         return {
             "loss": total / weight,

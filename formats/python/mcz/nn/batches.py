@@ -168,6 +168,14 @@ def _are_classes(logits: Any, y: Any) -> bool:
     )
 
 
+def _integers(y: Any) -> Any:
+    """Labels that are integers as int64: of a narrower type, such as uint8, -100 is another number.
+    Others are unchanged."""
+    if not isinstance(y, torch.Tensor) or y.is_floating_point() or y.is_complex():
+        return y
+    return y.long()
+
+
 def _own(output: Any) -> Any:
     """The loss in a network's output, or None."""
     return output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
@@ -207,7 +215,8 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
                 str(y.dtype)[len("torch.") :],
             )
         )
-    n = int((y != IGNORED).sum()) if classes or default else 0
+    numbers = _integers(y)
+    n = int((numbers != IGNORED).sum()) if classes or default else 0
     if not default:
         value, weight = loss(output, y), len(first_tensor((y, x)))
         need(
@@ -220,7 +229,7 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         )
     else:
         if theirs is None:
-            wrong = y[(y != IGNORED) & ((y < 0) | (y >= logits.shape[1]))]
+            wrong = numbers[(numbers != IGNORED) & ((numbers < 0) | (numbers >= logits.shape[1]))]
             need(
                 not len(wrong),
                 f"labels from 0 to {logits.shape[1] - 1} expected, or -100 (got "
@@ -230,5 +239,6 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         if not n:  # the mean over no labels is not a number
             value = logits.sum() * 0
         else:
-            value = F.cross_entropy(_wide(logits), y.long()) if theirs is None else theirs
-    return Measured(value, weight, int((logits.argmax(1) == y).sum()) if classes else math.nan, n)
+            value = F.cross_entropy(_wide(logits), numbers) if theirs is None else theirs
+    correct = int((logits.argmax(1) == numbers).sum()) if classes else math.nan
+    return Measured(value, weight, correct, n)

@@ -7,7 +7,7 @@ import importlib
 import inspect
 import os
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import torch
@@ -15,7 +15,9 @@ from torch import nn
 
 from .. import errors
 from ..errors import Error, need
-from .state import WRAPPERS
+from .state import WRAPPERS, listed
+from .structure import leaves
+from .unchanged import OWN
 
 # the folders of code that is not the user's
 LIBRARIES = tuple(
@@ -149,11 +151,39 @@ class _Composed(nn.Module):
         return self.function(call(self.net, x))
 
 
+def expect_replaceable(net: nn.Module, names: Iterable[str]) -> None:
+    """Raises Error if a plain attribute, such as a list, holds one of these tensors of network a,
+    which call_with replaces, or another trained parameter: there the network would read a's at each
+    point. A recurrent layer renews its list."""
+    tensors = {
+        **dict(net.named_parameters(remove_duplicate=False)),
+        **dict(net.named_buffers(remove_duplicate=False)),
+    }
+    replaced = {id(tensors[k]) for k in names if k in tensors}
+    wrong = [
+        ".".join(filter(None, (path, name)))
+        for path, m in net.named_modules()
+        for name, value in vars(m).items()
+        if name not in OWN and not (name == "_flat_weights" and isinstance(m, nn.RNNBase))
+        if any(
+            id(v) in replaced or (isinstance(v, nn.Parameter) and v.requires_grad)
+            for v in leaves(value)
+        )
+    ]
+    need(
+        not wrong,
+        "plain attributes hold parameters or buffers, and would keep those of a at each point "
+        f"({listed(wrong)}): use nn.ParameterList or nn.ParameterDict, or delete attributes that "
+        "forward does not read",
+    )
+
+
 def call_with(
     net: nn.Module, tensors: Mapping[str, torch.Tensor], x: Any, function: Callable[[Any], Any]
 ) -> Any:
-    """function(output) of a network, while these tensors replace its own. Compute gradients in the
-    function: with activation checkpointing, the backward pass runs modules of the network again."""
+    """function(output) of a network, while these tensors replace its own, which must be registered
+    (expect_replaceable). Compute gradients in the function: with activation checkpointing, the
+    backward pass runs modules of the network again."""
     need(
         not isinstance(net, (torch.jit.ScriptModule, nn.DataParallel)),
         f"{type(net).__name__} cannot run with the tensors of another point",

@@ -150,6 +150,9 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
     needed |= {n for n in state if n.endswith((".running_mean", ".running_var"))}
     first = first_names(state)
     present = {first[k] for k in tensors if k in state}
+    if not strict:
+        own, got = (next(iter(names), "none") for names in (state, tensors))
+        need(present, f"no tensor of the weights has a name of the network ({own}; got {got})")
     _match(
         {
             "missing": {
@@ -170,15 +173,13 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
         if k in state
     }
     given = {first[k]: k for k in reversed(new)}  # the first given name of each tensor
-    _match(
-        {
-            "tied in the network": {
-                k: f"of other values than {given[first[k]]}"
-                for k, v in new.items()
-                if strict and not same(v, new[given[first[k]]])
-            }
-        }
-    )
+    tied = {
+        k: f"of other values than {given[first[k]]}"
+        for k, v in new.items()
+        if not same(v, new[given[first[k]]])
+    }
+    if strict:
+        _match({"tied in the network": tied})
     rounded = [
         k
         for k, v in new.items()
@@ -187,9 +188,18 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
     with torch.no_grad():
         for k, v in new.items():
             state[k].copy_(v)
-    kept = [k for k in state if strict and k not in needed and first[k] not in present]
-    notes = [f"the weights lack these buffers, which keep the network's values: {listed(kept)}"]
-    return notes * bool(kept) + [
+    kept = [k for k in state if first[k] == k and k not in present]
+    lack = "these buffers" if strict else f"{len(kept)} of {len({*first.values()})} tensors"
+    notes = [f"the weights lack {lack}, which keep the network's values: {listed(kept)}"]
+    notes *= bool(kept)
+    if tied:
+        last = {first[k]: k for k in new}  # overwrites the others
+        used = list(dict.fromkeys(last[first[k]] for k in tied))
+        notes.append(
+            "names of one tensor have different values in the weights, and the last name counts "
+            f"({listed(used)})"
+        )
+    return notes + [
         f"{len(rounded)} of {len(new)} tensors are rounded: {k} from "
         f"{dtype_name(tensors[k].dtype)} to {dtype_name(new[k].dtype)}"
         for k in rounded[:1]
@@ -225,7 +235,8 @@ def load(net: nn.Module, weights: Any, strict: bool = True) -> nn.Module:
              folder of these; a stream of mcz.read(); or {name: tensor or array}.
              Names may have the prefixes of torch.compile, DataParallel, AveragedModel and
              Lightning.
-    strict   False copies only the tensors that both have.
+    strict   False copies only the tensors that both have, at least one, and warns of others that
+             the network has. Of different values for one tensor, it uses the last, with a warning.
 
     A tensor that the network has under several names may have any of them in the file. Raises
     mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape

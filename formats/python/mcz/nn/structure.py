@@ -8,9 +8,10 @@ names and shapes do not show that."""
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import functools
 from collections.abc import Iterator, Mapping
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,30 +22,49 @@ from ..errors import Error, need, warn
 from .state import listed, owners, same, tensors_of
 from .unchanged import OWN
 
-KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, type
+KEPT = torch.Tensor, np.ndarray, FunctionType, BuiltinFunctionType, MethodType, type
+SETTINGS = bool, int, float, str
 
 
 def attributes(net: nn.Module) -> Iterator[tuple[str, Any]]:
     """Yields (path, value) for each tensor, array, number, text, function or module that a network
-    has as a plain attribute or a hook, also in lists and dictionaries, and (path, text) for the
-    settings of each module. Private numbers and texts are left out."""
+    has as a plain attribute or a hook, also in lists, dictionaries and plain objects, and (path,
+    text) for the settings of each module. Private numbers and texts are left out."""
     own = {id(v) for v in [*net.parameters(), *net.buffers(), *net.modules()]}
     for path, m in net.named_modules():
         yield path, f"{type(m).__name__}({m.extra_repr()})"
         for name, value in vars(m).items():
-            for i, v in (
-                enumerate(leaves(value)) if name not in OWN or name.endswith("_hooks") else ()
-            ):
-                kept = isinstance(v, KEPT) or (
-                    not name.startswith("_") and isinstance(v, (bool, int, float, str, nn.Module))
-                )
-                at = "{}{}{}".format(
-                    path + "." * bool(path), name, f"[{i}]" if v is not value else ""
-                )
-                if kept and id(v) not in own:
+            if name in OWN and not name.endswith("_hooks"):
+                continue
+            public = not name.startswith("_")
+            for at, v in _entries(path + "." * bool(path) + name, value):
+                if id(v) in own:
+                    continue
+                if isinstance(v, KEPT) or (public and isinstance(v, (*SETTINGS, nn.Module))):
                     yield at, v
-                    if isinstance(v, nn.Module):  # not registered
-                        yield from ((at + "." + k, x) for k, x in v.state_dict().items())
+                if public and isinstance(v, nn.Module):  # not registered
+                    yield from ((at + "." + k, x) for k, x in v.state_dict().items())
+                for key, field in _fields(v).items() if public else ():
+                    for inner, x in _entries(f"{at}.{key}", field):
+                        if isinstance(x, (*KEPT, *SETTINGS)) and id(x) not in own:
+                            yield inner, x
+
+
+def _entries(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yields (name, value), or (name[i], entry) for each entry of a container."""
+    for i, v in enumerate(leaves(value)):
+        yield name if v is value else f"{name}[{i}]", v
+
+
+def _fields(v: Any) -> dict[str, Any]:
+    """The public attributes, except texts, of a SimpleNamespace, or of a dataclass without base
+    classes, which hold a network's settings. Texts and the configs of libraries are left out: they
+    also hold what changes no result, such as the name of a folder."""
+    plain = type(v) is SimpleNamespace or (
+        dataclasses.is_dataclass(type(v)) and type(v).__bases__ == (object,)
+    )
+    own = getattr(v, "__dict__", {}) if plain else {}
+    return {k: x for k, x in own.items() if not (k.startswith("_") or isinstance(x, str))}
 
 
 def leaves(value: Any) -> Iterator[Any]:
@@ -80,6 +100,8 @@ def _equal(x: Any, y: Any) -> bool:
     where NaN equals NaN; or two arrays, functions, modules or other values are equal."""
     if isinstance(x, np.ndarray) and isinstance(y, np.ndarray):
         return np.array_equal(x, y)
+    if isinstance(x, MethodType) and isinstance(y, MethodType):  # of different networks
+        return _equal(x.__func__, y.__func__)
     if isinstance(x, FunctionType) and isinstance(y, FunctionType):
         return x.__code__ == y.__code__ and _settings(x) == _settings(y)
     if isinstance(x, nn.Module) and isinstance(y, nn.Module):
