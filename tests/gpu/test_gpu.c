@@ -245,7 +245,7 @@ static void attack(const struct mc_ball *ball, float *x, float *best_loss)
                 break;
             be->backward(p, f.d_params, NULL);
             be->input_grad(p, dx);
-            be->attack_step(p, ball, 0, clean, dx, at);
+            be->attack_step(p, ball, clean, dx, at);
         }
         be->attack_keep(p, 0, at, loss, best);
     }
@@ -402,12 +402,14 @@ static void a_loss_scale_follows_overflows(void **state)
 /* Each group's matrix; all NaN if one entry is NaN. */
 static void projections_match_cpu(void **state)
 {
-    struct mc_graph *g = net("tinyten");
     struct mc_symmetry s = {0};
     struct mc_error err = {0};
     double residual[2];
 
     (void)state;
+    if (is_slow() && within(0) > 0)
+        skip(); /* the numbers are float32 in every precision */
+    struct mc_graph *g = net("tinyten");
     ok(mc_symmetry_derive(&s, g, &err), &err);
     const size_t M = mc_soft_perm_layout(&s, NULL);
     float *begin = floats(M), *got[2];

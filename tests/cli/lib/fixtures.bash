@@ -238,14 +238,54 @@ epochs() { sed -n 's/.*"event":"epoch","epoch":\([0-9]*\),.*}$/\1/p' "$1" | tr '
 # a network of 0.5 MB
 large() { mc-train -q --data "$data" --no-augment --net mlp:20000 --epochs 1 "$@"; }
 
-# outputs of experiments: three pairs of small networks, and small experiments of connect.mk, robust.mk and pam.mk
+# all programs, with a stub of mc-plot (see stub_plot). Instead of a picture, the stub writes its arguments with checksums for the names
+# of tables and logs, so that pictures of the same data are the same. It fails if a table or log is missing.
+make_bin() {
+    ln -s "$MC_BUILD"/bin/* .
+    rm mc-plot
+    printf '#!/bin/bash\nprogram=%q\n' "$MC_BUILD/bin/mc-plot" >mc-plot
+    cat >>mc-plot <<'END'
+set -euo pipefail
+[[ " $* " == *' -o '* ]] || exec "$program" "$@" # --help, and pictures to standard output
+arguments=() output=
+while [ $# -gt 0 ]; do
+    case $1 in
+    -o)
+        output=$2
+        shift
+        ;;
+    *) arguments+=("$1") ;;
+    esac
+    shift
+done
+# from LABEL=FILE,FILE: each word
+for argument in "${arguments[@]}"; do
+    IFS='=,' read -ra words <<<"$argument"
+    for word in "${words[@]}"; do
+        case $word in
+        # the speed differs from run to run
+        *.json) sed -n '/"event":"epoch"/{ s/,"images_per_second":[^}]*//; p }' "$word" | cksum ;;
+        *.tsv) cksum <"$word" ;;
+        *) printf '%s\n' "$word" ;;
+        esac
+    done
+done >"$output.part"
+mv "$output.part" "$output"
+END
+    chmod +x mc-plot
+}
+
+# outputs of experiments, with pictures: three pairs of small networks, and small experiments of connect.mk, robust.mk and pam.mk
 pairs() { graph connect NET=mlp:bn,8 TRAIN_IMAGES=256 EPOCHS=1 "$@"; }
-make_connected() { graph connect; }
+make_pairs() { bin=$MC_BUILD/bin pairs -j2 PAIRS='1:2 1:3 2:3'; }
+make_connected() { bin=$MC_BUILD/bin graph connect; }
 make_robust() {
+    local bin=$MC_BUILD/bin
     expect_programs 'mc-acts1 mc-bezier4 mc-corr1 mc-data2 mc-eval6 mc-hungarian1 mc-permute1 mc-plot8 mc-train2 ' \
         robust TRAIN_IMAGES=256 BATCH=64 OUT=out-robust ATTACK=$attack
 }
 make_pam_graph() {
+    local bin=$MC_BUILD/bin
     graph connect DATA_FLAGS='--size 8' CURVE_EPOCHS=2
     expect_programs 'mc-bezier2 mc-eval4 mc-pam2 mc-permute2 mc-plot4 ' pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 \
         PERMUTATION_EPOCHS=2 PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256'

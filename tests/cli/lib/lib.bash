@@ -84,19 +84,30 @@ expect_equal() {
     [ "$1" = "$2" ] || die "'$2' expected, got '$1'"
 }
 
-# id FILE: prints the content id
+# id FILE: prints the content id. If mc-info fails, prints a text that names FILE, so that it equals no id, and returns 1.
 id() {
-    mc-info --json "$1" | sed 's/.*"id": *"\([0-9a-f]*\)".*/\1/'
+    local json id
+    json=$(mc-info --json "$1") && id=$(sed -n 's/.*"id": *"\([0-9a-f]*\)".*/\1/p' <<<"$json") && [ -n "$id" ] || {
+        echo "$1 has no content id"
+        return 1
+    }
+    echo "$id"
 }
 
 # same_content FILE FILE: expects the same content id of both streams
 same_content() {
-    [ "$(id "$1")" = "$(id "$2")" ] || die "$1 and $2 differ in content"
+    local x y
+    x=$(id "$1") || die "$x"
+    y=$(id "$2") || die "$y"
+    [ "$x" = "$y" ] || die "$1 and $2 differ in content"
 }
 
 # different_content FILE FILE: expects different content ids
 different_content() {
-    [ "$(id "$1")" != "$(id "$2")" ] || die "$1 and $2 have the same content"
+    local x y
+    x=$(id "$1") || die "$x"
+    y=$(id "$2") || die "$y"
+    [ "$x" != "$y" ] || die "$1 and $2 have the same content"
 }
 
 # no_temporaries: expects no temporary files of programs in the current folder
@@ -106,10 +117,13 @@ no_temporaries() {
     [ -z "$files" ] || die "temporary files: $files"
 }
 
-# column FILE NAME: prints this column of a table, without the header
+# column FILE NAME: prints this column of a table, without the header; or, if there is none, a line that says so
 column() {
     awk -F '\t' -v name="$2" '!c { for (i = 1; i <= NF; i++) if ($i == name) c = i
-        if (!c) exit 1; next } { print $c }' "$1"
+        if (!c) exit; next } { print $c } END { exit !c }' "$1" || {
+        echo "$1 lacks $2"
+        return 1
+    }
 }
 
 # field LOG EVENT NAME: prints this field of every event of this kind
@@ -127,13 +141,15 @@ py() {
 }
 
 # need_torch VERSION [MODULE...]: sets $python to $PYTHON, or to Debian's Python. Skips the test under valgrind, or if that Python
-# lacks a MODULE or a PyTorch of this version or later.
+# lacks a MODULE or a PyTorch of this version or later. To import PyTorch takes seconds, so the answer is kept for other tests.
 # skip REASON: ends the test; tests/run prints the reason
 need_torch() {
-    local lack
+    local answer lack
     python=${PYTHON:-/usr/bin/python3}
     [ "$MC_UNDER" != valgrind ] || skip 'PyTorch is not tested under valgrind'
-    lack=$($python - "$@" 2>/dev/null <<'END'
+    answer=$MC_FIXTURES/torch.$(cksum <<<"$python $*" | tr ' ' .)
+    [ -e "$answer" ] || {
+        lack=$($python - "$@" 2>/dev/null <<'END'
 import importlib, re, sys
 version, *modules = sys.argv[1:]
 for name in "torch", *modules:
@@ -144,7 +160,11 @@ for name in "torch", *modules:
     if name == "torch" and [int(n) for n in re.findall("[0-9]+", found.__version__)[:2]] < [int(n) for n in version.split(".")]:
         sys.exit(print("PyTorch %s is required (got %s)" % (version, found.__version__)))
 END
-    ) || lack="$python cannot import torch"
+        ) || skip "$python cannot import torch"
+        echo "$lack" >"$answer.$$" # other tests ask at the same time
+        mv "$answer.$$" "$answer"
+    }
+    lack=$(<"$answer")
     [ -z "$lack" ] || skip "$lack"
 }
 skip() {
@@ -203,11 +223,20 @@ kill_when() {
     die 'ended before it could be killed'
 } 2>/dev/null
 
-# graph NAME SETTING...: runs the experiment NAME.mk in a short form; stdout is in log, stderr in errors
+# stub_plot: sets $bin to a folder with all programs and a stub of mc-plot, for experiments whose pictures the test does not read. An
+# experiment draws each picture as SVG and as PNG, and to start matplotlib takes longer than most jobs of a small experiment.
+stub_plot() {
+    [ -e "$MC_FIXTURES/bin" ] || make_fixture bin
+    bin=$MC_FIXTURES/bin
+}
+
+# graph NAME SETTING...: runs the experiment NAME.mk in a short form; stdout is in log, stderr in errors. The programs are those in
+# $bin. Without $bin, mc-plot is a stub: `bin=$MC_BUILD/bin graph connect` draws pictures.
 graph() {
     local defaults=(DATA=synth NET=mlp:bn,16) graph=$1.mk
     [ "$1" != paper ] || defaults=(DATA_SETS=synth NETS=mlp PAIRS=1:2) graph=paper/paper.mk
-    $launcher make V=1 -f "$MC_ROOT/pipelines/$graph" BIN="$MC_BUILD/bin" "${defaults[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
+    [ -n "${bin:-}" ] || stub_plot
+    $launcher make V=1 -f "$MC_ROOT/pipelines/$graph" BIN="$bin" "${defaults[@]}" TRAIN_IMAGES=512 TEST_IMAGES=100 \
         LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "${@:2}" >log 2>errors || die "$(cat log errors)"
 }
 
@@ -258,20 +287,25 @@ END
 # tables KIND FILE...: runs pipelines/tables/tables with these arguments
 tables() { "$MC_ROOT/pipelines/tables/tables" "$@"; }
 
-# fixture NAME...: copies the files that make_NAME writes. Each make_NAME runs once per run of tests/run.
+# make_fixture NAME: runs make_NAME in the folder $MC_FIXTURES/NAME, once per run of tests/run
+make_fixture() {
+    (
+        flock 9
+        [ -e "$MC_FIXTURES/$1" ] || {
+            rm -rf "$MC_FIXTURES/part-$1"
+            mkdir "$MC_FIXTURES/part-$1"
+            cd "$MC_FIXTURES/part-$1"
+            "make_$1"
+            mv "$MC_FIXTURES/part-$1" "$MC_FIXTURES/$1"
+        }
+    ) 9>>"$MC_FIXTURES/$1.lock"
+}
+
+# fixture NAME...: copies the files that make_NAME writes
 fixture() {
     local name
     for name; do
-        (
-            flock 9
-            [ -e "$MC_FIXTURES/$name" ] || {
-                rm -rf "$MC_FIXTURES/part-$name"
-                mkdir "$MC_FIXTURES/part-$name"
-                cd "$MC_FIXTURES/part-$name"
-                "make_$name"
-                mv "$MC_FIXTURES/part-$name" "$MC_FIXTURES/$name"
-            }
-        ) 9>>"$MC_FIXTURES/$name.lock"
+        make_fixture "$name"
         cp -a "$MC_FIXTURES/$name/." .
     done
 }

@@ -63,7 +63,8 @@ for in in good good/ good/m.safetensors.index.json single; do
 done
 (cd good && mc-convert m.safetensors.index.json --groups ../g.tsv -o ../x.mcz)
 same_content x.mcz whole.mcz
-mc-convert good --groups h.tsv -o h.mcz && mc-convert whole.safetensors --groups h.tsv | same_content - h.mcz
+mc-convert good --groups h.tsv -o h.mcz
+mc-convert whole.safetensors --groups h.tsv | same_content - h.mcz
 ln -s good link # as in Hugging Face's cache
 mc-convert --from safetensors link --groups g.tsv | same_content - whole.mcz
 # the output may be a new file of the folder, but not a shard

@@ -14,7 +14,10 @@ put("zero", "l2", (-1e300, 0.))
 put("positive", "l2", (-1., 1e-300))
 put("own", "score", (-7., 1e9))
 END
-for f in ends zero own; do mc-hungarian -q $f.mcz >p.mcz && mc-info -q --check $f.mcz p.mcz; done
+for f in ends zero own; do
+    mc-hungarian -q $f.mcz >p.mcz
+    mc-info -q --check $f.mcz p.mcz
+done
 refuses() {
     fails 3 "$1.mcz: \"g\" holds $2" mc-hungarian -q $1.mcz
     fails 3 "$1.mcz: \"g\" holds $2" mc-info -q --check $1.mcz

@@ -16,7 +16,8 @@ for kind, magic, shape in ("images-idx3", 2051, (n, 8, 8)), ("labels-idx1", 2049
         f.write(np.array([magic, *shape], ">i4").tobytes() + x.tobytes())
 END
 }
-digits 1 train && digits 2 t10k
+digits 1 train
+digits 2 t10k
 expect_programs "$all" "$@"
 touch 'my data'/*
 echo >'my data/notes'

@@ -3,7 +3,7 @@
 fixture connected
 
 expect_equal "$(sed 1d out/1-2/table.tsv | cut -f 1 | paste -sd ' ')" 'line-unaligned curve-unaligned line-aligned curve-aligned'
-for f in path signature training; do [ -s out/1-2/$f.svg ] && [ -s out/1-2/$f.png ]; done
+for f in out/1-2/{path,signature,training}.{svg,png}; do [ -s $f ] || die "no $f"; done
 awk -F '\t' 'NF != 9 { exit 1 }' out/1-2/table.tsv || die "$(cat out/1-2/table.tsv)"
 for f in path signature training; do same out/$f.svg out/1-2/$f.svg; done
 # the curves come first in both pictures, and so have the same colours

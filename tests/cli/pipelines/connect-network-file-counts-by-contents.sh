@@ -8,5 +8,5 @@ expect_programs '' connect "$@" out/net-1.mcz
 sed -i 's/"net": "example"/"net": "mine"/' net.json
 expect_programs 'mc-train1 ' connect "$@" CHANGE=yes out/net-1.mcz
 mc-info out/net-1.mcz | grep -q mine
-graph connect "$@" CURVE_EPOCHS=0 out/1-2/path.svg
+bin=$MC_BUILD/bin graph connect "$@" CURVE_EPOCHS=0 out/1-2/path.svg
 svg_texts out/1-2/path.svg | grep -qx 'net on synth, seeds 1–2'

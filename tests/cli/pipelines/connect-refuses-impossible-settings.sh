@@ -7,6 +7,14 @@ refuses() {
     has_words errors "$1" || die "${*:2}: $(cat errors)"
     [ ! -s log ] || die "${*:2}: $(cat log)"
 }
+# refuses_each VALUE NAME*TEXT...: the same if all these settings have this value, with a line NAME*TEXT for each of them
+refuses_each() {
+    local value=$1 line settings=()
+    shift
+    for line; do settings+=("${line%%'*'*}=$value"); done
+    refuses "check-settings: $1" "${settings[@]}"
+    for line; do has_words errors "check-settings: $line" || die "${settings[*]}: no line '$line': $(cat errors)"; done
+}
 path='must not contain spaces or shell metacharacters'
 
 rm out/1-2/table.tsv
@@ -38,17 +46,19 @@ mkdir -p pictures/a pictures/b
 refuses 'DATA_DIR*folder*contains train*test' DATA=folder DATA_DIR=pictures
 mkdir pictures/train pictures/val
 graph connect -n DATA=folder DATA_DIR=pictures OUT=of-pictures
-for pairs in 1 1:2:3 :1:2 1:2: 1:x 1-2 1:1; do refuses "(got '$pairs')" PAIRS="3:4 $pairs"; done
+pairs='1 1:2:3 :1:2 1:2: 1:x 1-2 1:1'
+refuses "PAIRS*(got '1')" PAIRS="3:4 $pairs"
+for pair in $pairs; do has_words errors "PAIRS*(got '$pair')" || die "$pair: $(cat errors)"; done
 refuses 'PAIRS*pairs*different seeds' SEEDS='1 1'
 refuses 'PAIRS*pairs*different seeds' SEEDS='1 2 3'
 refuses 'PAIRS*different pairs' PAIRS='1:2 1:2'
 refuses 'PAIRS*pairs*different seeds' PAIRS=
-for name in EPOCHS CURVE_EPOCHS BATCH CURVE_BATCH POINTS THREADS DATA_SEED; do
-    for value in abc 1.5 -1 '1 2' ''; do refuses "$name*whole number, at least" "$name=$value"; done
+for value in abc 1.5 -1 '1 2' ''; do
+    refuses_each "$value" {EPOCHS,CURVE_EPOCHS,BATCH,CURVE_BATCH,POINTS,THREADS,DATA_SEED}'*whole number, at least'
 done
 refuses "POINTS*whole number, at least 2 (got '1')" POINTS=1
-for name in DEVICE*auto PRECISION*f32 SCHEDULE*one CURVE_SCHEDULE*one; do
-    for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do refuses "${name%'*'*} must*${name#*'*'}" "${name%'*'*}=$value"; done
+for value in '' 'a b' 'cpu;touch run' '`touch run`' 'a"b'; do
+    refuses_each "$value" 'DEVICE*must*auto' 'PRECISION*must*f32' {SCHEDULE,CURVE_SCHEDULE}'*must*one'
 done
 refuses "DEVICE must*auto, cpu, cuda*cuda:N (got 'gpu0')" DEVICE=gpu0
 # options of programs
@@ -70,10 +80,8 @@ for graph in pipelines/connect pipelines/soup pipelines/pam mine; do
     expect_words errors 'path*must not contain spaces'
 done
 refuses 'MESSAGES must be -q or -v' 'MESSAGES=;touch run'
-for name in TRAIN_IMAGES TEST_IMAGES ALIGN_IMAGES CURVE_SEED; do refuses "$name*whole number*empty" "$name=1k"; done
-for name in LR CURVE_LR; do
-    for value in abc .1x '.1 .2' ''; do refuses "$name must*number" "$name=$value"; done
-done
+refuses_each 1k {TRAIN_IMAGES,TEST_IMAGES,ALIGN_IMAGES,CURVE_SEED}'*whole number*empty'
+for value in abc .1x '.1 .2' ''; do refuses_each "$value" {LR,CURVE_LR}'*must*number'; done
 expect_equal "$(! (graph connect POINTS=1 LR=x EPOCH=2) >/dev/null; grep -c '^check-settings: ' errors)" 3
 graph connect -n LR=1e-2 CURVE_LR=1/50
 

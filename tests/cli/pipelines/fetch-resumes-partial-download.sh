@@ -89,7 +89,7 @@ mkdir here
 cp www/cifar-10-binary.tar.gz here/cifar-10-binary.tar.gz.part
 : >requests
 ./fetch.sh -u "$c" cifar10 here 2>errors || die "$(cat errors)"
-[ -e here/cifar-10-batches-bin ] && [ ! -s requests ]
+[ -e here/cifar-10-batches-bin ] && [ ! -s requests ] || die 'a complete archive was downloaded again'
 
 # another archive of the same length
 mkdir wrong
@@ -101,10 +101,10 @@ grep -q 'MD5 .* expected, got .* (the download is deleted)' errors
 expect_equal "$(find wrong -size +0 -type f)" ''
 # a download that started with other bytes is deleted, then repeated
 head -c 100 /dev/zero >wrong/cifar-10-binary.tar.gz.part
-! ./fetch.sh -u "$c" cifar10 wrong 2>errors
+! ./fetch.sh -u "$c" cifar10 wrong 2>errors || die 'other bytes were accepted'
 ./fetch.sh -u "$c" cifar10 wrong 2>errors || die "$(cat errors)"
 # without a server; one fetch.sh at a time
-! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>errors
+! ./fetch.sh -u http://127.0.0.1:1/x cifar10 none 2>errors || die 'passes without a server'
 grep -q 'cannot download' errors
 (
     exec 8>>none/cifar-10-binary.tar.gz.part
@@ -129,11 +129,11 @@ done
 mc-data tiny-imagenet zip -o zip.mcz
 if [ -e bin/wget ]; then
     touch cut
-    ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>errors
+    ! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>errors || die 'half an archive was accepted from wget'
     rm cut
     PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 bywget 2>errors || die "$(cat errors)"
     diff -r set/cifar-10-batches-bin bywget/cifar-10-batches-bin
     rm bin/wget
 fi
-! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>errors
+! PATH=$PWD/bin ./fetch.sh -u "$c" cifar10 without 2>errors || die 'passes without curl and wget'
 grep -q 'curl or wget is required' errors

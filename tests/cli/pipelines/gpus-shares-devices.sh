@@ -21,7 +21,10 @@ touch four
 fails 2 'unknown GPU 4 (nvidia-smi -L lists 0 to 3)' "$gpus" 0 4 true
 rm four
 [ ! -e locks ] || die 'a lock without a job'
-for h in -h --help; do "$gpus" $h >help && grep -q '^Usage: gpus.sh' help; done
+for h in -h --help; do
+    "$gpus" $h >help
+    grep -q '^Usage: gpus.sh' help
+done
 touch file
 MC_GPU_LOCKS='file' fails 1 "lock directory 'file'*not owned*you" "$gpus" 0 true
 
@@ -98,7 +101,8 @@ END
 for i in 1 2 3 4 5; do timeout 60 "$gpus" 0:3 4:2 bash meet job$i & done
 wait
 expect_equal "$(sort mps | uniq -c | tr -s ' ' | tr '\n' ,)" " 3 0 $PWD/locks/0.mps, 2 0 $PWD/locks/4.mps,"
-stopped 0 && stopped 4
+stopped 0
+stopped 4
 expect_equal "$(sort locks/calls)" "start 0
 start 4
 stop $PWD/locks/0.mps/pipe
@@ -148,7 +152,7 @@ timeout 60 "$gpus" 0 touch right
 
 # with an experiment
 make -s -j4 -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" RUN="$gpus 0 1" DEVICE=cpu DATA=synth TRAIN_IMAGES=64 \
-    TEST_IMAGES=64 NET=mlp:8 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out
+    TEST_IMAGES=64 NET=mlp:8 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out out/table.tsv
 [ -s out/table.tsv ]
 # commands that compute have the device of DEVICE
 make -n -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DEVICE=cuda:1 DATA=synth NET=mlp:8 OUT=other >log

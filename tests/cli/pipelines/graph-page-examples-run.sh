@@ -4,7 +4,8 @@ ln -s "$MC_ROOT/pipelines" "$MC_ROOT/formats" .
 ln -s "$MC_BUILD" build
 sed -n '/^```make$/,/^```$/p' "$MC_ROOT/docs/guides/own-experiments.md" | sed '1d;$d' >sizes.mk
 [ "$(grep -c . sizes.mk)" -le 15 ] || die 'more than 15 lines'
-settings=(V=1 THREADS=1 NET=mlp:bn,8 TEST_IMAGES=50 POINTS=3)
+stub_plot
+settings=(BIN="$bin" V=1 THREADS=1 NET=mlp:bn,8 TEST_IMAGES=50 POINTS=3)
 # the page's commands, with a smaller network and fewer images
 mapfile -t commands < <(sed -n '/^```sh$/,/^```$/p' "$MC_ROOT/docs/guides/own-experiments.md" | grep '^make ')
 [ ${#commands[@]} = 8 ] || die "${#commands[@]} commands"

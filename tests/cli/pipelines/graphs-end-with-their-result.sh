@@ -3,7 +3,8 @@
 # pictures, the report and the time. With V=1 it prints commands that work when pasted into another folder.
 set -- DATA=synth NET='./my net.json' TRAIN_IMAGES=64 TEST_IMAGES=40 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1
 cp "$MC_ROOT/formats/samples/example_net.json" 'my net.json'
-run() { make --no-print-directory -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" "${@:2}" >log 2>errors || die "$(cat log errors)"; }
+stub_plot
+run() { make --no-print-directory -f "$MC_ROOT/pipelines/$1.mk" BIN="$bin" "${@:2}" >log 2>errors || die "$(cat log errors)"; }
 # ends WORDS: the last lines of the log
 ends() { tail -n 3 log | expect_words - "$1"; }
 run connect OUT=out "$@"
@@ -23,7 +24,7 @@ done
 run connect OUT=out -s
 expect_equal "$(cat log)" ''
 # your own stage is named by its program, also if it fails
-make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" "$@" OUT=own ALIGN=/bin/false >log 2>errors && die 'false passes'
+make --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$bin" "$@" OUT=own ALIGN=/bin/false >log 2>errors && die 'false passes'
 grep -q '^\[.*\] false own/1-2/permutation.mcz$' log || die "$(cat log errors)"
 # several pairs: deviations in the same cell
 run connect OUT=out PAIRS='1:2 1:3' -j2
@@ -40,5 +41,5 @@ run connect OUT=pasted "$@" V=1
 mkdir -p other/pasted/1-2
 sed '/^path  *end_a/,$d; /^\[/d' log >other/commands
 cp 'my net.json' other
-(cd other && env -i PATH="$MC_BUILD/bin:$PATH" bash -euo pipefail commands) >output 2>&1 || die "$(cat output other/commands)"
+(cd other && env -i PATH="$bin:$PATH" bash -euo pipefail commands) >output 2>&1 || die "$(cat output other/commands)"
 for f in train.mcz net-1.mcz 1-2/curve-aligned.mcz table.tsv 1-2/table.tsv 1-2/path.svg; do same pasted/$f other/pasted/$f; done

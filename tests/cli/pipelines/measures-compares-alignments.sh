@@ -2,7 +2,7 @@
 # measures.mk adds a curve per alignment to those of connect.mk; each permutation is the best by its own measure.
 fixture connected
 
-graph measures
+bin=$MC_BUILD/bin graph measures
 expect_equal "$(count_programs)" 'mc-acts1 mc-bezier4 mc-corr2 mc-eval4 mc-hungarian3 mc-match1 mc-permute4 mc-plot4 '
 expect_equal "$(grep -c multiplier errors)" 1
 graph measures
@@ -10,7 +10,7 @@ expect_equal "$(count_programs)" ''
 expect_equal "$(cut -f 1 out/1-2/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
 expect_equal "$(cut -f 3 out/measures.tsv | paste -sd ' ')" 'path unaligned correlation l2-post l2-pre constrained weights'
 expect_equal "$(sed -n 2p out/1-2/measures.tsv | cut -f 2-)" "$(sed -n 's/^curve-unaligned.//p' out/1-2/table.tsv)"
-for f in out out/1-2; do [ -s $f/measures.svg ] && [ -s $f/measures.png ]; done
+for f in out{,/1-2}/measures.{svg,png}; do [ -s $f ] || die "no $f"; done
 py <<'END'
 value = {}
 for m in "", "-l2-post", "-l2-pre":

@@ -4,7 +4,7 @@
 settings=(PERMUTATION_EPOCHS=1 PAM_FLAGS='--draws 2 --select-images 100')
 graph methods -n "${settings[@]}"
 [ ! -e out ] || die 'make -n made a file'
-graph methods "${settings[@]}"
+bin=$MC_BUILD/bin graph methods "${settings[@]}"
 expect_programs 'mc-eval1 mc-plot2 ' soup
 graph methods "${settings[@]}"
 expect_equal "$(grep mc- log)" ''

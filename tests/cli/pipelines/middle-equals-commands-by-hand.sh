@@ -3,7 +3,7 @@
 # alignment, as the programs do.
 set -- NET=mlp:bn,16,16 LR=0.1
 graph connect "$@"
-graph middle "$@"
+bin=$MC_BUILD/bin graph middle "$@"
 expect_equal "$(count_programs)" 'mc-acts8 mc-bezier4 mc-corr16 mc-hungarian8 mc-plot8 '
 graph middle "$@"
 expect_equal "$(count_programs)" ''
@@ -12,7 +12,10 @@ for c in unaligned aligned line-unaligned line-aligned; do
     line-*) path=$c ;;
     *)
         path=curve-$c
-        for f in out out/1-2; do [ -s $f/middle-$c.png ] && svg_texts $f/middle-$c.svg | grep -qx 'line to the first end'; done
+        for f in out{,/1-2}/middle-$c; do
+            [ -s $f.png ] || die "no $f.png"
+            svg_texts $f.svg | grep -qx 'line to the first end'
+        done
         ;;
     esac
     mc-bezier -q -t 1 --point 0.5 --bn-data out/train.mcz out/1-2/$path.mcz -o m.mcz

@@ -3,7 +3,8 @@
 # the same cannot. Then only the results of all pairs remain to be made. RUN_LIGHT runs the short jobs.
 pairs="1:2 3:4 1:3"
 : >errors
-mc() { make V=1 MESSAGES=-q --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
+stub_plot
+mc() { make V=1 MESSAGES=-q --no-print-directory -f "$MC_ROOT/pipelines/connect.mk" BIN="$bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 \
     LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1 OUT=out "$@" 2>>errors; }
 
 # required files must exist; they are not made
@@ -30,7 +31,7 @@ for p in $pairs; do
 done
 mc PAIRS="$pairs" >log
 ! grep -E '^mc-(data|train|acts|bezier|eval)' log || die "$(cat log)"
-[ -e out/table.tsv ]
+[ -e out/table.tsv ] || die 'no table of all pairs'
 graph connect PAIRS="$pairs" OUT=whole
 diff -r -x '.lock*' -x '*.log.json' out whole
 
@@ -61,6 +62,6 @@ wait
 graph connect -n RUN=NODE RUN_LIGHT=HERE OUT=new
 for p in data train acts; do grep -q "^NODE mc-$p" log || die "no node for mc-$p"; done
 for p in corr hungarian permute plot; do grep -q "^HERE mc-$p" log || die "a node for mc-$p"; done
-! grep -E '^mc-' log
+! grep -E '^mc-' log || die 'a job that RUN does not run'
 graph connect -n RUN=NODE OUT=new
-! grep -E '^mc-' log
+! grep -E '^mc-' log || die 'a job that RUN does not run'

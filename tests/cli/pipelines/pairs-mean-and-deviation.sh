@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk with several pairs writes mean and deviation over them; adding or removing a pair rebuilds only these tables.
 
-pairs -j2 PAIRS='1:2 1:3 2:3'
+fixture pairs
 py <<'P'
 import csv, glob, statistics
 def rows(name):
@@ -42,11 +42,13 @@ svg_texts out/path.svg | grep -q 'seeds 1–2, 1–3, 2–3'
 # a pair removed, a pair added: only the tables and pictures of all pairs are rebuilt
 cp -R out before
 jobs() { { grep -o '^mc-[a-z]*\|^\(env [^>]* \)\?[^ ]*/tables [a-z]*' log || true; } | sed 's,.*/,,' | sort | uniq -c | awk '{ printf "%s ", $1 $2 $3 }'; }
+bin=$MC_BUILD/bin # draws the pictures
 pairs PAIRS='1:2 1:3'
 expect_equal "$(jobs)" '6mc-plot 1tablesjoined 1tablespaths 1tablespointwise 1tablessaved 1tablestraining '
 svg_texts out/path.svg | grep -q 'n = 2'
 pairs PAIRS='1:2 1:3 2:3'
 for f in table.tsv training.tsv path.svg signature.svg; do same before/$f out/$f; done
+unset bin
 pairs PAIRS='1:2'
 expect_equal "$(awk -F '\t' 'NR > 1 { for (i = 6; i <= NF; i += 2) printf "%s", $i; n += NF } END { print n }' out/table.tsv)" 88
 pairs PAIRS='1:2'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # connect.mk trains networks that several pairs share once. A curve's seed is that of its pair's first end, or CURVE_SEED.
 
-pairs -j2 PAIRS='1:2 1:3 2:3'
+fixture pairs
 expect_equal "$(grep -c '^mc-train' log) $(grep -c '^mc-acts' log)" '3 3'
 expect_equal "$(grep '^mc-bezier --data' log | sed 's/.*--seed \([0-9]*\) .*/\1/' | sort | paste -sd ' ')" '1 1 1 1 2 2'
 cmp -s out/1-2/curve-aligned.mcz out/1-3/curve-aligned.mcz && die 'two pairs have the same curve'

@@ -7,7 +7,7 @@ names='line-unaligned curve-unaligned line-aligned curve-aligned line-pam-unalig
 expect_equal "$(sed 1d out/1-2/pam.tsv | cut -f 1 | paste -sd ' ')" "$names"
 expect_equal "$(sed 1d out/pam.tsv | cut -f 3 | paste -sd ' ')" "$names"
 expect_equal "$(grep aligned out/1-2/table.tsv | sort)" "$(grep -v pam- out/1-2/pam.tsv | sed 1d | sort)"
-for f in out out/1-2; do [ -s $f/pam.svg ] && [ -s $f/pam.png ]; done
+for f in out{,/1-2}/pam.{svg,png}; do [ -s $f ] || die "no $f"; done
 expect_equal "$(find out -name '*.checkpoint')" ''
 mc-permute --identity out/net-2.mcz -o identity.mcz
 py <<'END'

@@ -3,7 +3,7 @@
 # setting rebuilds only the planes.
 set -- GRID=3 PLANE_IMAGES=100 PLANE_BN_IMAGES=128 CURVE_LR=.3 CURVE_EPOCHS=2
 graph connect "${@:4}"
-graph planes "$@"
+bin=$MC_BUILD/bin graph planes "$@"
 expect_equal "$(count_programs)" 'mc-eval3 mc-plot6 '
 graph planes "$@"
 expect_equal "$(count_programs)" ''

@@ -38,6 +38,7 @@ again() {
     expect_equal "$(count_programs)" ''
     same "$1/report.html" before.html
 }
+bin=$MC_BUILD/bin # the page shows pictures
 fixture connected
 expect_programs '' connect report
 grep -qx 'Report: *out/report.html' log || die "$(cat log)"

@@ -11,6 +11,7 @@ END
     bash -eu command >log 2>errors || die "$(cat log errors)"
     expect_equal "$(count_programs)" ''
 }
+bin=$MC_BUILD/bin # the pages show pictures
 fixture pam_graph robust
 graph pam DATA_FLAGS='--size 8' CURVE_EPOCHS=2 PERMUTATION_EPOCHS=2 \
     PAM_FLAGS='--outer 2 --permutation-lr 1 --select-images 256' report

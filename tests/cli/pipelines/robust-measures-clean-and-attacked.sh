@@ -21,14 +21,14 @@ rows='path line-unaligned curve-unaligned line-aligned curve-aligned curve-unali
 expect_equal "$(cut -f 1 $o/clean.tsv | paste -sd ' ')" "$rows"
 expect_equal "$(cut -f 3 out-robust/robust.tsv | paste -sd ' ')" "$rows"
 # robust means are below clean ones, and are means of the points
-paste <(column $o/clean.tsv mean) <(column $o/robust.tsv mean) | awk '!($2 <= $1) { exit 1 }' ||
+paste <(column $o/clean.tsv mean) <(column $o/robust.tsv mean) | awk 'NF != 2 || !($2 <= $1) { exit 1 }' ||
     die "$(cat $o/clean.tsv $o/robust.tsv)"
 column $o/curve-aligned.tsv test.robust.accuracy | awk '{ s += $1 } END { printf "%.2f\n", s / NR }' |
     same - <(awk '$1 == "curve-aligned" { print $4 }' $o/robust.tsv)
 column $o/curve-aligned.tsv test.accuracy | awk '{ s += $1 } END { printf "%.2f\n", s / NR }' |
     same - <(awk '$1 == "curve-aligned" { print $4 }' $o/clean.tsv)
 for f in out-robust $o; do
-    for k in clean robust; do [ -s $f/$k.svg ] && [ -s $f/$k.png ]; done
+    for picture in $f/{clean,robust}.{svg,png}; do [ -s $picture ] || die "no $picture"; done
     same_scale axes $f/clean.svg $f/robust.svg
 done
 svg_texts $o/robust.svg | grep -q 'aligned, attacked statistics'

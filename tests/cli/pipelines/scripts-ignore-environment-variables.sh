@@ -3,6 +3,8 @@
 mkdir 'with space' home
 echo 'echo noise >&2' >start
 echo 'mine:' >mine.mk
+stub_plot
+stubs=$bin
 
 # all FOLDER VARIABLE=VALUE...: runs every script and an experiment, with all files and output in FOLDER
 all() {
@@ -17,7 +19,7 @@ all() {
     }
     # by a relative path, which cd would search in CDPATH
     ln -s "$MC_ROOT/pipelines" "$MC_BUILD" .
-    run graph make -f pipelines/connect.mk BIN="$bin" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
+    run graph make -f pipelines/connect.mk BIN="$stubs" DATA=synth NET=mlp:bn,8 TRAIN_IMAGES=64 TEST_IMAGES=20 EPOCHS=1 \
         CURVE_EPOCHS=1 LR=.02 POINTS=3 THREADS=1 OUT=out
     run paper make -f pipelines/paper/paper.mk -n BIN="$bin" PART=tinyten-cifar10 CIFAR10_DIR=. SCALE=.1 OUT=paper
     run align "$bin/mc-align" -t 1 -d out/train.mcz out/net-1.mcz out/net-2.mcz -o aligned.mcz

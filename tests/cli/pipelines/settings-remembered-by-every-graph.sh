@@ -4,7 +4,8 @@
 set -- DATA=synth NET=mlp:8 TRAIN_IMAGES=128 TEST_IMAGES=40 LR=0.02 EPOCHS=1 CURVE_EPOCHS=1 POINTS=3 THREADS=1
 settings=("$@")
 launcher=
-run() { $launcher make V=1 -f "$MC_ROOT/pipelines/$1.mk" BIN="$MC_BUILD/bin" "${@:2}" >log 2>errors; }
+stub_plot
+run() { $launcher make V=1 -f "$MC_ROOT/pipelines/$1.mk" BIN="$bin" "${@:2}" >log 2>errors; }
 bare() { run "$@" || die "$*: $(cat log errors)"; }
 state() { find "$1" ! -name '.lock*' -printf '%p %s %T@\n' | sort; }
 # nothing_made EXPERIMENT SETTING...: the make succeeds and runs no program
@@ -39,7 +40,7 @@ for g in connect averaged bound grid intervals measures middle pam planes soup m
     nothing_made $g OUT=$out
     refused $out "NET=mlp:4 (was*net-1.mcz" $g NET=mlp:4
     [ $g != connect ] || (here=$PWD && cd "$MC_ROOT/pipelines" && # where make names its scripts without a folder
-        ! make -f connect.mk BIN="$MC_BUILD/bin" OUT="$here/out" NET=mlp:4 >"$here/log" 2>"$here/errors") || die 'passes in pipelines/'
+        ! make -f connect.mk BIN="$bin" OUT="$here/out" NET=mlp:4 >"$here/log" 2>"$here/errors") || die 'passes in pipelines/'
     expect_words errors 'net-1.mcz'
     refused $out "EPOCHS=2 (was*net-1.mcz" $g EPOCHS=2
 done

@@ -9,10 +9,11 @@ fails 2 "'none.mk'*not an experiment*pipelines/" "$script" none.mk
 fails 2 "'paper.mk'*not an experiment*pipelines/" "$script" paper.mk
 fails 2 'illegal option -- z' "$script" -z
 fails 2 'option requires*argument -- t' "$script" -t
-settings=(BIN="$MC_BUILD/bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)
-! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>errors
+stub_plot
+settings=(BIN="$bin" DATA=synth NET=mlp:bn,16 TRAIN_IMAGES=512 TEST_IMAGES=100 LR=0.02 EPOCHS=2 CURVE_EPOCHS=1 POINTS=3 THREADS=1)
+! "$script" -n connect.mk "${settings[@]}" EPOKS=3 >scripts 2>errors || die 'an unknown setting passes'
 grep -q "'EPOKS' is not a setting" errors && [ ! -s scripts ] || die "$(cat errors scripts)"
-! "$script" -n connect.mk BIN="$MC_BUILD/bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>errors
+! "$script" -n connect.mk BIN="$bin" DATA=npz DATA_DIR="$MC_ROOT/README.md" OUT=out >scripts 2>errors || die 'data of unknown size pass'
 grep -q 'train.mcz is missing' errors && grep -q 'set -t and -m' errors && [ ! -s scripts ] || die "$(cat errors scripts)"
 
 # a Slurm stub that runs each job at once; its options would look like an earlier make's job in out
@@ -40,7 +41,7 @@ expect_equal "$(grep -o -- '--dependency=[^ ]*' submitted | paste -sd ' ')" '--d
 expect_equal "$(sed -n 4p submitted | grep -o -- '--time=[0-9]*')" --time=10
 # 512 images, 2 epochs at one per second are 0.28 hours; twice that, plus ten minutes
 expect_equal "$(sed -n 2p submitted | grep -o -- '--time=[0-9]*')" --time=43
-! grep -e '--gpus' submitted
+! grep -e '--gpus' submitted || die 'a GPU for a CPU'
 graph connect PAIRS="1:2 2:3" OUT=whole
 diff -r -x '.lock*' -x '.settings' -x settings -x '*.log.json' -x slurm out whole
 # seeds instead of pairs
@@ -51,7 +52,7 @@ same out/1-2/curve-aligned.mcz seeds/1-2/curve-aligned.mcz
 # -n submits nothing; each training on CUDA has a GPU
 rm submitted
 "$script" -n -t 1:00 -m 2G connect.mk "${settings[@]}" DEVICE=cuda SEEDS="4 5" OUT=new >scripts
-[ ! -e submitted ] && [ ! -e new ]
+[ ! -e submitted ] && [ ! -e new ] || die 'slurm.sh -n does something'
 expect_equal "$(grep -c '^# sbatch.*--gpus=1' scripts) $(grep -c '^# sbatch' scripts)" '2 4'
 grep -q 'pairs=(4:5)' scripts
 # if Slurm refuses a job, earlier ones are cancelled

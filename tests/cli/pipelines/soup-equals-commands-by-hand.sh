@@ -3,7 +3,7 @@
 # replaced, and a changed setting rebuilds only what depends on it.
 graph soup -n
 [ ! -e out ] || die 'make -n made a file'
-graph soup report
+bin=$MC_BUILD/bin graph soup report
 expect_equal "$(count_programs)" 'mc-acts3 mc-corr3 mc-data2 mc-eval1 mc-hungarian1 mc-merge2 mc-permute3 mc-plot2 mc-repair2 mc-train3 '
 graph soup
 expect_equal "$(count_programs)" ''

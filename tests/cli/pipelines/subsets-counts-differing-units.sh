@@ -3,7 +3,7 @@
 # barrier to each aligned end.
 set -- subsets PAIRS='1:2 1:3' SUBSETS='40 103 all' REFERENCE=103
 graph "$@"
-graph connect PAIRS='1:2 1:3' CURVE_EPOCHS=0
+graph connect PAIRS='1:2 1:3' out/1-2/permutation.mcz
 # connect.mk aligns by a fifth of 512 images
 same_content out/1-2/permutation.mcz out/1-2/permutation-subset-103.mcz
 py <<'P'

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # An installation does not need the source tree: programs, manual pages, completion and scripts work alone.
-# Install a copy: the build folder must not change.
-cp -a "$MC_BUILD/." build
+# Install a copy, without the programs of tests: the build folder must not change.
+mkdir build
+for f in flags commit cuda-flags libmc.a libcommon kernels formats tools bin man lib share; do
+    [ ! -e "$MC_BUILD/$f" ] || cp -a "$MC_BUILD/$f" build
+done
 [ -e build/lib/libmc-cuda.so ] || set -- NVCC=
 make -s -C "$MC_ROOT" FLAGS="$(<build/flags)" -o "$PWD/build/cuda-flags" BUILD="$PWD/build" "$@" install DESTDIR="$PWD/stage" PREFIX=/opt/mc >made
 mv stage/opt/mc moved # found relative to the program, in any folder

@@ -46,7 +46,8 @@ warns "$both" mc-bezier -t 1 --epochs 0 n1.mcz both.mcz -o line.mcz
 mc-bezier -t 1 --epochs 0 n1.mcz n2.mcz | same_content - line.mcz
 warns "$both" mc-bezier -t 1 -q -d d.mcz --batch 16 --epochs 1 n1.mcz both.mcz -o curve.mcz
 warns "$p" mc-bezier -t 1 -q -d d.mcz --batch 16 --epochs 1 --start p.mcz n1.mcz n2.mcz -o start.mcz
-for s in line curve start; do cmp <(mc-info --graph $s.mcz) <(mc-info --graph n1.mcz) || die "$s.mcz: not n1.mcz's graph"; done
+mc-info --graph n1.mcz >n1.json
+for s in line curve start; do mc-info --graph $s.mcz | cmp - n1.json || die "$s.mcz: not n1.mcz's graph"; done
 warns "$p" mc-pam -t 1 -q -d d.mcz --batch 16 --epochs 1 --permutation-epochs 1 --outer 1 n1.mcz p.mcz -o pam.mcz
 warns "$p" mc-eval -q -t 1 --line --points 3 -d d.mcz --bn-data d.mcz n1.mcz p.mcz -o line.tsv
 mc-permute --random 3 n2.mcz -o n3.mcz

@@ -32,12 +32,12 @@ grep -qaE "mc-train: +[0-9]+%  [0-9:]+ left  epoch [0-9]+/30  loss [0-9.]+  accu
 # a message in between starts on its own line
 show 250 "$train -v -o a.mcz"
 expect_equal "$(grep -c '^mc-train: epoch [123]/3: loss' screen)" 3
-! grep -v '^mc-train: ' screen
-! grep ' left  ' screen
+! grep -v '^mc-train: ' screen || die "$(cat screen)"
+! grep ' left  ' screen || die "$(cat screen)"
 # no progress without a terminal or with --no-progress; with -q or after an error also no permanent line
 show 80 "$train --no-progress -o a.mcz"
 [[ $(tr -d '\n' <screen) =~ ^$stays:\ a\.mcz$ ]] || die "$(cat screen)"
-! grep -a ' left ' bytes
+! grep -a ' left ' bytes || die 'progress with --no-progress'
 show 80 "$train -q -o a.mcz"
 [ ! -s screen ] || die "$(cat screen)"
 # ends_with PATTERN COMMAND: without a terminal, the command prints this line alone, and with -q nothing
