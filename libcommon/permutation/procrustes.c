@@ -203,7 +203,9 @@ static int solve_group(const struct search *s, size_t g, const double *c, const 
     else if (!rc && set)
         memcpy(s->out->perm[g], p.perm, K * sizeof *p.perm);
     if (set) {
-        s->info[g] = p.m ? (struct mc_assignment){.kept = 1} : p.info;
+        if (p.m)
+            p.info = (struct mc_assignment){.kept = 1};
+        s->info[g] = p.info;
         s->found[g] = p.found;
     }
     free(p.perm);

@@ -212,7 +212,8 @@ def _row(r: Iterable[Any]) -> Row:
             r, ", ".join(FIELDS[:6])
         ),
     )
-    return Row(*(v if isinstance(v, str) else int(v) for v in r))
+    values: list[Any] = [v if isinstance(v, str) else int(v) for v in r]
+    return Row(*values)
 
 
 def rows(groups: Any, shapes: Shapes) -> tuple[list[Row], dict[str, int]]:

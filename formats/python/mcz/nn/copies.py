@@ -58,10 +58,10 @@ def _state(m: Any) -> dict[str, Any]:
     """The attributes of a module that deepcopy copies: not the functions of torch.compile."""
     if not hasattr(m, "__deepcopy__"):
         with contextlib.suppress(Exception):  # deepcopy raises it again
-            state: Any = m.__getstate__()
+            state = m.__getstate__()
             if isinstance(state, dict):
                 return state
-    return vars(m)
+    return dict(vars(m))
 
 
 def _refers(function: FunctionType, parts: set[int], seen: set[tuple[int, int]]) -> bool:
