@@ -118,7 +118,7 @@ for output in "${!files[@]}"; do
     done
 done
 [[ $plot = '' || $plot = *.@(svg|png|pdf) ]] || usage_error "--plot: '$plot' must end in .svg, .png or .pdf"
-[ "$groups" ] || [[ $out != *.@(npz|safetensors|pt|pth|pkl) ]] || usage_error "--output: '$out' must be a stream, .mcz, without --groups"
+[ "$groups" ] || [[ $out != *.@(npz|safetensors|pt|pth|pkl) ]] || usage_error "--output: '$out' must be a stream (use .mcz; with --groups, .safetensors or .npz)"
 for file in "$plot" "${out#-}"; do
     [ -z "$file" ] || [ -d "$(dirname -- "$file")" ] || fail 1 "cannot write '$file': No such file or directory"
 done

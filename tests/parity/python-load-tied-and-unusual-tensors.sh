@@ -72,7 +72,7 @@ assert [str(w.message) for w in found] == [
     "names of one tensor have different values in the weights, and the last name counts (same, c.weight)",
     "the weights lack 4 of 5 tensors, which keep the network's values: scale, a.bias, b.bias, ..."], found
 for weights, name in ({"x.weight": torch.ones(5, 5)}, "x.weight"), ({}, "none"):
-    expect_error(["no tensor*weights*name of the network (scale; got %s)" % name], lambda: mcz.torch.load(
+    expect_error(["no tensor*weights*name of the network (such as \"scale\", got \"%s\")" % name], lambda: mcz.torch.load(
         Tied(), weights, strict=False))
 # equal values: NaN, and values that the network's type rounds to one
 mcz.torch.load(net, {k: torch.full_like(v, torch.nan) for k, v in full.items()})

@@ -152,7 +152,10 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
     present = {first[k] for k in tensors if k in state}
     if not strict:
         own, got = (next(iter(names), "none") for names in (state, tensors))
-        need(present, f"no tensor of the weights has a name of the network ({own}; got {got})")
+        need(
+            present,
+            f'no tensor of the weights has a name of the network (such as "{own}", got "{got}")',
+        )
     _match(
         {
             "missing": {
@@ -209,9 +212,14 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
 def read(weights: Any) -> Mapping[str, Any]:
     """{name: tensor or array} of a stream, the path of a stream or of safetensors, or a
     dictionary."""
-    if not isinstance(weights, (str, os.PathLike)):
-        found: Mapping[str, Any] = _tensors(weights) if isinstance(weights, Stream) else weights
-        return found
+    if isinstance(weights, Stream):
+        return _tensors(weights)
+    if isinstance(weights, Mapping):
+        return weights
+    need(
+        isinstance(weights, (str, os.PathLike)),
+        f"a path, a stream or a dictionary of tensors expected (got {type(weights).__name__})",
+    )
     path = os.fspath(weights)
     need(
         not path.endswith((".pt", ".pth")),

@@ -255,7 +255,12 @@ def separate(program: ExportedProgram, state: Mapping[str, torch.Tensor]) -> Non
     own = {v.untyped_storage().data_ptr(): k for k, v in state.items() if v.numel()}
     for k, v in constants(program, state).items():
         shared = v.numel() and own.get(v.untyped_storage().data_ptr())
-        need(not shared, f'the attribute "{k}" shares the memory of "{shared}" (clone it)')
+        name = "" if k.startswith("lifted_tensor") else f' "{k}"'  # torch.export's own name
+        need(
+            not shared,
+            f'a plain attribute{name} shares the memory of "{shared}" (clone a constant; keep '
+            "parameters in nn.ParameterList or nn.ParameterDict)",
+        )
 
 
 def constants(program: ExportedProgram, state: Iterable[str]) -> dict[str, torch.Tensor]:
