@@ -11,7 +11,6 @@
 #include "tools/cli/networks.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
@@ -55,7 +54,7 @@ static const char doc[] =
     "Learn a low-loss curve between two networks, or extract a point of a curve."
     "\vThe ends stay fixed. The control points start on the straight line and are trained with one "
     "random t per batch. --epochs 0 writes the straight line, or with --start the curve with that "
-    "control point. A line has no control points unless --control-points is given, which then are "
+    "control point. A line has no control points, unless --control-points places some "
     "on it.\n\n"
     "Training holds all points in memory; -v first prints how much. A straight line without "
     "control points needs at most 132 MiB, and with --perm twice the largest tensor in addition. "
@@ -73,23 +72,18 @@ static int read_perm(const struct options *o, const struct mc_weights *a, struct
                      struct mc_perm *perm, struct mc_error *err)
 {
     struct mc_symmetry s = {0};
-    float *moved = malloc(b->graph->P * sizeof *moved);
-    int rc = moved
-                 ? mc_fail_in(mc_symmetry_derive(&s, b->graph, err), err, "%s", o->cli.operands[1])
-                 : mc_no_memory(err);
+    int rc = mc_fail_in(mc_symmetry_derive(&s, b->graph, err), err, "%s", o->cli.operands[1]);
 
     if (!rc)
         rc = mc_perm_read(perm, (struct mc_stream){.path = o->perm}, &s, o->cli.history, err);
     if (!rc)
-        rc = mc_fail_in(mc_perm_apply(perm, &s, b->graph, b->params, NULL, moved, NULL, err), err,
-                        "%s", mc_file_called(o->perm));
+        rc = mc_fail_in(mc_perm_apply(perm, &s, b->graph, b->params, NULL, b->params, NULL, err),
+                        err, "%s", mc_file_called(o->perm));
     if (!rc) {
-        memcpy(b->params, moved, b->graph->P * sizeof *moved);
         mc_history_set_pair(o->cli.history, a->id, b->id);
         mc_warn_found_elsewhere(&o->cli, perm, o->perm, a->id, b->id);
     }
     mc_symmetry_release(&s);
-    free(moved);
     return rc;
 }
 

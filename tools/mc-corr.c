@@ -87,13 +87,13 @@ static int read_raw(struct mc_moments *m, struct mc_reader *first, struct option
                      mc_reader_name(first), o->cli.n_operands);
     if (rc || (rc = mc_activations_open(&b, o->cli.operands[1], err)))
         goto out;
-    mc_history_input(h, mc_activations_stream(a));
-    mc_history_input(h, mc_activations_stream(b));
+    mc_history_input(h, a->r);
+    mc_history_input(h, b->r);
     if ((rc = mc_cli_open_backend(&o->cli, err)))
         goto out;
     mc_history_str(h, "products", o->cli.be->products);
     mc_history_facts(h, o->cli.be->facts, o->cli.be->n_facts);
-    mc_progress_begin(&p, &o->cli, "counting", "images", mc_activations_images(a));
+    mc_progress_begin(&p, &o->cli, "counting", "images", a->position.images);
     rc = mc_joint_moments_of_streams(m, a, b, o->cli.be, mc_progress_count, &p, err);
     mc_progress_end(&p);
 out:

@@ -238,8 +238,7 @@ static int match_pair(struct options *o, struct mc_error *err)
     int rc = read_networks(&all, o, err);
 
     if (!rc && o->init)
-        rc = (o->maps ? mc_perm_read_maps : mc_perm_read)(&p, (struct mc_stream){.path = o->init},
-                                                          &all.s, h, err);
+        rc = mc_perm_read(&p, (struct mc_stream){.path = o->init, .maps = o->maps}, &all.s, h, err);
     else if (!rc)
         rc = mc_perm_init(&p, &all.s, err);
     if (!rc) {

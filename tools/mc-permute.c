@@ -78,7 +78,7 @@ static const char doc[] =
     "bytes "
     "per value of the largest tensor more. If WEIGHTS is a pipe "
     "and PERM a joint set, the network is held as well, unless --member is given. --verify needs "
-    "16 bytes per parameter and a batch's activations. For these two, -v prints how much.\n\n"
+    "16 bytes per parameter and a batch's activations. For such a pipe and --verify, -v prints how much.\n\n"
     "Examples:\n"
     "  mc-permute p.mcz b.mcz -o pb.mcz\n"
     "  mc-corr moments.mcz | mc-hungarian | mc-permute - b.mcz -o pb.mcz\n"
@@ -203,7 +203,7 @@ static int compose(struct options *o, struct mc_error *err)
                      "%s: a joint set has no inverse (--member N writes one permutation)",
                      mc_file_called(path[0]));
     if (!rc)
-        rc = mc_perm_read_maps(&q, (struct mc_stream){.path = path[1]}, NULL, h, err);
+        rc = mc_perm_read(&q, (struct mc_stream){.path = path[1], .maps = 1}, NULL, h, err);
     if (!rc && p.n_members > 1 && mc_perm_first_map(&q) < q.n_groups)
         rc = mc_fail(err, MC_EINPUT, "%s: a joint set cannot be followed by matrices",
                      mc_file_called(path[1]));

@@ -13,25 +13,19 @@
 #define MAX_BATCH ((uint64_t)1 << 24)
 #define MAX_SIDE 65536
 
-/* Position in a stream: the batch's first image, the tap, and the next image of the tap's batch. */
-struct position {
-    uint64_t images, batch, first, image;
-    size_t tap, n_taps;
-};
-
 static const struct mc_key keys[] = {
-    MC_KEY(struct position, images, "images", MC_KEY_COUNT, MAX_IMAGES),
-    MC_KEY(struct position, batch, "batch", MC_KEY_COUNT, MAX_BATCH),
+    MC_KEY(struct mc_activations_position, images, "images", MC_KEY_COUNT, MAX_IMAGES),
+    MC_KEY(struct mc_activations_position, batch, "batch", MC_KEY_COUNT, MAX_BATCH),
 };
 
-static uint64_t left(const struct position *t)
+static uint64_t left(const struct mc_activations_position *t)
 {
     uint64_t batch = t->images - t->first < t->batch ? t->images - t->first : t->batch;
 
     return batch - t->image;
 }
 
-static void advance(struct position *t, uint64_t n)
+static void advance(struct mc_activations_position *t, uint64_t n)
 {
     t->image += n;
     if (left(t))
@@ -47,16 +41,8 @@ static void advance(struct position *t, uint64_t n)
 
 struct mc_activations_writer {
     struct mc_writer *w;
-    struct position position;
+    struct mc_activations_position position;
 };
-
-void mc_activations_abandon(struct mc_activations_writer *a)
-{
-    if (!a)
-        return;
-    mc_writer_abandon(a->w);
-    free(a);
-}
 
 static struct mc_tensor tap_tensor(const struct mc_taps *t, size_t i, uint64_t images, uint64_t h,
                                    uint64_t w)
@@ -90,24 +76,22 @@ int mc_activations_create(struct mc_activations_writer **out, const char *path,
         sampled.taps[i].samples = images * (uint64_t)hw[i][0] * (uint64_t)hw[i][1];
         tensors[i] = tap_tensor(taps, i, images, (uint64_t)hw[i][0], (uint64_t)hw[i][1]);
     }
-    a->position =
-        (struct position){.images = images, .batch = shape->batch, .n_taps = taps->n_taps};
+    a->position = (struct mc_activations_position){
+        .images = images, .batch = shape->batch, .n_taps = taps->n_taps};
     mc_pack_map(&meta, 5 + mc_conditions_count(&shape->conditions));
     mc_taps_pack(&sampled, &meta);
     mc_keys_pack(&meta, keys, 2, &a->position);
     mc_conditions_pack(&shape->conditions, &meta);
-    if ((rc = mc_writer_open(&a->w, path,
-                             &(struct mc_header){"activations", &meta, tensors, taps->n_taps}, h,
-                             err)))
-        goto out;
-    *out = a;
-    a = NULL;
+    rc = mc_writer_open(&a->w, path,
+                        &(struct mc_header){"activations", &meta, tensors, taps->n_taps}, h, err);
 out:
-    mc_activations_abandon(a);
     mc_pack_release(&meta);
     free(sampled.taps);
     free(tensors);
-    return rc;
+    if (rc)
+        return mc_activations_commit(a, rc, err);
+    *out = a;
+    return 0;
 }
 
 int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n, const float *data,
@@ -121,23 +105,16 @@ int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n, 
     return rc;
 }
 
-int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err)
+int mc_activations_commit(struct mc_activations_writer *a, int rc, struct mc_error *err)
 {
-    int rc = mc_writer_close(a->w, 0, NULL, err);
-
-    a->w = NULL;
-    mc_activations_abandon(a);
+    if (!a)
+        return rc;
+    rc = mc_writer_close(a->w, rc, NULL, err);
+    free(a);
     return rc;
 }
 
 /* ---- reading ---- */
-
-struct mc_activations_reader {
-    struct mc_reader *r;
-    struct mc_taps taps;
-    struct position position;
-    struct mc_conditions conditions;
-};
 
 void mc_activations_close(struct mc_activations_reader *a)
 {
@@ -219,26 +196,6 @@ int mc_activations_open(struct mc_activations_reader **out, const char *path, st
 
     *out = NULL;
     return rc ? rc : mc_activations_open_stream(out, r, err);
-}
-
-const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a)
-{
-    return &a->taps;
-}
-
-uint64_t mc_activations_images(const struct mc_activations_reader *a)
-{
-    return a->position.images;
-}
-
-const struct mc_conditions *mc_activations_conditions(const struct mc_activations_reader *a)
-{
-    return &a->conditions;
-}
-
-struct mc_reader *mc_activations_stream(struct mc_activations_reader *a)
-{
-    return a->r;
 }
 
 int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n, const float **data,

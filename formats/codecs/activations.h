@@ -25,20 +25,30 @@ MC_USE_RESULT int mc_activations_create(struct mc_activations_writer **out, cons
 /* Write the next n images of tap i: (n, K, H, W). Call for every tap in order, batch by batch. */
 MC_USE_RESULT int mc_activations_write(struct mc_activations_writer *a, size_t tap, size_t n,
                                        const float *data, struct mc_error *err);
-MC_USE_RESULT int mc_activations_commit(struct mc_activations_writer *a, struct mc_error *err);
-void mc_activations_abandon(struct mc_activations_writer *a);
+/* If rc, the caller's result so far, is 0, commit, as mc_writer_close; otherwise no file remains.
+ * Returns rc, or the error of the commit. Frees a, which may be NULL. */
+MC_USE_RESULT int mc_activations_commit(struct mc_activations_writer *a, int rc,
+                                        struct mc_error *err);
 
-struct mc_activations_reader;
+/* The stream's images and images per batch, and a position in it: the batch's first image, the tap,
+ * and the next image of the tap's batch, from 0. */
+struct mc_activations_position {
+    uint64_t images, batch, first, image;
+    size_t tap, n_taps;
+};
+/* Read only: mc_activations_next moves the position. */
+struct mc_activations_reader {
+    struct mc_reader *r; /* owned */
+    struct mc_taps taps;
+    struct mc_activations_position position;
+    struct mc_conditions conditions;
+};
 MC_USE_RESULT int mc_activations_open(struct mc_activations_reader **out, const char *path,
                                       struct mc_error *err);
 /* The same for an open reader, if the kind was not known before. The new reader owns r; after an
  * error r is closed. */
 MC_USE_RESULT int mc_activations_open_stream(struct mc_activations_reader **out,
                                              struct mc_reader *r, struct mc_error *err);
-const struct mc_taps *mc_activations_taps(const struct mc_activations_reader *a);
-uint64_t mc_activations_images(const struct mc_activations_reader *a);
-const struct mc_conditions *mc_activations_conditions(const struct mc_activations_reader *a);
-struct mc_reader *mc_activations_stream(struct mc_activations_reader *a);
 /* Read the next record: *tap, *n images, *data (n, K, H, W) valid until the next call, *hw pixels
  * per channel. Returns 1, 0 at the verified end, or an error. */
 MC_USE_RESULT int mc_activations_next(struct mc_activations_reader *a, size_t *tap, size_t *n,

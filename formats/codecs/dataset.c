@@ -208,16 +208,6 @@ struct mc_dataset_writer {
     uint64_t n_before;
 };
 
-void mc_dataset_abandon(struct mc_dataset_writer *d)
-{
-    if (!d)
-        return;
-    mc_writer_abandon(d->w);
-    free(d->images);
-    free(d->labels);
-    free(d);
-}
-
 int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                       const struct mc_dataset_info *info, const struct mc_history *h,
                       struct mc_error *err)
@@ -245,15 +235,13 @@ int mc_dataset_create(struct mc_dataset_writer **out, const char *path,
                                                    (uint64_t)s->height, (uint64_t)s->width});
     tensors[1] = mc_tensor_make("labels", MC_I32, 1, &info->n);
     mc_dataset_meta_pack(info, &meta);
-    if ((rc = mc_writer_open(&d->w, path, &(struct mc_header){"dataset", &meta, tensors, 2}, h,
-                             err)))
-        goto out;
-    *out = d;
-    d = NULL;
+    rc = mc_writer_open(&d->w, path, &(struct mc_header){"dataset", &meta, tensors, 2}, h, err);
 out:
     mc_pack_release(&meta);
-    mc_dataset_abandon(d);
-    return rc;
+    if (rc)
+        return mc_dataset_commit(d, rc, NULL, err);
+    *out = d;
+    return 0;
 }
 
 static int flush_record(struct mc_dataset_writer *d, struct mc_error *err)
@@ -293,12 +281,15 @@ int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
     return 0;
 }
 
-int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err)
+int mc_dataset_commit(struct mc_dataset_writer *d, int rc, char *id, struct mc_error *err)
 {
-    int rc = flush_record(d, err);
-
+    if (!d)
+        return rc;
+    if (!rc)
+        rc = flush_record(d, err);
     rc = mc_writer_close(d->w, rc, id, err);
-    d->w = NULL;
-    mc_dataset_abandon(d);
+    free(d->images);
+    free(d->labels);
+    free(d);
     return rc;
 }

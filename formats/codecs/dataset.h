@@ -70,8 +70,10 @@ MC_USE_RESULT int mc_dataset_create(struct mc_dataset_writer **out, const char *
                                     struct mc_error *err);
 MC_USE_RESULT int mc_dataset_write(struct mc_dataset_writer *d, size_t n, const void *images,
                                    const int32_t *labels, struct mc_error *err);
-MC_USE_RESULT int mc_dataset_commit(struct mc_dataset_writer *d, char *id, struct mc_error *err);
-void mc_dataset_abandon(struct mc_dataset_writer *d); /* NULL is fine */
+/* If rc, the caller's result so far, is 0, write the last images and commit, as mc_writer_close;
+ * otherwise no file remains. Returns rc, or the error of the commit. Frees d, which may be NULL. */
+MC_USE_RESULT int mc_dataset_commit(struct mc_dataset_writer *d, int rc, char *id,
+                                    struct mc_error *err);
 
 /* ---- the meta, for formats/ only ---- */
 

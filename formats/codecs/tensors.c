@@ -193,13 +193,10 @@ static int write_narrow(struct mc_writer *w, size_t i, const struct mc_tensor *t
     if (rc)
         return rc;
     mc_narrow(t->dtype, x, narrow, n);
-    const uint16_t inf = t->dtype == MC_F16 ? 0x7c00 : 0x7f80;
-    for (size_t k = 0; k < n && !rc; k++)
-        if ((narrow[k] & inf) == inf)
-            rc = mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s", t->name,
-                         mc_dtype_name(t->dtype));
-    if (!rc)
-        rc = mc_writer_tensor(w, i, narrow, err);
+    rc = mc_all_finite(t->dtype, narrow, n)
+             ? mc_writer_tensor(w, i, narrow, err)
+             : mc_fail(err, MC_EFAIL, "\"%s\" holds a value that is too large for %s", t->name,
+                       mc_dtype_name(t->dtype));
     free(narrow);
     return rc;
 }

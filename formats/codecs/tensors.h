@@ -82,6 +82,7 @@ struct mc_stream {
     const char *path; /* NULL: use the reader */
     struct mc_reader *reader;
     int declared; /* weights, curves: accept networks without a graph (graph/group_rows.h) */
+    int maps;     /* permutations: accept matrices */
 };
 
 /* Open the stream and, unless kind is NULL, call mc_expect_kind. Close with mc_stream_close, also

@@ -193,10 +193,8 @@ int mc_image_source_write(struct mc_image_source *s, const char *path,
         if (c->progress)
             c->progress(c->arg, b.from + b.n);
     }
-    rc = mc_dataset_commit(w, NULL, err);
-    w = NULL;
 out:
-    mc_dataset_abandon(w);
+    rc = mc_dataset_commit(w, rc, NULL, err);
     free(order);
     free(b.images);
     free(b.labels);

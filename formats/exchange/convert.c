@@ -19,7 +19,6 @@
 struct place {
     const struct mc_param *param;
     size_t index; /* among the parameters, then the statistics */
-    int is_stat;
     long from;
 };
 
@@ -45,10 +44,8 @@ static int list_places(struct places *p, const struct mc_graph *g, struct mc_err
     if ((rc = mc_new(&p->all, p->n, err)))
         return rc;
     for (size_t i = 0; i < p->n; i++) {
-        int is_stat = i >= g->n_params;
-        p->all[i].param = is_stat ? &g->stats[i - g->n_params] : &g->params[i];
+        p->all[i].param = i < g->n_params ? &g->params[i] : &g->stats[i - g->n_params];
         p->all[i].index = i;
-        p->all[i].is_stat = is_stat;
         p->all[i].from = -1;
     }
     qsort(p->all, p->n, sizeof *p->all, by_name);

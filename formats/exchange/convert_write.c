@@ -142,10 +142,7 @@ static int write_safetensors(struct mc_convert_source *s, const char *path,
 
     if (!rc)
         rc = copy_all(s, &to, err);
-    if (!rc)
-        return mc_safetensors_close(to.file, err);
-    mc_safetensors_abandon(to.file);
-    return rc;
+    return mc_safetensors_close(to.file, rc, err);
 }
 
 static int write_npz(struct mc_convert_source *s, const char *path, struct mc_foreign_out *out,

@@ -69,9 +69,10 @@ MC_USE_RESULT int mc_safetensors_create(struct mc_safetensors_writer **out, cons
                                         struct mc_error *err);
 MC_USE_RESULT int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *data,
                                        size_t bytes, struct mc_error *err);
-/* Commit and free w, also after an error. All tensors must be complete. */
-MC_USE_RESULT int mc_safetensors_close(struct mc_safetensors_writer *w, struct mc_error *err);
-void mc_safetensors_abandon(struct mc_safetensors_writer *w); /* w may be NULL */
+/* If rc, the caller's result so far, is 0, commit; all tensors must be complete. Otherwise no file
+ * remains. Returns rc, or the error of the commit. Frees w, which may be NULL. */
+MC_USE_RESULT int mc_safetensors_close(struct mc_safetensors_writer *w, int rc,
+                                       struct mc_error *err);
 /* Write an npz file likewise. It is assembled in memory. */
 MC_USE_RESULT int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,
                                struct mc_error *err);

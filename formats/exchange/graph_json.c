@@ -3,6 +3,7 @@
 
 #include "formats/codecs/graph.h"
 #include "formats/exchange/json_object.h"
+#include "formats/stream/objects.h"
 #include "libcommon/base/alloc.h"
 #include "libcommon/base/file.h"
 #include "libcommon/base/json.h"
@@ -18,17 +19,6 @@ int mc_graph_json_is(const char *net)
     size_t n = strlen(net);
 
     return strchr(net, '/') || (n >= 5 && !strcmp(net + n - 5, ".json"));
-}
-
-static int unpack(msgpack_unpacked *u, const struct mc_pack *p, struct mc_error *err)
-{
-    size_t offset = 0;
-
-    /* freshly packed bytes fail to unpack only if memory is short */
-    if (p->failed ||
-        msgpack_unpack_next(u, p->buf.data, p->buf.size, &offset) != MSGPACK_UNPACK_SUCCESS)
-        return mc_no_memory(err);
-    return 0;
 }
 
 /* "nets/wide.json" is "wide" */
@@ -70,7 +60,7 @@ int mc_graph_json_read(struct mc_graph **out, const char *path, struct mc_error 
     }
     if (!(rc = mc_json_parse(&json, text, n, &LIMITS, err))) {
         mc_json_pack(&p, json);
-        if (!(rc = unpack(&u, &p, err)))
+        if (!(rc = p.failed ? mc_no_memory(err) : mc_unpack(p.buf.data, p.buf.size, &u, err)))
             rc = mc_graph_unpack(out, &u.data, err);
     }
     mc_fail_in(rc, err, "%s", path);
@@ -94,7 +84,8 @@ int mc_graph_json_print(FILE *f, const struct mc_graph *g, struct mc_error *err)
     msgpack_unpacked_init(&u);
     mc_pack_init(&p);
     mc_graph_pack(g, &p);
-    if ((rc = unpack(&u, &p, err)) || (rc = mc_get_array(&u.data, "nodes", &nodes, err)))
+    if ((rc = p.failed ? mc_no_memory(err) : mc_unpack(p.buf.data, p.buf.size, &u, err)) ||
+        (rc = mc_get_array(&u.data, "nodes", &nodes, err)))
         goto out;
     fputs("{\"net\": ", f);
     mc_json_str(f, g->net);

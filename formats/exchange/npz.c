@@ -312,10 +312,7 @@ static int copy_out(zip_source_t *s, const char *path, struct mc_error *err)
         rc = mc_output_write(o, set, (size_t)n, err);
     if (!rc && n < 0)
         rc = fail("npz", zip_source_error(s), err);
-    if (!rc)
-        return mc_output_close(o, err);
-    mc_output_abandon(o);
-    return rc;
+    return mc_output_close(o, rc, err);
 }
 
 int mc_npz_write(const char *path, const struct mc_foreign_out *tensors, size_t n,

@@ -72,10 +72,9 @@ int mc_safetensors_create(struct mc_safetensors_writer **out, const char *path,
 out:
     free(head.text);
     if (rc)
-        mc_safetensors_abandon(w);
-    else
-        *out = w;
-    return rc;
+        return mc_safetensors_close(w, rc, err);
+    *out = w;
+    return 0;
 }
 
 static int put(struct mc_safetensors_writer *w, const void *data, size_t bytes,
@@ -114,20 +113,11 @@ int mc_safetensors_write(struct mc_safetensors_writer *w, size_t i, const void *
     return rc;
 }
 
-int mc_safetensors_close(struct mc_safetensors_writer *w, struct mc_error *err)
-{
-    struct mc_output *out = w->out;
-
-    w->out = NULL;
-    mc_safetensors_abandon(w);
-    return mc_output_close(out, err);
-}
-
-void mc_safetensors_abandon(struct mc_safetensors_writer *w)
+int mc_safetensors_close(struct mc_safetensors_writer *w, int rc, struct mc_error *err)
 {
     if (!w)
-        return;
-    mc_output_abandon(w->out);
+        return rc;
+    rc = mc_output_close(w->out, rc, err);
     for (size_t i = 0; w->kept && i < w->n; i++)
         free(w->kept[i]);
     free(w->place);
@@ -135,4 +125,5 @@ void mc_safetensors_abandon(struct mc_safetensors_writer *w)
     free(w->bytes);
     free(w->kept);
     free(w);
+    return rc;
 }

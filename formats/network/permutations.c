@@ -41,8 +41,8 @@ int mc_joint_perm_read(struct mc_joint_perm *out, struct mc_stream from, struct 
     return rc;
 }
 
-static int read_one(struct mc_perm *out, struct mc_stream from, const struct mc_symmetry *of,
-                    int matrices, struct mc_history *h, struct mc_error *err)
+int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_symmetry *of,
+                 struct mc_history *h, struct mc_error *err)
 {
     struct mc_joint_perm j;
     const char *name = from.reader ? mc_reader_name(from.reader) : mc_file_called(from.path);
@@ -52,7 +52,7 @@ static int read_one(struct mc_perm *out, struct mc_stream from, const struct mc_
     if (rc)
         return rc;
     const size_t g = mc_perm_first_map(&j.members[0]);
-    if (g < j.members[0].n_groups && !matrices)
+    if (g < j.members[0].n_groups && !from.maps)
         rc = mc_fail(err, MC_EINPUT,
                      "%s: group \"%s\" has a matrix (a permutation expected; mc-permute applies "
                      "matrices)",
@@ -70,16 +70,4 @@ static int read_one(struct mc_perm *out, struct mc_stream from, const struct mc_
     }
     mc_joint_perm_release(&j);
     return rc;
-}
-
-int mc_perm_read(struct mc_perm *out, struct mc_stream from, const struct mc_symmetry *of,
-                 struct mc_history *h, struct mc_error *err)
-{
-    return read_one(out, from, of, 0, h, err);
-}
-
-int mc_perm_read_maps(struct mc_perm *out, struct mc_stream from, const struct mc_symmetry *of,
-                      struct mc_history *h, struct mc_error *err)
-{
-    return read_one(out, from, of, 1, h, err);
 }

@@ -82,7 +82,6 @@ static int flush_objects(struct mc_encoder *e, struct mc_error *err)
     return emit_block(e, 1, e->blocks->objects, n, err);
 }
 
-/* Write bytes of objects, except the data of a record. */
 int mc_encoder_objects(struct mc_encoder *e, const void *data, size_t n, struct mc_error *err)
 {
     struct blocks *b = e->blocks;
@@ -103,8 +102,6 @@ int mc_encoder_objects(struct mc_encoder *e, const void *data, size_t n, struct 
     return rc;
 }
 
-/* Write bytes of a record's data, the last ones if `last`. Blocks start at its first value, however
- * the bytes are split. */
 int mc_encoder_values(struct mc_encoder *e, const void *data, size_t n, int last,
                       struct mc_error *err)
 {
@@ -174,40 +171,24 @@ int mc_encoder_open(struct mc_encoder **out, const char *path, const char *kind,
         !(rc = mc_output_open(&e->out, path, MC_OUTPUT_BINARY, err)) && e->blocks)
         rc = emit(e, MC_BLOCKS, MC_BLOCKS_LEN, ZSTD_e_continue, err);
     if (rc)
-        mc_encoder_abandon(e);
-    else
-        *out = e;
-    return rc;
+        return mc_encoder_close(e, rc, err);
+    *out = e;
+    return 0;
 }
 
-int mc_encoder_close(struct mc_encoder *e, struct mc_error *err)
+int mc_encoder_close(struct mc_encoder *e, int rc, struct mc_error *err)
 {
-    int rc = e->blocks ? flush_objects(e, err) : 0;
-
+    if (!e)
+        return rc;
+    if (!rc && e->blocks)
+        rc = flush_objects(e, err);
     /* end the frame with a separate call without input: with input, ZSTD_e_end takes a shortcut in
      * libzstd that makes the bytes depend on earlier calls */
     if (!rc)
         rc = emit(e, NULL, 0, ZSTD_e_end, err);
-    if (!rc) {
-        struct mc_output *out = e->out;
-        e->out = NULL;
-        rc = mc_output_close(out, err);
-    }
-    mc_encoder_abandon(e);
-    return rc;
-}
-
-void mc_encoder_abandon(struct mc_encoder *e)
-{
-    if (!e)
-        return;
-    mc_output_abandon(e->out);
+    rc = mc_output_close(e->out, rc, err);
     ZSTD_freeCCtx(e->coder);
     free(e->blocks);
     free(e);
-}
-
-const char *mc_encoder_name(const struct mc_encoder *e)
-{
-    return mc_output_name(e->out);
+    return rc;
 }

@@ -23,10 +23,8 @@ MC_USE_RESULT int mc_encoder_width(struct mc_encoder *e, size_t width, struct mc
  * the bytes are split. */
 MC_USE_RESULT int mc_encoder_values(struct mc_encoder *e, const void *data, size_t n, int last,
                                     struct mc_error *err);
-/* End the frame, commit the output and free e, also after an error. */
-MC_USE_RESULT int mc_encoder_close(struct mc_encoder *e, struct mc_error *err);
-/* After a failure: remove the temporary file and free e, which may be NULL. */
-void mc_encoder_abandon(struct mc_encoder *e);
-const char *mc_encoder_name(const struct mc_encoder *e); /* the output's, for messages */
+/* If rc, the caller's result so far, is 0, end the frame. Then close the output with the result, as
+ * mc_output_close. Frees e, which may be NULL. */
+MC_USE_RESULT int mc_encoder_close(struct mc_encoder *e, int rc, struct mc_error *err);
 
 #endif

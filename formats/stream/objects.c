@@ -96,17 +96,6 @@ const void *mc_objects_align(struct mc_objects *o, const void *data, size_t byte
     return o->slab + offset - shift;
 }
 
-void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size)
-{
-    unsigned char *last = o->slab;
-    const size_t capacity = o->capacity;
-
-    o->slab = *slab;
-    o->capacity = *size;
-    *slab = last;
-    *size = capacity;
-}
-
 void mc_objects_release(struct mc_objects *o)
 {
     mc_input_close(o->in);

@@ -33,15 +33,12 @@ MC_USE_RESULT int mc_objects_next(struct mc_objects *o, const struct mc_bounds_l
 /* Read and unpack the next object into its own memory. */
 MC_USE_RESULT int mc_objects_copy(struct mc_objects *o, const struct mc_bounds_limits *limits,
                                   struct mc_object_copy *k, struct mc_error *err);
-/* Unpack an object that was checked. */
+/* Unpack an object that was checked or just packed. */
 MC_USE_RESULT int mc_unpack(const void *data, size_t len, msgpack_unpacked *out,
                             struct mc_error *err);
 /* Move `bytes` bytes of the last object to an aligned address and return it. The next object
  * probably has the same layout, so its read position is shifted to make it aligned without a
  * move. */
 const void *mc_objects_align(struct mc_objects *o, const void *data, size_t bytes);
-/* Give the last object's memory to the caller, who frees it. The next objects are read into *slab
- * of *size bytes: NULL and 0, or what an earlier call returned. */
-void mc_objects_swap(struct mc_objects *o, void **slab, size_t *size);
 
 #endif

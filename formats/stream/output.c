@@ -288,10 +288,9 @@ int mc_output_open(struct mc_output **out, const char *path, enum mc_output_kind
         rc = mc_fail(err, MC_EUSAGE,
                      "refusing to write a binary stream to a terminal (redirect it or use -o)");
     if (rc)
-        mc_output_abandon(o);
-    else
-        *out = o;
-    return rc;
+        return mc_output_close(o, rc, err);
+    *out = o;
+    return 0;
 }
 
 int mc_output_write(struct mc_output *o, const void *data, size_t n, struct mc_error *err)
@@ -326,33 +325,20 @@ static int sync_directory(const char *path)
     return rc;
 }
 
-int mc_output_close(struct mc_output *o, struct mc_error *err)
+int mc_output_close(struct mc_output *o, int rc, struct mc_error *err)
 {
-    int rc = 0, fd = o->fd;
-
+    if (!o)
+        return rc;
     /* pipes and most devices cannot be flushed and return EINVAL */
-    if (fsync(fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
+    if (!rc && fsync(o->fd) && errno != EINVAL && errno != ENOTSUP && errno != EROFS)
         rc = cannot(o, "write", errno, err);
-    if (fd != STDOUT_FILENO) {
-        o->fd = -1;
-        if (close(fd) && errno != EINTR && !rc)
-            rc = cannot(o, "write", errno, err);
-    }
+    if (o->fd >= 0 && o->fd != STDOUT_FILENO && close(o->fd) && errno != EINTR && !rc)
+        rc = cannot(o, "write", errno, err);
     if (!rc && o->slot >= 0 && rename(temps[o->slot].path, o->path))
         rc = cannot(o, "write", errno, err);
     else if (!rc && o->slot >= 0 && sync_directory(o->path))
         rc = mc_fail(err, MC_EFAIL, "'%s' is written, but a loss of power may undo it: %s", o->name,
                      strerror(errno));
-    mc_output_abandon(o);
-    return rc;
-}
-
-void mc_output_abandon(struct mc_output *o)
-{
-    if (!o)
-        return;
-    if (o->fd >= 0 && o->fd != STDOUT_FILENO)
-        close(o->fd);
     if (o->slot >= 0) {
         if (atomic_load(&temps[o->slot].state) == 2)
             unlink(temps[o->slot].path); /* missing after a rename */
@@ -361,9 +347,5 @@ void mc_output_abandon(struct mc_output *o)
     free(o->path);
     free(o->name);
     free(o);
-}
-
-const char *mc_output_name(const struct mc_output *o)
-{
-    return o->name;
+    return rc;
 }

@@ -34,19 +34,16 @@ MC_USE_RESULT int mc_output_write(struct mc_output *o, const void *data, size_t 
  * order. Then mc_output_seek sets the place of the next bytes. */
 int mc_output_seekable(const struct mc_output *o);
 MC_USE_RESULT int mc_output_seek(struct mc_output *o, uint64_t to, struct mc_error *err);
-/* Commit and free o, also after an error. After an error the old file is unchanged, with one
- * exception: if the directory cannot be flushed, the new file is in place, and the message says
- * so. */
-MC_USE_RESULT int mc_output_close(struct mc_output *o, struct mc_error *err);
-/* After a failure: remove the temporary file and free o, which may be NULL. */
-void mc_output_abandon(struct mc_output *o);
+/* If rc, the caller's result so far, is 0, commit; otherwise remove the temporary file. Frees o,
+ * which may be NULL, in any case. Returns rc, or the error of the commit; an error of the caller
+ * stays in *err. After an error the old file is unchanged, with one exception: if the directory
+ * cannot be flushed, the new file is in place, and the message says so. */
+MC_USE_RESULT int mc_output_close(struct mc_output *o, int rc, struct mc_error *err);
 
 /* Follow symbolic links in the last component of `path`. Sets *fd to the number of an open
  * descriptor, or to -1; then target is a file, or a name for one, and not a link. Returns 0, or -1
  * and errno. */
 MC_USE_RESULT int mc_output_resolve(const char *path, char target[PATH_MAX], int *fd);
-/* The path, or "stdout". */
-const char *mc_output_name(const struct mc_output *o);
 
 /* Install handlers that remove temporary files and then die of the signal. They cover every signal
  * that ends a program, can be caught and has no handler yet. exit() removes the files too, because

@@ -279,7 +279,14 @@ int mc_reader_next(struct mc_reader *r, struct mc_record *rec, struct mc_error *
 
 void mc_reader_swap(struct mc_reader *r, void **slab, size_t *size)
 {
-    mc_objects_swap(&r->objects, slab, size);
+    struct mc_objects *o = &r->objects;
+    unsigned char *last = o->slab;
+    const size_t capacity = o->capacity;
+
+    o->slab = *slab;
+    o->capacity = *size;
+    *slab = last;
+    *size = capacity;
 }
 
 int mc_reader_rest(struct mc_reader *r, void *const *dst, struct mc_error *err)

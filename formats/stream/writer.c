@@ -149,10 +149,9 @@ int mc_writer_open(struct mc_writer **out, const char *path, const struct mc_hea
     rc = write_header(w, header->kind, header->meta, err);
 out:
     if (rc)
-        mc_writer_abandon(w);
-    else
-        *out = w;
-    return rc;
+        return mc_writer_close(w, rc, NULL, err);
+    *out = w;
+    return 0;
 }
 
 /* Write the bytes of a record of tensor i before its data, of `bytes` bytes. */
@@ -231,8 +230,7 @@ static int write_rows(struct mc_writer *w, size_t i, uint64_t rows, const void *
     const char *p = data;
 
     if (!w->failed && bytes > w->left + rows * row)
-        w->failed = mc_fail(&w->failure, MC_EUSAGE, "%s: more rows than announced",
-                            mc_encoder_name(w->encoder));
+        w->failed = mc_fail(&w->failure, MC_EUSAGE, "more rows than announced");
     for (size_t part = 0; bytes && !w->failed; p += part, bytes -= part) {
         if (!w->left) {
             const uint64_t n = MC_CUT / row < rows ? MC_CUT / row : rows;
@@ -274,8 +272,7 @@ static int write_end(struct mc_writer *w, char *id, struct mc_error *err)
 
     for (size_t i = 0; i < w->n_tensors; i++)
         if (mc_tensor_bytes(&w->tensors[i]) && (w->left || rows_left(w, i)))
-            return mc_fail(err, MC_EUSAGE, "%s: tensor \"%s\" is not complete",
-                           mc_encoder_name(w->encoder), w->tensors[i].name);
+            return mc_fail(err, MC_EUSAGE, "tensor \"%s\" is not complete", w->tensors[i].name);
     mc_hash_id(XXH3_128bits_digest(w->hash), id);
     mc_pack_init(&end);
     mc_pack_map(&end, 3);
@@ -293,31 +290,21 @@ out:
 
 int mc_writer_close(struct mc_writer *w, int rc, char *id, struct mc_error *err)
 {
-    char content_id[MC_ID_LEN];
+    char content_id[MC_ID_LEN] = "";
 
+    if (!w)
+        return rc;
     if (!rc)
         rc = failed(w, err);
     if (!rc)
         rc = write_end(w, content_id, err);
-    if (!rc) {
-        struct mc_encoder *encoder = w->encoder;
-        w->encoder = NULL;
-        rc = mc_encoder_close(encoder, err);
-    }
+    rc = mc_encoder_close(w->encoder, rc, err);
     if (!rc && id)
         memcpy(id, content_id, sizeof content_id);
-    mc_writer_abandon(w);
-    return rc;
-}
-
-void mc_writer_abandon(struct mc_writer *w)
-{
-    if (!w)
-        return;
-    mc_encoder_abandon(w->encoder);
     XXH3_freeState(w->hash);
     XXH3_freeState(w->sum);
     free(w->tensors);
     free(w->rows_written);
     free(w);
+    return rc;
 }

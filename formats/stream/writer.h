@@ -32,11 +32,9 @@ MC_USE_RESULT int mc_writer_bytes(struct mc_writer *w, size_t i, const void *dat
 MC_USE_RESULT int mc_writer_tensor(struct mc_writer *w, size_t i, const void *data,
                                    struct mc_error *err);
 /* If rc, the caller's result so far, is 0, commit: write the end record, end the frame, flush,
- * rename. All tensors must be complete. Otherwise abandon w. Returns rc or the error of the commit.
- * Frees w, also after an error. id (MC_ID_LEN, may be NULL) receives the content id. */
+ * rename. All tensors must be complete. Otherwise remove the temporary file. Returns rc, or the
+ * error of the commit. Frees w, which may be NULL, in any case. id (MC_ID_LEN, may be NULL)
+ * receives the content id after a commit. */
 MC_USE_RESULT int mc_writer_close(struct mc_writer *w, int rc, char *id, struct mc_error *err);
-/* After a failure: remove the temporary file and free w, which may be NULL. Writes no end
- * record. */
-void mc_writer_abandon(struct mc_writer *w);
 
 #endif

@@ -78,8 +78,9 @@ int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s, const st
                   const float *params_in, const float *stats_in, float *params_out,
                   float *stats_out, struct mc_error *err)
 {
-    memcpy(params_out, params_in, g->P * sizeof *params_out);
-    if (stats_in)
+    if (params_out != params_in)
+        memcpy(params_out, params_in, g->P * sizeof *params_out);
+    if (stats_in && stats_out != stats_in)
         memcpy(stats_out, stats_in, g->S * sizeof *stats_out);
     return permute(p, s, g, params_out, stats_in ? stats_out : NULL, err);
 }

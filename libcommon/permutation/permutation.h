@@ -113,7 +113,9 @@ MC_USE_RESULT int mc_perm_clone(struct mc_perm *to, const struct mc_perm *p, str
 MC_USE_RESULT int mc_perm_gather(const struct mc_perm *p, const struct mc_symmetry *s,
                                  const struct mc_graph *g, uint32_t *params, uint32_t *stats,
                                  struct mc_error *err);
-/* Apply on the host. out must not overlap in. stats may be NULL (curves have none). */
+/* Apply on the host. params_out may be params_in, and stats_out may be stats_in; otherwise out must
+ * not overlap in. stats may be NULL (curves have none). After an error, `out` may be permuted in
+ * part. */
 MC_USE_RESULT int mc_perm_apply(const struct mc_perm *p, const struct mc_symmetry *s,
                                 const struct mc_graph *g, const float *params_in,
                                 const float *stats_in, float *params_out, float *stats_out,

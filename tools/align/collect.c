@@ -247,12 +247,8 @@ int mc_collect_activations(const char *path, const struct mc_weights *w,
         mc_model_forward(&v.models[0], v.loader.ctl);
         rc = write_batch(&v, writer, (const int(*)[2])hw, n, buf, host, err);
     }
-    if (!rc) {
-        rc = mc_activations_commit(writer, err);
-        writer = NULL;
-    }
 out:
-    mc_activations_abandon(writer);
+    rc = mc_activations_commit(writer, rc, err);
     free(host);
     free(hw);
     close_collector(&v);

@@ -34,21 +34,20 @@ int mc_joint_moments_batch(struct mc_moments *m, struct mc_backend *be,
     return rc;
 }
 
-static int check_shapes(struct mc_activations_reader *a, struct mc_activations_reader *b,
-                        struct mc_error *err)
+static int check_shapes(const struct mc_activations_reader *a,
+                        const struct mc_activations_reader *b, struct mc_error *err)
 {
-    const char *name_a = mc_reader_name(mc_activations_stream(a));
-    const char *name_b = mc_reader_name(mc_activations_stream(b));
+    const char *name_a = mc_reader_name(a->r);
+    const char *name_b = mc_reader_name(b->r);
 
-    if (!mc_taps_same(mc_activations_taps(a), mc_activations_taps(b)))
+    if (!mc_taps_same(&a->taps, &b->taps))
         return mc_fail(err, MC_EINPUT, "%s and %s have different layers", name_a, name_b);
-    if (mc_activations_images(a) != mc_activations_images(b))
+    if (a->position.images != b->position.images)
         return mc_fail(err, MC_EINPUT, "%s has %llu images, but %s has %llu", name_a,
-                       (unsigned long long)mc_activations_images(a), name_b,
-                       (unsigned long long)mc_activations_images(b));
-    return mc_fail_in(mc_conditions_same(mc_activations_conditions(a), mc_activations_conditions(b),
-                                         "activations", err),
-                      err, "%s and %s", name_a, name_b);
+                       (unsigned long long)a->position.images, name_b,
+                       (unsigned long long)b->position.images);
+    return mc_fail_in(mc_conditions_same(&a->conditions, &b->conditions, "activations", err), err,
+                      "%s and %s", name_a, name_b);
 }
 
 /* Check that both were measured on the same data. Activations record two inputs: the network and
@@ -67,15 +66,14 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
                                 void (*progress)(void *arg, uint64_t images), void *arg,
                                 struct mc_error *err)
 {
-    struct mc_reader *sa = mc_activations_stream(a), *sb = mc_activations_stream(b);
     uint64_t images = 0;
 
     memset(out, 0, sizeof *out);
     int rc = check_shapes(a, b, err);
     if (rc)
         return rc;
-    if ((rc = mc_moments_begin(out, mc_activations_taps(a), err)))
-        return mc_fail_in(rc, err, "%s", mc_reader_name(sa));
+    if ((rc = mc_moments_begin(out, &a->taps, err)))
+        return mc_fail_in(rc, err, "%s", mc_reader_name(a->r));
     for (size_t i = 0; i < out->taps.n_taps; i++)
         out->taps.taps[i].samples = 0;
     for (;;) {
@@ -86,8 +84,8 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
         if (more_b < 0)
             return more_b;
         if (more_a != more_b || x.tap != y.tap || x.n != y.n || x.hw != y.hw)
-            return mc_fail(err, MC_EINPUT, "%s and %s have different batches", mc_reader_name(sa),
-                           mc_reader_name(sb));
+            return mc_fail(err, MC_EINPUT, "%s and %s have different batches", mc_reader_name(a->r),
+                           mc_reader_name(b->r));
         if (!more_a)
             break;
         if ((rc = mc_moments_room(out, x.tap, err)) ||
@@ -97,8 +95,8 @@ int mc_joint_moments_of_streams(struct mc_moments *out, struct mc_activations_re
             images += x.n;
         progress(arg, images);
     }
-    out->images = mc_activations_images(a);
-    out->conditions = *mc_activations_conditions(a);
+    out->images = a->position.images;
+    out->conditions = a->conditions;
     out->cut.total = out->images;
-    return check_data(sa, sb, err);
+    return check_data(a->r, b->r, err);
 }

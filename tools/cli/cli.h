@@ -156,9 +156,9 @@ int mc_cli_is_pickle(const char *path);
  *
  * mc_cli_require: if !present, `text` is missing, such as "--data FILE.mcz".
  * mc_cli_operands: the operands are these words, "A.mcz B.mcz [PERM.mcz]"; those in brackets may be
- * left out. One more operand is a usage error. Returns nonzero if none is missing. */
+ * left out. One more operand is a usage error. */
 void mc_cli_require(int present, const char *text);
-int mc_cli_operands(const struct mc_cli *cli, const char *words);
+void mc_cli_operands(const struct mc_cli *cli, const char *words);
 /* Part of mc_cli_main: a usage error that names everything that is missing, if anything is. */
 void mc_cli_check_required(void);
 

@@ -58,25 +58,21 @@ void mc_cli_require(int present, const char *text)
         snprintf(missing + used, sizeof missing - used, "%s%s", used ? ", " : "", text);
 }
 
-int mc_cli_operands(const struct mc_cli *cli, const char *words)
+void mc_cli_operands(const struct mc_cli *cli, const char *words)
 {
     size_t n = 0;
-    int complete = 1;
 
     for (const char *word = words, *end; *word; word = end + (*end == ' '), n++) {
         char operand[64];
         end = word + strcspn(word, " ");
         snprintf(operand, sizeof operand, "operand %.*s", (int)(end - word), word);
-        if (n >= cli->n_operands && *word != '[') {
+        if (n >= cli->n_operands && *word != '[')
             mc_cli_require(0, operand);
-            complete = 0;
-        }
     }
     if (cli->n_operands > n)
         mc_cli_usage("unexpected argument '%s' (%s%s%s%s)", cli->operands[n],
                      *words ? "expected: " : "only options are expected", words,
                      cli->not_operands ? "; " : "", cli->not_operands ? cli->not_operands : "");
-    return complete;
 }
 
 void mc_cli_check_required(void)

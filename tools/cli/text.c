@@ -12,13 +12,9 @@ int mc_cli_write(const char *path, const char *text, size_t bytes, struct mc_err
     struct mc_output *o = NULL;
     int rc = mc_output_open(&o, path, MC_OUTPUT_TEXT, err);
 
-    if (rc)
-        return rc;
-    if ((rc = mc_output_write(o, text, bytes, err))) {
-        mc_output_abandon(o);
-        return rc;
-    }
-    return mc_output_close(o, err);
+    if (!rc)
+        rc = mc_output_write(o, text, bytes, err);
+    return mc_output_close(o, rc, err);
 }
 
 int mc_text_close(struct mc_text *t, const char *path, int rc, struct mc_error *err)

@@ -146,11 +146,7 @@ int mc_adversarial_write(struct mc_adversarial *a, const struct mc_weights *w,
         rc = create(&p, a, info, err);
     while (!rc && !(rc = mc_loader_next(&p.loader, NULL, 0, &n, err)) && n)
         rc = attack_batch(&p, n, err);
-    if (!rc) {
-        rc = mc_dataset_commit(p.writer, NULL, err);
-        p.writer = NULL;
-    }
-    mc_dataset_abandon(p.writer);
+    rc = mc_dataset_commit(p.writer, rc, NULL, err);
     mc_model_release(&p.model);
     mc_batch_attack_release(&p.attack);
     mc_loader_release(&p.loader);

@@ -59,25 +59,20 @@ static int start_from_curve(struct mc_pam_start *s, const char *const path[2], c
 static int place_blocks(struct mc_pam_start *s, struct mc_error *err)
 {
     struct mc_perm rest = {0};
-    float *moved = malloc(s->a.graph->P * sizeof *moved);
-    int rc = moved ? mc_perm_init(&s->blocks, &s->symmetry, err) : mc_no_memory(err);
+    float *b = s->b.params;
+    int rc = mc_perm_init(&s->blocks, &s->symmetry, err);
 
     if (rc)
-        goto out;
+        return rc;
     for (size_t g = 0; g < s->perm.n_groups; g++)
         if (mc_group_contains_groups(s->symmetry.groups, s->symmetry.n_groups, g))
             memcpy(s->blocks.perm[g], s->perm.perm[g],
                    s->perm.groups[g].size * sizeof *s->perm.perm[g]);
-    if ((rc = mc_perm_clone(&rest, &s->blocks, err)) || (rc = mc_perm_inverse(&rest, err)) ||
-        (rc = mc_perm_compose(&rest, &s->perm, err)) ||
-        (rc = mc_perm_apply(&s->blocks, &s->symmetry, s->a.graph, s->b.params, NULL, moved, NULL,
-                            err)))
-        goto out;
-    mc_perm_copy(&s->perm, &rest);
-    memcpy(s->b.params, moved, s->a.graph->P * sizeof *moved);
-out:
+    if (!(rc = mc_perm_clone(&rest, &s->blocks, err)) && !(rc = mc_perm_inverse(&rest, err)) &&
+        !(rc = mc_perm_compose(&rest, &s->perm, err)) &&
+        !(rc = mc_perm_apply(&s->blocks, &s->symmetry, s->a.graph, b, NULL, b, NULL, err)))
+        mc_perm_copy(&s->perm, &rest);
     mc_perm_release(&rest);
-    free(moved);
     return rc;
 }
 

@@ -84,9 +84,9 @@ static inline int make_dataset(const char *path, const struct mc_history *h, str
     struct mc_dataset_writer *d = NULL;
     int rc = mc_dataset_create(&d, path, &info, h, err);
 
-    if (!rc && (rc = mc_dataset_write(d, 3, images, labels, err)))
-        mc_dataset_abandon(d);
-    return rc ? rc : mc_dataset_commit(d, NULL, err);
+    if (!rc)
+        rc = mc_dataset_write(d, 3, images, labels, err);
+    return mc_dataset_commit(d, rc, NULL, err);
 }
 
 static inline int read_dataset(const char *path, struct mc_error *err)
@@ -233,10 +233,11 @@ static inline int make_activations(const char *path, const struct mc_history *h,
 
     for (size_t i = 0; i < 24; i++)
         data[i] = nth(i);
-    if (!rc && ((rc = mc_activations_write(a, 0, 2, data, err)) ||
-                (rc = mc_activations_write(a, 0, 1, data, err))))
-        mc_activations_abandon(a);
-    return rc ? rc : mc_activations_commit(a, err);
+    if (!rc)
+        rc = mc_activations_write(a, 0, 2, data, err);
+    if (!rc)
+        rc = mc_activations_write(a, 0, 1, data, err);
+    return mc_activations_commit(a, rc, err);
 }
 
 static inline int read_activations(const char *path, struct mc_error *err)

@@ -39,7 +39,7 @@ TEST(class_names_fit_in_a_header_or_are_refused)
     info.class_names = names;
     must(mc_dataset_create(&w, file, &info, NULL, &why));
     must(mc_dataset_write(w, 1, &pixel, &label, &why));
-    must(mc_dataset_commit(w, NULL, &why));
+    must(mc_dataset_commit(w, 0, NULL, &why));
     must(mc_dataset_open(&r, file, &why));
     assert_string_equal(mc_dataset_get_info(r)->class_names[65535], "000000000000000000065535");
     mc_dataset_close(r);
@@ -55,7 +55,7 @@ TEST(class_names_fit_in_a_header_or_are_refused)
               "class name 0*257 bytes*256");
     endless[256] = 0;
     must(mc_dataset_create(&w, file, &info, NULL, &why));
-    mc_dataset_abandon(w);
+    assert_int_equal(mc_dataset_commit(w, MC_EUSAGE, NULL, &why), MC_EUSAGE);
 }
 
 /* Expect this message for a small data set after `change`. */
@@ -71,7 +71,7 @@ TEST(class_names_fit_in_a_header_or_are_refused)
         dataset_of(&info, 1, 2);                                                                   \
         change;                                                                                    \
         must(mc_dataset_create(&w, file, &info, NULL, &why));                                      \
-        mc_dataset_abandon(w);                                                                     \
+        assert_int_equal(mc_dataset_commit(w, MC_EUSAGE, NULL, &why), MC_EUSAGE);                  \
     } while (0)
 
 TEST(sizes_and_augmentation_are_within_limits)
@@ -137,7 +137,7 @@ TEST(augmentation_is_kept)
                      &info.augment.saturation, &info.augment.rotate}[i] = .5f;
         must(mc_dataset_create(&w, file, &info, NULL, &why));
         must(mc_dataset_write(w, 1, &pixel, &label, &why));
-        must(mc_dataset_commit(w, NULL, &why));
+        must(mc_dataset_commit(w, 0, NULL, &why));
         must(mc_dataset_open(&r, file, &why));
         assert_memory_equal(&mc_dataset_get_info(r)->augment, &info.augment, sizeof info.augment);
         const msgpack_object *kept = mc_get_opt(mc_reader_meta(mc_dataset_stream(r)), "augment");
@@ -167,7 +167,7 @@ static void write_labels_first(size_t n)
     dataset_of(&info, 1, 2);
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, &pixel, &label, &why));
-    must(mc_dataset_commit(d, NULL, &why));
+    must(mc_dataset_commit(d, 0, NULL, &why));
     must(mc_dataset_open(&r, file, &why));
     mc_pack_init(&meta);
     mc_pack_object(&meta, mc_reader_meta(mc_dataset_stream(r)));

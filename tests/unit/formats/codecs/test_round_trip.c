@@ -49,7 +49,7 @@ static void write_dataset(enum mc_dtype pixels, size_t n, size_t step, char *id)
     for (size_t i = 0; i < n; i += step)
         must(mc_dataset_write(d, n - i < step ? n - i : step, images + i * elems * width,
                               labels + i, &why));
-    must(mc_dataset_commit(d, id, &why));
+    must(mc_dataset_commit(d, 0, id, &why));
     free(images);
     free(labels);
 }
@@ -129,12 +129,12 @@ TEST(invalid_data_set_is_not_written)
     dataset_of(&info, 1, MC_U8);
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, image, &label, &why));
-    must_fail(mc_dataset_commit(d, NULL, &why), MC_EINPUT, "");
+    must_fail(mc_dataset_commit(d, 0, NULL, &why), MC_EINPUT, "");
     dataset_of(&info, 2, MC_U8); /* one image missing */
     label = 0;
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, 1, image, &label, &why));
-    assert_true(mc_dataset_commit(d, NULL, &why) != 0);
+    assert_true(mc_dataset_commit(d, 0, NULL, &why) != 0);
 }
 
 TEST(weights_round_trip_and_bad_ones_are_not_written)
@@ -389,11 +389,11 @@ TEST(activations_cycle_through_taps)
                 must_fail(mc_activations_write(w, 1, 2, data, &why), MC_EUSAGE, "");
             must(mc_activations_write(w, k, first < 4 ? 2 : 1, data, &why));
         }
-    must(mc_activations_commit(w, &why));
+    must(mc_activations_commit(w, 0, &why));
     must(mc_activations_open(&r, file, &why));
-    assert_int_equal(mc_activations_images(r), 5);
-    assert_string_equal(mc_activations_conditions(r)->attack, "pgd");
-    assert_int_equal(mc_activations_taps(r)->taps[0].samples, 20);
+    assert_int_equal(r->position.images, 5);
+    assert_string_equal(r->conditions.attack, "pgd");
+    assert_int_equal(r->taps.taps[0].samples, 20);
     for (turn = 0; (rc = mc_activations_next(r, &tap, &n, &got, &hw, &why)) == 1; turn++) {
         assert_true(tap == turn % 2 && n == (turn < 4 ? 2 : 1) && hw == (tap ? 1 : 4));
         for (size_t i = 0; i < n * hw * taps[tap].count; i++)

@@ -65,7 +65,7 @@ TEST(terminal_gets_only_text)
               "binary stream*terminal");
     must(mc_output_open(&o, ptsname(master), MC_OUTPUT_TEXT, &why));
     must(mc_output_write(o, "x", 1, &why));
-    must(mc_output_close(o, &why));
+    must(mc_output_close(o, 0, &why));
     close(master);
 }
 
@@ -87,7 +87,7 @@ TEST(only_temporaries_of_this_output_go)
     assert_true(writer >= 0 && !flock(writer, LOCK_EX));
     assert_int_equal(symlink("t", ".t.2.mcz-tmp"), 0);
     must(mc_output_open(&o, "t", MC_OUTPUT_TEXT, &why));
-    must(mc_output_close(o, &why));
+    must(mc_output_close(o, 0, &why));
     for (size_t i = 0; i < sizeof stay / sizeof *stay; i++)
         assert_true(there(stay[i]));
     for (size_t i = 0; i < sizeof go / sizeof *go; i++)
@@ -107,13 +107,13 @@ TEST(sixteen_outputs_may_be_open_and_each_once)
     }
     must_fail(mc_output_open(&o[16], "o16", MC_OUTPUT_TEXT, &why), MC_EFAIL,
               "more*16 outputs*once");
-    mc_output_abandon(o[3]);
+    assert_int_equal(mc_output_close(o[3], MC_EUSAGE, &why), MC_EUSAGE);
     must_fail(mc_output_open(&o[3], "o5", MC_OUTPUT_TEXT, &why), MC_EUSAGE,
               "'o5'*already being written");
     must(mc_output_open(&o[3], "o3", MC_OUTPUT_TEXT, &why));
     mc_stream_remove_temporaries(); /* as at a signal: all open outputs are removed */
     for (int i = 0; i < 16; i++) {
-        must_fail(mc_output_close(o[i], &why), MC_EFAIL, "cannot write 'o");
+        must_fail(mc_output_close(o[i], 0, &why), MC_EFAIL, "cannot write 'o");
         snprintf(name, sizeof name, "o%d", i);
         assert_false(there(name));
     }

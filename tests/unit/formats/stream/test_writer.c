@@ -36,7 +36,7 @@ TEST(wrong_use_of_the_writer_is_refused)
     assert_int_equal(mc_writer_close(w, 0, NULL, NULL), MC_EUSAGE);
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     assert_int_equal(mc_writer_rows(w, 1, 1, data, NULL), MC_EUSAGE);
-    mc_writer_abandon(w);
+    assert_int_equal(mc_writer_close(w, MC_EUSAGE, NULL, NULL), MC_EUSAGE);
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"Bad kind", NULL, &t, 1}, NULL, &why),
               MC_EUSAGE, "");
     must_fail(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &wide, 1}, NULL, &why),
@@ -69,10 +69,12 @@ TEST(files_are_replaced_whole)
     write_small(path, NULL, 1, NULL);
     assert_int_equal(chmod(path, 0640), 0);
     n = slurp(path, a, sizeof a);
-    /* abandoned: the old file is unchanged, the temporary file is removed */
+    /* after an error of the caller, which stays in the record: the old file is unchanged, the
+     * temporary file is removed */
     must(mc_writer_open(&w, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why));
     assert_true(temporaries("keep.mcz"));
-    mc_writer_abandon(w);
+    must_fail(mc_writer_close(w, mc_fail(&why, MC_EINPUT, "bad input"), NULL, &why), MC_EINPUT,
+              "bad input");
     assert_false(temporaries("keep.mcz"));
     assert_int_equal(slurp(path, b, sizeof b), n);
     assert_memory_equal(a, b, n);
@@ -132,7 +134,7 @@ TEST(files_are_replaced_whole)
     struct mc_writer *second = NULL;
     must_fail(mc_writer_open(&second, path, &(struct mc_header){"test", NULL, &t, 1}, NULL, &why),
               MC_EUSAGE, "");
-    mc_writer_abandon(w);
+    assert_int_equal(mc_writer_close(w, MC_EUSAGE, NULL, &why), MC_EUSAGE);
     assert_false(temporaries("keep.mcz"));
 }
 

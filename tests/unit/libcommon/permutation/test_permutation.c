@@ -74,6 +74,9 @@ TEST_BETWEEN(inverse_undoes, set_up, tear_down)
     apply(f, &f->p, w, v, &ww, &vv);
     assert_memory_equal(ww, f->params, f->g->P * sizeof(float));
     assert_memory_equal(vv, f->stats, f->g->S * sizeof(float));
+    must(mc_perm_apply(&f->p, &f->s, f->g, w, v, w, v, &why)); /* in place */
+    assert_memory_equal(w, ww, f->g->P * sizeof(float));
+    assert_memory_equal(v, vv, f->g->S * sizeof(float));
     must(mc_perm_compose(&f->q, &f->p, &why)); /* and back */
     must(mc_perm_inverse(&f->q, &why));
     mc_perm_random(&f->p, 2);

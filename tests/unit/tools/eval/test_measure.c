@@ -58,7 +58,7 @@ static void write_images(void)
         labels[i] = (int32_t)(i * 7 % CLASSES);
     must(mc_dataset_create(&d, file, &info, NULL, &why));
     must(mc_dataset_write(d, N, pixels, labels, &why));
-    must(mc_dataset_commit(d, NULL, &why));
+    must(mc_dataset_commit(d, 0, NULL, &why));
 }
 
 static void make_span(void)

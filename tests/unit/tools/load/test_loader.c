@@ -39,9 +39,9 @@ static int write_data(struct mc_error *err)
         labels[i] = i;
     }
     int rc = mc_dataset_create(&d, file, &info, NULL, err);
-    if (!rc && (rc = mc_dataset_write(d, N, images, labels, err)))
-        mc_dataset_abandon(d);
-    return rc ? rc : mc_dataset_commit(d, NULL, err);
+    if (!rc)
+        rc = mc_dataset_write(d, N, images, labels, err);
+    return mc_dataset_commit(d, rc, NULL, err);
 }
 
 /* Expect batches of four of the images [from, to) among the first `samples`: their first images and
