@@ -43,6 +43,25 @@ class Towers(nn.Module):  # the second example reads other biases
         return self.gain * (self.b(h) if second else self.a(h))
 
 
+class Tasks(nn.Module):  # the first inputs of the example use one head
+    def __init__(self):
+        super().__init__()
+        self.body, self.heads = nn.Linear(8, 16), nn.ModuleList(nn.Linear(16, 4) for _ in range(2))
+
+    def forward(self, x, task):
+        h = self.body(x).relu()
+        return torch.where(task[:, None] == 0, self.heads[0](h), self.heads[1](h))
+
+
+class Parts(nn.Module):  # a gain after cat, which two layers write
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.gain, self.out = nn.Linear(8, 4), nn.Linear(8, 4), nn.Parameter(torch.ones(4)), nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.out((self.gain * torch.cat([self.a(x), self.b(x)], 1)).tanh())
+
+
 class Attention(nn.Module):
     def __init__(self):
         super().__init__()
@@ -79,6 +98,9 @@ one = torch.cat([torch.zeros(50), torch.randn(50) * 100]).double()
 assert apart(one, one + 1e-13) < 1e-11
 
 check(Towers(), [x, (x, True)])
+many = torch.randn(4, 8)
+check(Tasks(), [(many, torch.tensor([0, 0, 0, 1]))], [(many, torch.ones(4))])
+check(Parts(), [x])
 check(Attention(), [x[:, :1]], [x])
 new = check(Attention(), [x])
 assert not new.k.bias.any() and not new.v.bias.any()

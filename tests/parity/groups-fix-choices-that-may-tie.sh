@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # argmax and topk choose by position among equal numbers. So mcz.torch.groups frees the axis only if numbers are different for
-# almost all parameters: after a bias, or for inputs that are not all 0. After ReLU, for an input of zeros, in a difference
-# and on copies the axis stays. Permuted networks return the same outputs, also where scores tie. If rows of the example are
+# almost all parameters: after a bias, or for inputs that are not all 0. After ReLU, for an input of zeros, in a difference,
+# on copies, among integers, and if rows share a bias the axis stays. Permuted networks return the same outputs, also where scores tie. If rows of the example are
 # equal, so that rounding decides between them, groups asks for another example.
 need_torch 2.4
 OMP_NUM_THREADS=1 $python -W ignore - <<'END'
@@ -42,6 +42,14 @@ for name, free, hidden, bias in (
         ("ReLU and norm", False, lambda net, x: net.scores(F.layer_norm(F.relu(net.first(x)), (4,))).argmax(-1), False),
         ("zeros", False, lambda net, x: (x @ net.first.weight.T @ net.scores.weight.T).argmax(-1) + 0 * int(
             net.first.bias.shape[0]), False),
+        ("one number for all", False, lambda net, x: (
+            F.relu(net.scores(net.first(x))) + net.first(x).sum(-1, keepdim=True)).topk(5, -1)[1], True),
+        ("integers", False, lambda net, x: (net.scores(net.first(x)).sigmoid() * 1000).long().argmax(-1), True),
+        ("quotients", False, lambda net, x: net.scores(net.first(x)).exp().div(
+            net.first(x).sum(-1, keepdim=True).exp(), rounding_mode="floor").argmax(-1), True),
+        ("type of another", False, lambda net, x: (net.scores(net.first(x)).sigmoid() * 1000).type_as(
+            torch.zeros(1, dtype=torch.long)).argmax(-1), True),
+        ("same", True, lambda net, x: F.dropout(net.scores(net.first(x)), .5, False).clone().float().argmax(-1), True),
         ("difference", False, lambda net, x: (lambda h: (h - h).argmax(-1))(net.scores(net.first(x))), False),
         ("straight through", False, straight, True)):
     net = Net(hidden, bias)
@@ -51,6 +59,22 @@ for name, free, hidden, bias in (
         order = {k: np.random.default_rng(seed).permutation(n) for k, n in g.sizes.items()}
         b = mcz.torch.permute(copy.deepcopy(net), order, g.rows) if order else net
         assert torch.allclose(net(x), b(x), atol=1e-9), name
+
+
+class Rows(nn.Module):
+    """Six heads of four units, whose scores have one bias: heads of zeros have equal scores."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.score, self.table = nn.Linear(5, 24), nn.Linear(4, 1), nn.Parameter(torch.randn(6, 3))
+
+    def forward(self, x):
+        h = F.relu(self.first(x)).unflatten(-1, (6, 4))
+        return self.table[self.score(h).squeeze(-1).argmax(-1)]
+
+
+sizes = mcz.torch.groups(Rows(), torch.randn(3, 5), progress=False).sizes
+assert 6 not in sizes.values(), sizes
 
 
 class Order(nn.Module):

@@ -52,6 +52,29 @@ for i, tap in enumerate(s.meta["taps"]):
     assert varies.all() == shown and varies.any() == shown, (tap, varies)
 assert 5 * 33 in [tap["samples"] for tap in s.meta["taps"]]
 
+
+class Positions(nn.Module):
+    """The bias of a layer, computed from 7 positions, whatever the number of inputs."""
+
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("places", torch.linspace(-1, 1, 14).reshape(7, 2))
+        self.table, self.out = nn.Sequential(nn.Linear(2, 6), nn.Tanh(), nn.Linear(6, 4)), nn.Linear(4, 3)
+
+    def forward(self, x):
+        return self.out((x @ self.table(self.places)).relu())
+
+
+declared = {"hidden": {"out": ["table.0.*:0"], "in": ["table.2.weight:1"], "at": "table.1"}}
+net, seven = Positions(), torch.randn(35, 7)
+for sizes in (16, 16, 3), (7, 7, 21), (1, 34), (7, 28):
+    out = io.BytesIO()
+    mcz.torch.moments(net, copy.deepcopy(net), seven.split(list(sizes)), declared, out)
+    s = mcz.read(io.BytesIO(out.getvalue()), "moments")
+    samples = s.meta["taps"][0]["samples"]
+    expected = net.table[:2](net.places).detach().mean(0)
+    assert samples == 35 and np.allclose(s.tensors["0/table.1/sum_a"] / samples, expected, atol=1e-6), (sizes, samples)
+
 rng = np.random.default_rng(2)
 b, p = copy.deepcopy(a), {k: np.arange(n) if k == low else rng.permutation(n) for k, n in g.sizes.items()}
 mcz.torch.permute(b, p, g)

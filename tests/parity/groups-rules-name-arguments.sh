@@ -38,6 +38,9 @@ def problems(rules):
 
 found = list(problems(RULES))
 assert len(RULES) > 200 and not found, found
+# no kind is the name of an operation of another kind
+kinds = {r.kind for r in RULES.values() if r.kind}
+assert all(RULES[k].kind in (k, None) for k in kinds if k in RULES), kinds
 # the test finds a misspelled parameter
 def cumsum(op, self, dims=None):
     """y = x"""

@@ -114,6 +114,10 @@ CASES = {
     "torch.zeros_like(x).scatter_add(-1, x.argsort(-1), y)": ALL, "x.cummax(1).values": {6, 3},
     "x.argsort(-1).argsort(-1).to(x.dtype) * y": ALL, "y.gather(-1, x.argsort(-1).argsort(-1)) * x": ALL,
     "x.index_put((torch.arange(1),), p)": ALL,
+    "F.embedding((x * 100).long().argmax(-1), s)": {4, 6},
+    "F.embedding((x * 100).type_as(torch.zeros(1, dtype=torch.long)).argmax(-1), s)": {4, 6},
+    "F.embedding((x.relu() + y.sum(-1, keepdim=True)).argmax(-1), s)": {4, 6},
+    "F.embedding(F.linear(x.relu(), p.mean((0, 1))[None], p.mean().reshape(1)).squeeze(-1).argmax(-1), p.mean(0))": {4, 3},
     "(x.argmax(-1) == y.argmax(-1)).to(x.dtype)": ALL, "F.embedding(x.argmax(-1), s)": ALL,
     # if all 3 numbers are 0, the first is the largest
     "x.gather(-1, (y.relu() @ s).argmax(-1, keepdim=True))": {4, 6},

@@ -17,12 +17,13 @@ from ..nn.state import Tensors, tensors_of
 from ..nn.unchanged import LOCK
 from ..symmetry import capture
 from ..symmetry.allows import Allowances, gains_of, grouped, places_of, unfolded
-from ..symmetry.calls import MOVES, Call, Node, Program, key
+from ..symmetry.calls import Call, Node, Program, key
 from ..symmetry.check import apart
 from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, reader_of
 from ..symmetry.probe import Probe, outputs
 from ..symmetry.rotary import Attention, attentions, channels, pairs_of
+from ..symmetry.rules.kinds import MOVES
 
 EXACT = 1e-9  # relative difference of outputs in float64
 
@@ -137,7 +138,7 @@ class Canonical:
     def _bias_of(self, programs: Sequence[Program], program: Program, r: Reader) -> str | None:
         """The bias of a layer, if only the layer reads it and each output sums all inputs once."""
         own = None if r.bias is None else program.parameter(r.bias)
-        padding = r.call.args.get("padding", 0) if r.call.name.startswith("conv") else 0
+        padding = r.call.args.get("padding", 0) if r.call.kind == "convolution" else 0
         several = padding if isinstance(padding, (list, tuple)) else [padding]
         padded = any(v not in (0, "valid") for v in several)
         return own[0] if own and not padded and len(uses(programs, own[0])) == 1 else None
@@ -161,7 +162,8 @@ class Canonical:
                 for t, k in places:
                     self._scale(t, k, g)
                 return True
-            if own.name not in MOVES or not any(key(f) == e for f in own.outputs[0].axes):
+            moves = own.kind in MOVES - {"join"}
+            if not moves or not any(key(f) == e for f in own.outputs[0].axes):
                 return False
             source = own.nodes[0]
         return False
@@ -329,7 +331,8 @@ def canonical(
         new = mcz.torch.canonical(net, x)
         print(mcz.torch.groups(new, x).report())
 
-    examples  inputs, as for mcz.torch.groups.
+    examples  inputs, as for mcz.torch.groups. The first three of each are run. Give examples with
+              which each layer has an effect: otherwise all groups allow permutations only.
     untie     give a head that is tied to an embedding its own tensor. Otherwise the last norm keeps
               its gain, and the stream allows permutations only.
     unused    "refuse", or "keep", as for mcz.torch.groups. Calls that use these tensors

@@ -12,9 +12,10 @@ from ..groups import Row
 from . import capture
 from .axes import Atom, Names
 from .calls import Call, Node, Program
-from .flow import NORMS, Stream
+from .flow import Stream
 from .interpret import Interpretation
 from .maps import LINEAR, NONE, Kinds, is_uniform, kinds
+from .rules.kinds import NORMS
 
 HALVES = 14  # rows of a group of which all splits are tried
 NEAR = 8  # roundings by which a canonical network may differ from the exact one
@@ -22,7 +23,7 @@ NEAR = 8  # roundings by which a canonical network may differ from the exact one
 
 def gains_of(call: Call) -> list[Node]:
     """The constants by which an operation multiplies the entries of an axis."""
-    if call.name in NORMS:
+    if call.kind in NORMS:
         own = call.args.get("weight")
         return [] if own is None else [own]
     if call.name != "mul" or call.node in call.program.constants:

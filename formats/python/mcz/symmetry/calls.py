@@ -13,23 +13,9 @@ from torch.export import ExportedProgram
 from . import capture
 from .axes import Atom, Axis, atoms, elements
 from .interpret import Interpretation, flat, operation_name
-from .rules import Value
+from .rules import Value, kind_of
 
 Node = torch.fx.Node
-SAME = {"to", "_to_copy", "type_as", "alias", "clone", "detach", "contiguous", "dropout"}
-# operations that copy entries; the rules of axes say where each goes
-MOVES = SAME | {
-    *("view", "reshape", "_unsafe_view", "flatten", "unflatten", "squeeze", "unsqueeze", "permute"),
-    *("transpose", "t", "mT", "expand", "repeat", "repeat_interleave", "select", "slice", "split"),
-    *("split_with_sizes", "chunk", "unbind", "cat", "stack", "roll", "flip", "getitem", "narrow"),
-    *("index_select", "index"),
-}
-# operations that read only the shape of a tensor
-SHAPES = {
-    f"{a}{b}{c}"
-    for a, c in (("new_", ""), ("", "_like"))
-    for b in ("zeros", "ones", "full", "empty")
-}
 
 
 def sources(node: Node) -> list[Node]:
@@ -57,12 +43,13 @@ class Call:
     """An operation of a program.
 
     node, name   its node, and the name of the ATen operation
+    kind         its kind (rules/kinds.py)
     args         {argument: node, list or constant}
     outputs      its values"""
 
     def __init__(self, program: Program, node: Node) -> None:
         self.program, self.node, self.name = program, node, operation_name(node)
-        self.args = capture.arguments_of(node)
+        self.kind, self.args = kind_of(self.name), capture.arguments_of(node)
         self.outputs = program.values_of(node)
 
     def value(self, argument: Any) -> Value | None:
@@ -156,7 +143,7 @@ class Program:
                 dims[i], dims[j] = dims[j], dims[i]
             elif call.name == "permute":
                 dims = list(call.args["dims"])
-            elif call.name not in SAME:
+            elif call.kind != "same":
                 return None
             axis, node = dims[axis] % len(dims), call.nodes[0]
         name = self.parameters.get(node.name) if isinstance(node, Node) else None
@@ -168,7 +155,7 @@ class Program:
         own, read_once = self.parameter(node), True
         if own:
             return own[0], 0.0
-        while (call := self.of.get(node)) is not None and call.name in SAME | {"add"}:
+        while (call := self.of.get(node)) is not None and call.kind in ("same", "add"):
             read_once &= sum("_assert_" not in str(u.target) for u in node.users) == 1
             node = call.nodes[0]
             if call.name == "add":

@@ -327,8 +327,13 @@ class Runner(torch.fx.Interpreter):
         device: torch.device | None = None,
     ) -> None:
         super().__init__(program.graph_module, garbage_collect_values=True)
-        self.keep, self.double, self.device = keep, double, device
+        self.program, self.keep, self.double, self.device = program, keep, double, device
         self.values: dict[str, Any] = {}
+
+    def outputs(self, state: Mapping[str, Any], example: Any, n: int) -> Any:
+        """The outputs for the tensors of `state` and n inputs of an example."""
+        own = inputs(self.program, state, example, n, self.device)
+        return self.run(*(map(doubled, own) if self.double else own))
 
     def _own(self, v: Any) -> Any:
         if isinstance(v, torch.device):
@@ -346,6 +351,9 @@ class Runner(torch.fx.Interpreter):
     def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
         """Runs an operation."""
         args, kwargs = torch.utils._pytree.tree_map(self._own, (args, kwargs))
+        # attention's outputs have other strides if gradients are needed
+        if target is torch.ops.aten.view.default:
+            target = torch.ops.aten.reshape.default
         # of a transposed input, PyTorch makes a small product for each index of its first axis
         if "linear" in str(target):
             args = [args[0].contiguous(), *args[1:]]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,13 @@ from . import capture
 from .axes import atoms, outer
 from .derive import Derivation
 from .rules import Value
+from .rules.reduction import PLACES
 
 SEEDS = 3
 FEW = 2**25  # numbers up to which all seeds and batch sizes are run; above it, one
 TOLERANCE = 1e-9  # relative to the largest output
 SMALLEST, LARGE = 1e-6, 1e6
-CHOICES = "sort", "argsort", "topk", "argmax", "argmin", "max", "min", "kthvalue", "median", "mode"
+CHOICES = *PLACES, "sort", "argsort", "topk", "argmax", "argmin"
 
 
 def random_like(t: torch.Tensor, seed: int) -> torch.Tensor:
@@ -106,11 +107,6 @@ class _Trial:
             return x
         return moved(x, axes_of({name: x}, self.rows[name])[name], self.maps)
 
-    def inputs(
-        self, program: ExportedProgram, state: Mapping[str, Any], example: Any, n: int
-    ) -> Iterable[Any]:
-        return map(capture.doubled, capture.inputs(program, state, example, n, self.run.device))
-
     def calls(
         self, program: ExportedProgram, state: Mapping[str, Any], example: Any, n: int
     ) -> list[dict[tuple[str, Any], torch.Tensor]]:
@@ -121,9 +117,8 @@ class _Trial:
         for _ in range(2 if any(s.kind.name.endswith("_MUTATION") for s in specs) else 1):
             try:
                 with torch.no_grad():
-                    values = capture.Runner(program, double=True).run(
-                        *self.inputs(program, state, example, n)
-                    )
+                    runner = capture.Runner(program, double=True, device=self.run.device)
+                    values = runner.outputs(state, example, n)
             except (IndexError, RuntimeError, ValueError) as e:
                 raise Error(
                     f"cannot check the groups: the network does not run on the example: {brief(e)}"
@@ -211,10 +206,11 @@ def _first_different(
     """(place, tied): the first module with a value that differs from the one expected of the
     permuted network, and whether it chooses among numbers that are equal up to rounding."""
     k = next(i for i, own in enumerate(groups.run.programs) if program in own)
+    device = groups.run.device
+    runs = [capture.Runner(program, lambda name: True, True, device) for _ in trial.networks]
     with torch.no_grad():
-        runs = [capture.Runner(program, keep=lambda name: True, double=True) for _ in range(2)]
         for r, s in zip(runs, trial.networks):
-            r.run(*trial.inputs(program, s, example, n))
+            r.outputs(s, example, n)
     for node in program.graph_module.graph.nodes:
         x, y = (r.values.get(node.name) for r in runs)
         v = groups.run.values[k].get(node.name)

@@ -9,11 +9,8 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .axes import Atom
-from .calls import MOVES, SHAPES, Call, Node, Program, key
-
-NORMS = "layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm"
-CENTRING = NORMS[:2]  # those that subtract the mean
-PRODUCTS = "linear", "addmm", "mm", "bmm", "matmul", "conv1d", "conv2d", "conv3d", "convolution"
+from .calls import Call, Node, Program, key
+from .rules.kinds import MOVES, SUMS
 
 
 class Reader(NamedTuple):
@@ -39,17 +36,17 @@ def source_of(node: Node) -> Node:
 
 def reader_of(call: Call) -> Reader | None:
     """The sum of products that an operation computes of an input, or None if it computes none."""
-    if call.name not in PRODUCTS or call.args.get("groups", 1) != 1:
+    if call.kind not in SUMS or call.name == "baddbmm" or call.args.get("groups", 1) != 1:
         return None
     args, bias = call.args, call.args.get("bias")
     if call.name == "linear":
         x, w, i, k = args["input"], args["weight"], -1, -1
-    elif call.name.startswith("conv"):
+    elif call.kind == "convolution":
         x, w = args["input"], args["weight"]
         i, k = 1 - len(w.meta["val"].shape), 1
     else:
         x, w = call.nodes[-2:] if len(call.nodes) > 1 else call.nodes * 2
-        bias = args["self"] if call.name == "addmm" else None
+        bias = args["self"] if call.kind == "addmm" else None
         i, k = -1, -2 if len(w.meta["val"].shape) > 1 else -1
         if x in call.program.constants:
             x, w, i, k = w, x, k, i
@@ -74,7 +71,7 @@ def followed(
                 if "_assert_" in str(user.target):
                     continue
                 return user.name
-            if call.name in SHAPES or node not in call.nodes:
+            if call.kind == "constant" or node not in call.nodes:
                 continue
             r = reader_of(call)
             if r and r.source[0] is node and key(program.values_of(node)[0].axes[r.source[1]]) == e:
@@ -113,7 +110,7 @@ class Stream:
         active = [source_of(n) for n in own if n not in self.program.constants]
         if not active:
             return
-        if call.name in CENTRING:
+        if call.kind == "layer_norm":
             self._norm(call)
             return
         r = reader_of(call)
@@ -150,7 +147,7 @@ def passes_linear(call: Call) -> bool:
     """True for operations that are linear along each axis that they keep."""
     zeros = call.name in ("pad", "constant_pad_nd") and call.args.get("value") in (0, None)
     return (
-        (call.name in MOVES and call.name not in ("cat", "stack"))
+        call.kind in MOVES - {"join"}
         or call.name in ("mean", "sum", "neg", "avg_pool2d", "adaptive_avg_pool2d")
         or (call.name in ("mul", "div") and call.nodes == [call.args["self"]])
         or (zeros and call.args.get("mode", "constant") == "constant")
@@ -160,8 +157,4 @@ def passes_linear(call: Call) -> bool:
 def passes_mean(call: Call) -> bool:
     """True for operations that leave a number unchanged that is added everywhere."""
     unpadded = call.name in ("pad", "constant_pad_nd") and not any(call.args["pad"])
-    return (
-        unpadded
-        or (call.name in MOVES and call.name not in ("cat", "stack"))
-        or call.name in ("mean", "adaptive_avg_pool2d")
-    )
+    return unpadded or call.kind in MOVES - {"join"} or call.name in ("mean", "adaptive_avg_pool2d")

@@ -18,7 +18,7 @@ from . import capture
 from .axes import Axis, atoms, fixed, free, vary
 from .orders import fix, tie, unify
 from .regroup import confine
-from .rules import ROWS, Axes, Operation, Value, apply
+from .rules import ROWS, Axes, Operation, Value, apply, kind_of
 
 Node = torch.fx.Node
 Programs = tuple[ExportedProgram, ExportedProgram]
@@ -33,9 +33,11 @@ def operation_name(node: Node) -> str:
 def _has_blocks(node: Node) -> bool:
     """True for an operation in which the order on further axes of a weight may vary with axis 0, as
     with an expert. Others would only fix axis 0, such as a cut into queries and keys."""
-    if operation_name(node) in REARRANGED:
+    name = operation_name(node)
+    if kind_of(name) in ("turn", "same") or name == "unsqueeze":
         return all(map(_has_blocks, node.users))
-    return operation_name(node) in BLOCKS or capture.arguments_of(node).get("groups", 1) != 1
+    found = {name, kind_of(name)} & BLOCKS
+    return bool(found) or capture.arguments_of(node).get("groups", 1) != 1
 
 
 def _draws(node: Node) -> bool:
@@ -51,18 +53,9 @@ def _draws(node: Node) -> bool:
     )
 
 
-REARRANGED = "transpose", "permute", "mT", "to", "_to_copy", "unsqueeze"
-BLOCKS = (
-    "matmul",
-    "bmm",
-    "baddbmm",
-    "einsum",
-    "_grouped_mm",
-    "grouped_mm_fallback",
-    "add",
-    "index",
-    "select",
-)
+# kinds and names of operations in which the order on a weight's further axes may vary with axis 0
+BLOCKS = {"matmul", "addmm", "einsum", "_grouped_mm", "grouped_mm_fallback"}
+BLOCKS |= {"add", "index", "select"}
 
 
 def flat(v: Any) -> list[Value]:
@@ -70,11 +63,6 @@ def flat(v: Any) -> list[Value]:
     if isinstance(v, Value):
         return [v]
     return [x for y in v for x in flat(y)] if isinstance(v, (list, tuple)) else []
-
-
-def _tensors(a: Any) -> list[Value]:
-    """The values in an argument."""
-    return [v for v in (a if isinstance(a, (list, tuple)) else [a]) if isinstance(v, Value)]
 
 
 def _renewed(a: Any) -> Any:
@@ -234,7 +222,7 @@ class Interpretation:
             reason=operation_name(n) + (" in " + where if where else ""),
             outputs=sizes if several else [sizes],
             several=several,
-            tensors=[v for a in arguments.values() for v in _tensors(a)],
+            tensors=[v for a in arguments.values() for v in flat(a)],
             used=lambda i: any(u.target is operator.getitem and u.args[1] == i for u in n.users),
             observe=self._observe,
         )

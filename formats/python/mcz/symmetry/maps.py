@@ -14,9 +14,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .axes import Atom
-from .calls import MOVES, SAME, SHAPES, Call, Node
-from .flow import NORMS
+from .calls import Call, Node
 from .rules import Value
+from .rules.kinds import MOVES, NORMS
 
 Kinds = frozenset[str]
 CENTRED: Kinds = frozenset({"centred"})
@@ -29,11 +29,11 @@ RULES: dict[str, Callable[[Call, Atom], Kinds]] = {}
 F = Callable[[Call, Atom], Kinds]
 
 
-def commutes(names: str) -> Callable[[F], F]:
-    """Registers a function (operation, atom) -> kinds for these operations."""
+def commutes(operations: str) -> Callable[[F], F]:
+    """Registers a function (operation, atom) -> kinds of maps for these kinds of operations."""
 
     def add(f: F) -> F:
-        RULES.update(dict.fromkeys(names.split(), f))
+        RULES.update(dict.fromkeys(operations.split(), f))
         return f
 
     return add
@@ -41,7 +41,7 @@ def commutes(names: str) -> Callable[[F], F]:
 
 def kinds(call: Call, a: Atom) -> Kinds:
     """The maps along an atom with which an operation commutes."""
-    return RULES[call.name](call, a) if call.name in RULES else NONE
+    return RULES[call.kind](call, a) if call.kind in RULES else NONE
 
 
 @commutes(" ".join(MOVES))
@@ -50,7 +50,7 @@ def move(c: Call, a: Atom) -> Kinds:
     return NONE if any(v.label for v in c.inputs) else LINEAR
 
 
-@commutes(" ".join(SHAPES))
+@commutes("constant")
 def constant(c: Call, a: Atom) -> Kinds:
     """y = t 1."""
     return LINEAR if "zeros" in c.name or not c.has(c.outputs[0], a) else CENTRED
@@ -76,8 +76,8 @@ def _is_gain(c: Call, node: Node) -> bool:
     """True for a sum by which only numbers that are not constant are multiplied."""
     while c.program.gain(node):
         users = [u for u in map(c.program.of.get, node.users) if u is not None]
-        if len(users) != 1 or users[0].name not in SAME:
-            factors = [u.name in ("mul", *NORMS) for u in users]
+        if len(users) != 1 or users[0].kind != "same":
+            factors = [u.kind in ("mul", *NORMS) for u in users]
             return all(factors) and not any(u.node in c.program.constants for u in users)
         node = users[0].node
     return False
@@ -134,7 +134,7 @@ def _summed(c: Call, node: Node, a: Atom) -> bool:
         own = c.program.of.get(user)
         if own is None or not (
             _summed(c, user, a)
-            if own.name in ("to", "_to_copy")
+            if own.kind == "same"
             else own.name in ("mean", "sum") and not c.has(own.outputs[0], a)
         ):
             return False
@@ -148,7 +148,7 @@ def total(c: Call, a: Atom) -> Kinds:
     if c.has(c.outputs[0], a):
         return LINEAR
     node = c.nodes[0]
-    while c.program.of[node].name in ("to", "_to_copy") if node in c.program.of else False:
+    while c.program.of[node].kind == "same" if node in c.program.of else False:
         node = c.program.of[node].nodes[0]
     return ORTHOGONAL if is_square(node, c) else CENTRED
 
@@ -160,14 +160,14 @@ def length(c: Call, a: Atom) -> Kinds:
     return ORTHOGONAL if order in (2, None) and not c.has(c.outputs[0], a) else NONE
 
 
-@commutes("layer_norm native_layer_norm")
+@commutes("layer_norm")
 def layer_norm(c: Call, a: Atom) -> Kinds:
     """y = (x - mean) / deviation * w + b: with equal gains w it commutes with what keeps mean and
     length, so with centred maps. b is a vector along the axis."""
     return normalised(c, a, CENTRED)
 
 
-@commutes("rms_norm _fused_rms_norm")
+@commutes("rms_norm")
 def rms_norm(c: Call, a: Atom) -> Kinds:
     """y = x / length * w: with equal gains w it commutes with what keeps the length."""
     return normalised(c, a, ORTHOGONAL)
@@ -195,13 +195,13 @@ def _biased(c: Call, b: Value | None, a: Atom) -> Kinds:
     return LINEAR if b is None or c.has(b, a) or not c.has(c.outputs[0], a) else CENTRED
 
 
-@commutes("matmul mm bmm addmm baddbmm")
+@commutes("matmul addmm")
 def matmul(c: Call, a: Atom) -> Kinds:
     """z_ij = sum over k of x_ik y_kj, in each matrix of a batch: linear in i, j and k. The matrices
     of a batch are multiplied one by one."""
     x, y = c.inputs[-2:] if len(c.nodes) > 1 else c.inputs * 2
     both = [any(a in s for s in c.program.atoms_of(v)[:-2]) for v in (x, y)]
-    bias = c.value("self") if c.name in ("addmm", "baddbmm") else None
+    bias = c.value("self") if c.kind == "addmm" else None
     return NONE if all(both) else _biased(c, bias, a)
 
 
@@ -236,7 +236,7 @@ def attention(c: Call, a: Atom) -> Kinds:
     return NONE if c.has(c.value("attn_mask"), a) or not last else LINEAR
 
 
-@commutes("conv1d conv2d conv3d convolution")
+@commutes("convolution")
 def convolution(c: Call, a: Atom) -> Kinds:
     """y_o = sum over i of W[o, i] * x_i + b_o, in one group: as a linear layer."""
     x, w, b = (c.value(k) for k in ("input", "weight", "bias"))

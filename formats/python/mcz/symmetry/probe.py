@@ -21,23 +21,12 @@ Rows = Mapping[str, Sequence[Row]]
 SMALL = 1e-9  # relative to the largest derivative
 
 
-class _Runner(capture.Runner):
-    """A Runner in which tensors may have other strides: attention has, if gradients are needed."""
-
-    def call_function(self, target: Any, args: Any, kwargs: Any) -> Any:
-        """Runs an operation."""
-        if target is torch.ops.aten.view.default:
-            target = torch.ops.aten.reshape.default
-        return super().call_function(target, args, kwargs)
-
-
 def outputs(
     program: ExportedProgram, state: Mapping[str, torch.Tensor], example: Any
 ) -> list[torch.Tensor]:
     """The outputs of a program for an example, in float64."""
-    values = capture.inputs(program, state, example, capture.SIZES[0])
     with torch.no_grad():
-        found = capture.Runner(program, double=True).run(*map(capture.doubled, values))
+        found = capture.Runner(program, double=True).outputs(state, example, capture.SIZES[0])
     return [v for v in found if isinstance(v, torch.Tensor) and v.is_floating_point()]
 
 
@@ -84,9 +73,10 @@ class Probe:
         }
         for v in own.values():
             v.requires_grad_()
-        values = capture.inputs(program, self.state, wide_example(example, 0), capture.SIZES[0])
         with torch.enable_grad():
-            outputs = _Runner(program, double=True).run(*map(capture.doubled, values))
+            outputs = capture.Runner(program, double=True).outputs(
+                self.state, wide_example(example, 0), capture.SIZES[0]
+            )
         out = [v for v in outputs if isinstance(v, torch.Tensor) and v.requires_grad]
         random = torch.Generator().manual_seed(1)
         for i in range(times):
@@ -129,8 +119,8 @@ class Probe:
 
     def sides(self, group: str) -> list[int] | None:
         """1 or -1 for each row of a group, such that the network is unchanged if a map moves the
-        first and its inverse transposed the others; 0 for a row without effect. None if that is not
-        so.
+        first and its inverse transposed the others; 0 for a bias without effect. None if that is
+        not so, or if a matrix has no effect.
 
         If x is scaled by t on one side and by 1 / t on the other, the derivatives by log t cancel:
         the sum over rows of side * <parameter, gradient> is 0, for every sum of outputs."""
@@ -140,7 +130,9 @@ class Probe:
         if scale <= SMALL * every:  # rounding errors: no effect on these examples
             return None
         own = [i for i in range(d.shape[1]) if d[:, i].abs().max() > SMALL * scale]
-        if len(own) < 2:
+        # a layer without effect on these inputs, such as another task's head, has one on others
+        idle = [r for i, r in enumerate(self.groups[group]) if i not in own]
+        if len(own) < 2 or any(self.state[r.tensor].dim() > 1 for r in idle):
             return None
         x = d[:, own] / d[:, own].norm(dim=0).max()
         s = torch.linalg.lstsq(x[:, 1:], -x[:, :1], driver="gelsd").solution.flatten()

@@ -73,11 +73,7 @@ class Recorder:
         self.now = self.groups.for_shapes_of(batch)
         program = self.now.program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
-        call(
-            program,
-            batch,
-            lambda *args, **kwargs: runner.run(*capture.inputs(program, self.state, batch, n)),
-        )
+        call(program, batch, lambda *args, **kwargs: runner.outputs(self.state, batch, n))
         self.values = runner.values
 
     def close(self) -> None:

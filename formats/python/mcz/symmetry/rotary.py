@@ -12,13 +12,12 @@ from typing import Any, NamedTuple
 import torch
 
 from ..nn.state import Tensors
-from .calls import MOVES, SAME, Call, Node, Program, sources
-from .flow import PRODUCTS
+from .calls import Call, Node, Program, sources
+from .rules.kinds import MOVES, SUMS
 
 Pairs = list[tuple[int, int]]
 SIGNS = 3  # choices of signs that leave the outputs unchanged
 SMALL = 1e-11  # relative to the largest derivative: the lowest frequencies have 1e-8
-COMPLEX = {"view_as_real", "view_as_complex"}
 
 
 class Attention(NamedTuple):
@@ -67,7 +66,7 @@ def _layer(program: Program, node: Node) -> tuple[Call, set[Node]] | None:
     while todo:
         n = todo.pop()
         call = program.of.get(n)
-        if call is not None and call.name in PRODUCTS:
+        if call is not None and call.kind in SUMS:
             found.append(call)
             continue
         new = [m for m in sources(n) if m not in seen and m not in program.constants]
@@ -100,7 +99,7 @@ def _source(program: Program, node: Node) -> tuple[Call, torch.Tensor] | None:
         if not own or n in places:
             continue
         call, value = program.of.get(n), n.meta["val"]
-        if call is None or (call.name in MOVES - SAME | COMPLEX):
+        if call is None or call.kind in MOVES - {"same"} | {"pair"}:
             if len(own) < len(n.all_input_nodes):
                 return None
             args, kwargs = torch.fx.node.map_arg((n.args, n.kwargs), places.__getitem__)

@@ -21,9 +21,10 @@ from ..groups import Row
 from ..nesting import end_of
 from .allows import grouped
 from .axes import Atom, Names
-from .calls import MOVES, SAME, Call, Node, Program
+from .calls import Call, Node, Program
 from .interpret import Interpretation
 from .maps import RULES, addition, kinds, linear_map, odd
+from .rules.kinds import MOVES
 
 Labels = torch.Tensor | None  # None: all sums are 0
 Place = tuple[str, int, int]  # tensor, axis, offset of a row
@@ -41,14 +42,14 @@ def equation(call: Call) -> tuple[str, list[Node], Node | None]:
     args, nodes = call.args, call.nodes
     if call.name == "linear":
         return "...i,oi->...o", [args["input"], args["weight"]], args.get("bias")
-    if call.name in ("conv1d", "conv2d", "conv3d", "convolution"):
+    if call.kind == "convolution":
         own = [args["input"], args["weight"]]
         x, w = (len(n.meta["val"].shape) for n in own)
         if x == w and args.get("groups", 1) == 1 and not args.get("transposed"):
             return "bi...,oi...->bo...", own, args.get("bias")
-    if call.name in ("matmul", "mm", "bmm", "addmm", "baddbmm"):
+    if call.kind in ("matmul", "addmm"):
         own = nodes[-2:] if len(nodes) > 1 else nodes * 2
-        return "...ij,...jk->...ik", own, args["self"] if "add" in call.name else None
+        return "...ij,...jk->...ik", own, args["self"] if call.kind == "addmm" else None
     if call.name == "einsum" and args["equation"].count(",") == len(nodes) - 1:
         return args["equation"].replace(" ", ""), nodes, None
     return "", [], None
@@ -163,9 +164,9 @@ class Signs:
         )
         if twice:
             pass
-        elif c.name in SAME:
+        elif c.kind == "same":
             return own[0]
-        elif c.name in MOVES and all(n.meta["val"].is_floating_point() for n in c.nodes):
+        elif c.kind in MOVES and all(n.meta["val"].is_floating_point() for n in c.nodes):
             return self._moved(c, labels)
         elif c.name in ("mul", "div") and not c.args.get("rounding_mode"):
             factors = [c.args["self"], c.args.get("other")]
@@ -174,7 +175,7 @@ class Signs:
             value, gate = self._full(c.nodes[0], labels).chunk(2, c.args.get("dim", -1))
             self._require(gate)
             return small(value)
-        elif RULES.get(c.name) in (addition, linear_map, odd) and "signed" in kinds(c, self.atom):
+        elif RULES.get(c.kind) in (addition, linear_map, odd) and "signed" in kinds(c, self.atom):
             self._require(*(self._plus(own[0], x) for x in own[1:]))
             return own[0]
         elif equation(c)[0]:
@@ -221,7 +222,7 @@ class Signs:
                 result = total.reshape([-1 if q == letter else 1 for q in place])
         if isinstance(bias, Node):
             b = labels.get(bias)
-            if b is not None and c.name.startswith("conv"):
+            if b is not None and c.kind == "convolution":
                 b = b.reshape(-1, *[1] * (len(place) - 2))
             self._require(self._plus(result, b))
         return result

@@ -22,6 +22,6 @@ from . import (  # noqa: F401  (each registers its rules)
     sorting,
 )
 from .apply import apply
-from .operation import ROWS, RULES, Axes, Operation, Value
+from .operation import ROWS, RULES, Axes, Operation, Value, kind_of
 
-__all__ = ["ROWS", "RULES", "Axes", "Operation", "Value", "apply"]
+__all__ = ["ROWS", "RULES", "Axes", "Operation", "Value", "apply", "kind_of"]

@@ -8,31 +8,26 @@ from typing import Any
 
 import torch
 
-from ..axes import Axis
+from ..axes import Axis, atoms
 from ..regroup import confine
 from .elementwise import pointwise
-from .helpers import uniform, unknown
+from .helpers import strip, uniform, unknown
+from .kinds import MOVES, NORMS, SUMS
 from .operation import CARRY, DIFFERENCE, ROWS, RULES, Axes, Label, Operation, Rule, Value
 
-# operations whose outputs are apart: always, if the first input is, if one input is, if all are
-ALWAYS = {
-    *("linear", "matmul", "mm", "bmm", "addmm", "baddbmm", "einsum", "tensordot", "bilinear"),
-    *("convolution", "conv1d", "conv2d", "conv3d"),
-}
+# kinds of operations whose outputs are apart: always, if the first input is, if one input is, if
+# all are
+ALWAYS = SUMS | {"einsum", "tensordot", "bilinear"}
 IF_FIRST = {
     *("softmax", "_softmax", "log_softmax", "_log_softmax", "sigmoid", "tanh", "exp", "log"),
-    *("neg", "softplus", "sum", "mean", "topk", "sort", "to", "_to_copy"),
+    *("neg", "softplus", "sum", "mean", "topk", "sort", "same"),
 }
 IF_ONE, IF_ALL = {"add"}, {"mul", "div"}
-# further operations whose outputs are 0 for an input only if the inputs are
-DENSE = {
-    *("gelu", "silu", "mish", "elu", "leaky_relu", "pow", "square", "sqrt", "rsqrt", "reciprocal"),
-    *("layer_norm", "native_layer_norm", "rms_norm", "_fused_rms_norm", "embedding"),
-    *("scaled_dot_product_attention", "view", "reshape", "_unsafe_view", "flatten", "unflatten"),
-    *("squeeze", "unsqueeze", "permute", "transpose", "t", "expand", "clone", "alias"),
-    *("contiguous", "detach", "dropout", "cat", "stack", "slice", "select", "split"),
-    *("split_with_sizes", "chunk", "unbind"),
-}
+# further kinds whose outputs are 0 for an input only if the inputs are. A number that is picked
+# twice makes equal rows
+DENSE = (MOVES - {"pick"}) | NORMS
+DENSE |= {"gelu", "silu", "mish", "elu", "leaky_relu", "pow", "square", "sqrt", "rsqrt"}
+DENSE |= {"reciprocal", "embedding", "scaled_dot_product_attention"}
 
 
 def _is_elementwise(packet: Any) -> bool:
@@ -50,14 +45,23 @@ def _find(target: Any, name: str) -> Rule:
     return found or Rule(unknown)
 
 
-def _zeros(op: Operation, arguments: Mapping[str, Any]) -> int:
+def _rounds(op: Operation, arguments: Mapping[str, Any]) -> bool:
+    """True if the output may be integers, so that different numbers become equal. The type of
+    another tensor is not known."""
+    dtype = arguments.get("dtype")
+    integers = isinstance(dtype, torch.dtype) and not dtype.is_floating_point
+    converted = op.kind == "same" and arguments.get("other") is not None
+    return integers or converted or arguments.get("rounding_mode") is not None
+
+
+def _zeros(op: Operation, arguments: Mapping[str, Any], output: Sequence[Axis]) -> int:
     """The outputs' zeros, as in Axes. After ReLU, or from an input of zeros, all numbers may be 0.
-    A bias prevents it."""
-    inputs, bias = op.tensors, arguments.get("bias")
-    if op.name in ("addmm", "baddbmm"):
-        bias = arguments.get("self")
+    A bias prevents it, unless free rows share it: then those of zeros are equal."""
+    inputs, bias = op.tensors, arguments.get("self" if op.kind == "addmm" else "bias")
     if isinstance(bias, Value) and not bias.axes.zeros:
-        return 0
+        own = {a for e in bias.axes for a in atoms(e)}
+        if all(a.fixed or a in own for e in output for a in atoms(e)):
+            return 0
     worst = max((v.axes.zeros for v in inputs), default=ROWS)
     if op.name == "sub" and len(inputs) > 1:
         return DIFFERENCE
@@ -66,9 +70,17 @@ def _zeros(op: Operation, arguments: Mapping[str, Any]) -> int:
     if op.name == "embedding":
         weight: Value = arguments["weight"]
         return weight.axes.zeros if arguments.get("padding_idx") in (None, -1) else ROWS
-    if op.name in ALWAYS:
+    if op.kind in ALWAYS:
         return min(worst, ROWS)
-    return worst if op.name in DENSE | IF_FIRST | IF_ONE | IF_ALL else max(worst, ROWS)
+    dense = op.kind in DENSE | IF_FIRST | IF_ONE | IF_ALL and not _rounds(op, arguments)
+    return worst if dense else max(worst, ROWS)
+
+
+def _is_full(op: Operation, v: Value) -> bool:
+    """True if an input has an entry for each of the output."""
+    return [e.size for e in v.axes] == op.sizes and not any(
+        a.loose for e in v.axes for a in atoms(e)
+    )
 
 
 def _apart(op: Operation, arguments: Mapping[str, Any], carried: bool, zeros: int) -> bool:
@@ -78,11 +90,12 @@ def _apart(op: Operation, arguments: Mapping[str, Any], carried: bool, zeros: in
     inputs = op.tensors
     first = bool(inputs) and inputs[0].axes.apart
     masked = op.name == "masked_fill" and arguments.get("value") == -float("inf")
-    return (
-        (op.name in ALWAYS and not zeros)
-        or (first and (carried or op.name in IF_FIRST or masked))
-        or (op.name in IF_ONE and zeros < DIFFERENCE and any(v.axes.apart for v in inputs))
-        or (op.name in IF_ALL and all(v.axes.apart for v in inputs))
+    one = any(v.axes.apart and _is_full(op, v) for v in inputs)
+    return not _rounds(op, arguments) and (
+        (op.kind in ALWAYS and not zeros)
+        or (first and (carried or op.kind in IF_FIRST or masked))
+        or (op.kind in IF_ONE and zeros < DIFFERENCE and one)
+        or (op.kind in IF_ALL and all(v.axes.apart for v in inputs))
     )
 
 
@@ -100,8 +113,7 @@ def apply(op: Operation, target: Any, arguments: Mapping[str, Any]) -> list[Axes
     if all(0 in s for s in op.outputs):  # no number of the inputs has an effect
         return [Axes(uniform(s)) for s in op.outputs]
     if found.labels is None:
-        for v in op.tensors:
-            op.fix(*v.references)
+        strip(op, *op.tensors)
     inputs = [list(v.axes) for v in op.tensors]
     result: Any = found(op, arguments)
     outputs: list[Sequence[Axis]] = list(result) if op.several else [result]
@@ -109,7 +121,7 @@ def apply(op: Operation, target: Any, arguments: Mapping[str, Any]) -> list[Axes
         outputs = [uniform(s) if 0 in s else axes for axes, s in zip(outputs, op.outputs)]
     carried = found.labels == CARRY
     label = next((v.label for v in op.tensors), None) if carried else None
-    zeros = _zeros(op, arguments)
+    zeros = _zeros(op, arguments, outputs[0])
     apart = bool(label) or _apart(op, arguments, carried, zeros)
     if label or apart or zeros or any(v.axes.zeros for v in op.tensors):
         outputs = [_marked(axes, label, apart, zeros) for axes in outputs]

@@ -16,6 +16,7 @@ from .operation import READ, Axes, Label, Operation, Result, Value, rule
     "zeros ones full zeros_like ones_like full_like new_zeros new_ones new_full fill zero empty "
     "empty_like new_empty empty_strided new_empty_strided empty_permuted",
     labels=READ,
+    kind="constant",
 )
 def constant(op: Operation) -> Result:
     """y[i] = c. A network writes to empty memory before it reads it."""

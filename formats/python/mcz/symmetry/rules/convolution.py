@@ -11,7 +11,8 @@ from .helpers import blocks, position
 from .operation import Operation, Result, Value, rule
 
 
-@rule("conv1d conv2d conv3d convolution conv_transpose1d conv_transpose2d conv_transpose3d")
+@rule("conv1d conv2d conv3d convolution", kind="convolution")
+@rule("conv_transpose1d conv_transpose2d conv_transpose3d")
 def convolution(
     op: Operation,
     input: Value,

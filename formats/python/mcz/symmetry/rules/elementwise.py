@@ -9,16 +9,11 @@ from typing import Any
 import torch
 
 from ..axes import Axis, Product, elements
-from .helpers import broadcast, spread, without
+from .helpers import broadcast, spread, strip, without
 from .operation import CARRY, READ, Axes, Label, Operation, Result, Value, rule
 
 # types that hold any index; None: the same type
 WHOLE = torch.int64, torch.int32, torch.float64, torch.float32, None
-
-
-def references(op: Operation) -> list[Axis]:
-    """The axes to which numbers among the inputs refer."""
-    return [e for v in op.tensors for e in v.references]
 
 
 @rule(  # those without PyTorch's tag for elementwise operations
@@ -38,7 +33,7 @@ def equal(op: Operation, self: Value, other: Any = None) -> Result:
     if x and y and x.ends is None and y.ends is None and x.axis.size == y.axis.size:
         op.unify((x.axis, y.axis))
     else:
-        op.fix(*references(op))
+        strip(op, *op.tensors)
     return pointwise(op)
 
 
@@ -51,7 +46,7 @@ def floor_divide(op: Operation, self: Value, other: Any = None) -> Result:
         lead = leading(label.axis, other)
         if lead is not None:
             return Axes(out, Label(lead))
-    op.fix(*references(op))
+    strip(op, *op.tensors)
     return out
 
 
@@ -64,13 +59,13 @@ def leading(axis: Axis, size: int) -> Axis | None:
     return Product(parts) if size == 1 else None
 
 
-@rule("alias clone detach contiguous lift_fresh lift_fresh_copy", labels=CARRY)
+@rule("alias clone detach contiguous lift_fresh lift_fresh_copy", labels=CARRY, kind="same")
 def same(op: Operation) -> Result:
     """y = x."""
     return op.tensors[0].axes
 
 
-@rule("to _to_copy", labels=READ)
+@rule("to _to_copy", labels=READ, kind="same")
 def convert(op: Operation, dtype: torch.dtype | None = None, other: Value | None = None) -> Result:
     """y = x in another type. Numbers of units remain such if the type holds them."""
     v = op.tensors[0]
@@ -80,9 +75,10 @@ def convert(op: Operation, dtype: torch.dtype | None = None, other: Value | None
     return v.axes
 
 
+@rule("dropout feature_dropout alpha_dropout type_as", kind="same")
 @rule(
-    "dropout feature_dropout alpha_dropout native_dropout type_as softmax log_softmax _softmax "
-    "_log_softmax _safe_softmax softmin special_softmax special_log_softmax"
+    "native_dropout softmax log_softmax _softmax _log_softmax _safe_softmax softmin "
+    "special_softmax special_log_softmax"
 )
 def softmax(op: Operation, dim: int | None = None) -> Result:
     """y[i] = f(x[i], sum over j of g(x[j])) along `dim`, such as softmax: the sum does not depend
@@ -100,7 +96,8 @@ def copy(op: Operation, src: Value) -> Result:
     return spread(src.axes, op.sizes)
 
 
-@rule("expand expand_as broadcast_to", labels=CARRY)
+@rule("expand broadcast_to", labels=CARRY, kind="repeat")
+@rule("expand_as", labels=CARRY)  # which reads the sizes of another tensor
 def expand(op: Operation, self: Value) -> Result:
     """y[j, i] = x[i]: entries along a new axis j are equal, so that any order of it is right."""
     return spread(self.axes, op.sizes)
@@ -114,7 +111,7 @@ def triangle(op: Operation, self: Value) -> Result:
     return self.axes
 
 
-@rule("view_as_real view_as_complex")
+@rule("view_as_real view_as_complex", kind="pair")
 def as_real(op: Operation, self: Value) -> Result:
     """Complex numbers to pairs on a new last axis, and back: real and imaginary parts keep their
     places."""

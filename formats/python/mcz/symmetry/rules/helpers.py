@@ -106,6 +106,11 @@ def places_of(
     return Axes(axes, Label(Product(reduced), data=data, distinct=distinct))
 
 
+def strip(op: Operation, *values: Any) -> None:
+    """Fixes the axes to which numbers refer that an operation reads as numbers."""
+    op.fix(*[e for v in values if isinstance(v, Value) for e in v.references])
+
+
 def as_list(v: Value | Sequence[Value]) -> list[Value]:
     """An argument that is a tensor or a list of tensors, as a list."""
     return [v] if isinstance(v, Value) else list(v)

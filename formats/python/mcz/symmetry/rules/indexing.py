@@ -13,18 +13,19 @@ from typing import Any
 from ..axes import ONE, Axis, find, normal
 from ..orders import fix
 from .elementwise import numbers_of
-from .helpers import broadcast, position, unknown, without
+from .helpers import broadcast, position, strip, unknown, without
 from .operation import READ, Axes, Label, Operation, Result, Value, rule
-from .sorting import is_distinct, strip
+from .sorting import is_distinct
 
 
-def refer(op: Operation, numbers: Value, axis: Axis) -> bool:
-    """Requires that numbers refer to an axis. True if they are labels."""
+def refer(op: Operation, numbers: Value, axis: Axis, reason: str | None = None) -> bool:
+    """Requires that numbers refer to an axis, which else is fixed. True if they are labels."""
     label = numbers.label
     if label and label.ends is None and label.axis.size == axis.size:
         op.unify((label.axis, axis))
         return True
-    op.fix(axis, *numbers.references)
+    fix(axis, reason or op.reason)
+    op.fix(*numbers.references)
     return False
 
 
@@ -37,13 +38,7 @@ def assigns_units(numbers: Value) -> bool:
 def embedding(op: Operation, weight: Value, indices: Value) -> Result:
     """y[n, c] = W[x[n], c]: rows by number. Numbers of units name the rows, which move with their
     axis; other numbers are a vocabulary."""
-    label, rows = indices.label, weight.axes[0]
-    if label and label.ends is None and label.axis.size == rows.size:
-        op.unify((label.axis, rows))
-        op.units = label.data is not None
-    else:
-        fix(rows, "vocabulary")
-        op.fix(*indices.references)
+    op.units = refer(op, indices, weight.axes[0], "vocabulary") and assigns_units(indices)
     return [*indices.axes, *weight.axes[1:]]
 
 
@@ -77,7 +72,7 @@ def _grouped_product(op: Operation, x: Value, w: Value, ends: Value | None) -> R
     return [x.axes[0], w.axes[2]]
 
 
-@rule("index _unsafe_index", labels=READ)
+@rule("index _unsafe_index", labels=READ, kind="pick")
 def index(op: Operation, self: Value, indices: Sequence[Value | None]) -> Result:
     """y[n, j] = x[k[n], j]: entries by their numbers on some axes. The axes n of the numbers come
     first, unless the indexed axes are neighbours."""
@@ -100,7 +95,7 @@ def index(op: Operation, self: Value, indices: Sequence[Value | None]) -> Result
     return numbers_of([*out[:first], *new, *out[first:]], self.label)
 
 
-@rule("index_select", labels=READ)
+@rule("index_select", labels=READ, kind="pick")
 def index_select(op: Operation, self: Value, dim: int, index: Value) -> Result:
     """y[n] = x[k[n]] on one axis."""
     axes, k = list(self.axes), position(dim, self.axes)

@@ -36,14 +36,16 @@ def product(op: Operation, x: Value, y: Value) -> list[Axis]:
     return out
 
 
-@rule("matmul mm bmm mv dot vdot")
+@rule("matmul mm bmm", kind="matmul")
+@rule("mv dot vdot")
 def matmul(op: Operation) -> Result:
     """z = x y: the last axis of x and the second last of y have one order."""
     x, y = op.tensors
     return product(op, x, y)
 
 
-@rule("addmm baddbmm addmv")
+@rule("addmm baddbmm", kind="addmm")
+@rule("addmv")
 def addmm(op: Operation) -> Result:
     """z = b + x y, elementwise in b."""
     b, x, y = op.tensors

@@ -50,7 +50,8 @@ def group_norm(
     return [axes, *(statistics for _ in op.outputs[1:])] if op.several else axes
 
 
-@rule("layer_norm rms_norm native_layer_norm _fused_rms_norm")
+@rule("layer_norm native_layer_norm", kind="layer_norm")
+@rule("rms_norm _fused_rms_norm", kind="rms_norm")
 def layer_norm(op: Operation, input: Value, normalized_shape: Sequence[int]) -> Result:
     """y[n, c] = f(x[n, c]; mean[n], var[n]; w[c], b[c]) for the last axes c: the statistics do not
     depend on their order. They are outputs too."""

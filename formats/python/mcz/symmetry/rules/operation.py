@@ -127,6 +127,11 @@ class Operation:
     units: bool = False
 
     @property
+    def kind(self) -> str:
+        """Its kind, as in kinds.py."""
+        return kind_of(self.name)
+
+    @property
     def sizes(self) -> list[int]:
         """The sizes of the only, or the first, output."""
         return self.outputs[0]
@@ -163,10 +168,12 @@ class Rule:
     function  its first parameter is the Operation, the others are named as arguments of the
               operation. An argument that is missing or None has the parameter's default
     labels    CARRY: the outputs have the label of the first input; READ: the function itself reads
-              labels; None: an input with a label fixes the axis that it refers to"""
+              labels; None: an input with a label fixes the axis that it refers to
+    kind      what other files than the rules take the operations for; None: each is its own kind"""
 
     function: Callable[..., Result]
     labels: str | None = None
+    kind: str | None = None
 
     def __call__(self, op: Operation, arguments: Mapping[str, Any]) -> Result:
         """The axes of the outputs."""
@@ -183,12 +190,17 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def rule(names: str, labels: str | None = None) -> Callable[[F], F]:
+def rule(names: str, labels: str | None = None, kind: str | None = None) -> Callable[[F], F]:
     """Registers a function as the rule of operations: names of ATen operations, or NAMESPACE::NAME,
     separated by spaces."""
 
     def add(f: F) -> F:
-        RULES.update(dict.fromkeys(names.split(), Rule(f, labels)))
+        RULES.update(dict.fromkeys(names.split(), Rule(f, labels, kind)))
         return f
 
     return add
+
+
+def kind_of(name: str) -> str:
+    """The kind of an operation: that of its rule, or its name."""
+    return (name in RULES and RULES[name].kind) or name

@@ -52,7 +52,7 @@ def part(
     return [*axes[:k], pieces[0], *axes[k + 1 :]]
 
 
-@rule("select")
+@rule("select", kind="cut")
 def select(op: Operation, self: Value, dim: int, index: int) -> Result:
     """y = x[i]: the network distinguishes entry i, so the axis keeps its order. Axes that vary with
     it have the order of unit i."""
@@ -60,7 +60,7 @@ def select(op: Operation, self: Value, dim: int, index: int) -> Result:
     return pick(op, self.axes, k, position(index, range(self.axes[k].size)))
 
 
-@rule("slice narrow")
+@rule("slice narrow", kind="cut")
 def slice_(
     op: Operation,
     self: Value,
@@ -80,7 +80,7 @@ def slice_(
     return part(op, self.axes, k, start, size if end is None else end, step)
 
 
-@rule("split split_with_sizes chunk tensor_split unsafe_split unsafe_chunk")
+@rule("split split_with_sizes chunk tensor_split unsafe_split unsafe_chunk", kind="cut")
 def split(op: Operation, self: Value, dim: int = 0) -> Result:
     """x = (y_1, y_2, ...): parts of an axis, with independent orders."""
     k, start, out = position(dim, self.axes), 0, []
@@ -90,7 +90,7 @@ def split(op: Operation, self: Value, dim: int = 0) -> Result:
     return out
 
 
-@rule("unbind")
+@rule("unbind", kind="cut")
 def unbind(op: Operation, self: Value, dim: int = 0) -> Result:
     """y_i = x[i] for all entries of an axis."""
     k = position(dim, self.axes)

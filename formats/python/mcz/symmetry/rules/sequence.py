@@ -23,16 +23,8 @@ def cumsum(op: Operation, self: Value, dim: int) -> Result:
     return axes
 
 
-@rule("cummax cummin")
-def extreme(op: Operation, self: Value, dim: int) -> Result:
-    """y[i] = max over j <= i of x[j], and its place."""
-    axes, k = list(self.axes), position(dim, self.axes)
-    op.fix(axes[k])
-    op.inner.append(without(axes, k))
-    return [axes, axes]
-
-
-@rule("roll flip cumprod logcumsumexp fft_fftshift fft_ifftshift")
+@rule("roll flip fft_fftshift fft_ifftshift", kind="shift")
+@rule("cumprod logcumsumexp cummax cummin")
 def ordered(
     op: Operation,
     self: Value,
@@ -44,7 +36,7 @@ def ordered(
     for k in positions(dims if dim is None else dim, axes):
         op.fix(axes[k])
         op.inner.append(without(axes, k))
-    return axes
+    return op.each(axes)
 
 
 @rule("diff")

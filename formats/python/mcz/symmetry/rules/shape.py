@@ -15,19 +15,20 @@ from .operation import CARRY, Operation, Result, Value, rule
     "view reshape _unsafe_view flatten unflatten squeeze unsqueeze view_copy ravel atleast_1d "
     "atleast_2d atleast_3d",
     labels=CARRY,
+    kind="view",
 )
 def reshape(op: Operation, self: Value) -> Result:
     """y[i * J + j] = x[i, j], and back: a joined axis is the product of its factors."""
     return regroup(self.axes, op.sizes, op.reason)
 
 
-@rule("permute", labels=CARRY)
+@rule("permute", labels=CARRY, kind="turn")
 def permute(op: Operation, self: Value, dims: Sequence[int]) -> Result:
     """y[i, j] = x[j, i]: each axis keeps its order in another place."""
     return [self.axes[d] for d in dims]
 
 
-@rule("transpose swapdims swapaxes", labels=CARRY)
+@rule("transpose swapdims swapaxes", labels=CARRY, kind="turn")
 def transpose(
     op: Operation,
     self: Value,
@@ -46,13 +47,13 @@ def transpose(
     return axes
 
 
-@rule("t mT adjoint", labels=CARRY)
+@rule("t mT adjoint", labels=CARRY, kind="turn")
 def matrix_transpose(op: Operation, self: Value) -> Result:
     """y[j, i] = x[i, j] for the last two axes; y = x for a vector."""
     return [*self.axes[:-2], *reversed(self.axes[-2:])]
 
 
-@rule("repeat tile")
+@rule("repeat tile", kind="repeat")
 def repeat(op: Operation, self: Value) -> Result:
     """y[k, i] = x[i]: copies k of a whole axis are equal, so that any order of them is right."""
     axes: list[Axis] = [*[ONE] * (len(op.sizes) - len(self.axes)), *self.axes]
@@ -62,7 +63,7 @@ def repeat(op: Operation, self: Value) -> Result:
     ]
 
 
-@rule("repeat_interleave")
+@rule("repeat_interleave", kind="repeat")
 def repeat_interleave(
     op: Operation, self: Value, repeats: int | Value, dim: int | None = None
 ) -> Result:
@@ -74,7 +75,7 @@ def repeat_interleave(
     return axes
 
 
-@rule("cat concat concatenate")
+@rule("cat concat concatenate", kind="join")
 def cat(op: Operation, tensors: list[Value], dim: int = 0) -> Result:
     """y = (x_1, x_2, ...) along one axis, the sum of their axes; other axes have one order. Empty
     tensors have no entries, and may have another number of axes."""
@@ -85,7 +86,7 @@ def cat(op: Operation, tensors: list[Value], dim: int = 0) -> Result:
     return out
 
 
-@rule("stack")
+@rule("stack", kind="join")
 def stack(op: Operation, tensors: list[Value], dim: int = 0) -> Result:
     """y[k, i] = x_k[i]: the tensors k keep their order."""
     out, k = broadcast(op, [v.axes for v in tensors]), position(dim, op.sizes)

@@ -4,16 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from ..axes import ONE, Atom, Axis, atoms, find, fixed, free, normal, vary
-from .helpers import places_of, position
+from .helpers import places_of, position, strip
 from .operation import READ, Axes, Label, Operation, Result, Value, rule
-
-
-def strip(op: Operation, *values: Any) -> None:
-    """Fixes the axes to which numbers refer that an operation reads as numbers."""
-    op.fix(*[e for v in values if isinstance(v, Value) for e in v.references])
 
 
 def is_distinct(label: Label | None, axis: Axis) -> bool:
