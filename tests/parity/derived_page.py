@@ -28,7 +28,7 @@ def page(path):
     print("""# Derived groups of %d networks
 
 `mcz.torch.groups` was run on %d kinds of networks that public reports name, on %d models of timm and on %d further models. It
-found groups in %d, nothing to move in %d, and refused %d, with the reasons below. No group changed a network. After random
+found groups in %d, nothing to move in %d, and refused %d, with the reasons below. No group changed a function. After random
 permutations, outputs in float64 differ by %.1e or less, relative to the largest, for batches of 2 and 7. %d networks also run on
 longer or wider inputs, with the same result. `groups` took less than 10 seconds for %d networks. The median was %.1f seconds, the
 longest time %.0f seconds.

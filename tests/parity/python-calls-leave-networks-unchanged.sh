@@ -109,4 +109,11 @@ for result in CALLS["merge"](), CALLS["merge_many"](), CALLS["Curve.point"]():
 merged = mcz.torch.merge(a, b)
 w = sum(n[3].weight for n in (a, b)) / 2 + sum(n[3].up for n in (a, b)) @ sum(n[3].down for n in (a, b)) / 4
 assert torch.allclose(merged[3].weight, w, atol=1e-6)
+# an embedding that shortens the rows that it reads
+words = [nn.Sequential(nn.Embedding(7, 5, max_norm=.1), nn.Linear(5, 3)) for _ in range(2)]
+before = [n[0].weight.detach().clone() for n in words]
+ids = {"h": {"out": ["0.weight:1"], "in": ["1.weight:1"], "at": "0"}}
+p = mcz.torch.align(*words, [torch.arange(7)], ids)
+mcz.torch.Curve(*words, p).evaluate([(torch.arange(7), torch.zeros(7).long())], points=2, progress=False)
+assert all(torch.equal(n[0].weight, w) for n, w in zip(words, before))
 END

@@ -4,7 +4,7 @@
 need_torch 2.4
 export OMP_NUM_THREADS=1
 $python - <<'END'
-import json
+import functools, json, warnings
 import mcz, mcz.torch, torch
 from refusal import expect_error
 from torch import nn
@@ -67,6 +67,30 @@ for batches in data, named, [{"ids": x} for x, _ in data]:
     labels = batches is data or "labels" in batches[0]
     assert abs(row["data.loss"] - expected) < 1e-6 and ("data.accuracy" in row) == labels, row
 assert all(set(o) == {"hidden", "logits"} for o in seen)
+# labels that are longer than the batch, as those of CTC, do not change its weight
+linear = mcz.torch.Curve(nn.Linear(5, 4), nn.Linear(5, 4), control_points=0)
+ones, several = ([(torch.ones(n, 5) * n, (torch.zeros(k), n)) for n, k in ((2, 3), (6, s))] for s in (5, 50))
+losses = [linear.evaluate(v, points=2, loss=lambda o, y: o.sum() * 0 + y[1], progress=False)[0] for v in (ones, several)]
+assert [r["data.loss"] for r in losses] == [(2 * 2 + 6 * 6) / 8] * 2, losses
+for total in nn.MSELoss(reduction="sum"), functools.partial(F.mse_loss, reduction="sum"):
+    expect_error(['loss must be a mean*"sum"'], lambda: linear.evaluate([(torch.ones(2, 5), torch.zeros(2, 4))], loss=total))
+# of several outputs that fit the labels, the first are the logits
+class Both(nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.body, self.head = nn.Linear(5, width), nn.Linear(width, 3)
+    def forward(self, x):
+        h = self.body(x)
+        return h, self.head(h)
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for width in 4, 3:
+        both, six = mcz.torch.Curve(Both(width), Both(width)), [(torch.randn(6, 5), torch.zeros(6).long())]
+        both.evaluate(six, points=2, progress=False)
+        row = both.evaluate(six, points=2, loss=lambda o, y: F.cross_entropy(o[1], y), progress=False)[0]
+        assert ("data.accuracy" in row) == (width == 3), row
+assert {str(w.message) for w in caught} == {
+    "the first of several outputs, with 4 classes, is taken for the logits (another has 3)"}, [str(w.message) for w in caught]
 # labels of a narrow type, in which -100 is 156
 wide = mcz.torch.Curve(nn.Linear(5, 200), nn.Linear(5, 200), control_points=0)
 x, y = torch.randn(6, 5), torch.tensor([156, 3, 156, 199, 0, 7])

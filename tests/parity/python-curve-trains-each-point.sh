@@ -47,6 +47,18 @@ plain, *found = [mcz.torch.align(*pair(lambda: Net(again)), [(x, y)], groups, re
                  for again, n in ((False, 0), (False, 40), (True, 40))]
 assert all((found[0][g] == found[1][g]).all() for g in groups)
 assert any((found[0][g] != plain[g]).any() for g in groups)
+# a loss that runs a and b, as teachers: they stay themselves and get no gradients
+a, b = pair(Net)
+teachers, seen = [n(x).detach() for n in (a, b)], []
+
+
+def taught(output, y):
+    seen.append(all(torch.equal(n(x), t) for n, t in zip((a, b), teachers)))
+    return F.mse_loss(output, (a(x) + b(x)) / 2)
+
+
+mcz.torch.align(a, b, [(x, y)], groups, refine=2, loss=taught, **progress)
+assert seen == [True, True] and all(v.grad is None for n in (a, b) for v in n.parameters()), seen
 
 
 # batch norm in evaluation mode: the loss in the log is that of the network at t

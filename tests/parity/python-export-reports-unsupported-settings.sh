@@ -25,6 +25,15 @@ class Calls(nn.Module):  # a function between two layers
     def forward(self, x):
         return self.fc(self.call(self.conv(x)).mean((2, 3)))
 
+class Zero(Calls):  # before a layer of zeros
+    def __init__(self, call):
+        super().__init__(call)
+        self.fc = nn.Linear(196, 10)
+        nn.init.zeros_(self.fc.weight)
+
+    def forward(self, x):
+        return self.fc(self.call(self.conv(x)).flatten(1))
+
 class Noise(nn.Module):
     def forward(self, x):
         return x + torch.rand_like(x) if self.training else x
@@ -66,7 +75,15 @@ refused(twice, "call.g is used twice")
 @torch.no_grad()
 def stopped(x):
     return x.relu()
-expect_error("no gradient reaches conv.weight, conv.bias", lambda: export(nets.Calls(stopped)))
+expect_error("other gradients of conv.weight, conv.bias", lambda: export(nets.Calls(stopped)))
+@torch.no_grad()
+def gate(x):
+    return x.mean((2, 3), keepdim=True).sigmoid()
+expect_error("other gradients of conv.weight, conv.bias", lambda: export(nets.Calls(lambda x: x * gate(x))))
+# exchanged rows and columns, also if later weights are 0
+refused(nets.Zero(lambda x: x.transpose(2, 3)), "exchanged rows and columns")
+refused(nets.Zero(lambda x: x * x.transpose(2, 3)), "mul: shapes")
+export(nets.Zero(lambda x: x.transpose(2, 3).relu().transpose(2, 3)))
 # a tensor that is used before and after its dropout
 class Twice(nn.Module):
     def __init__(self):

@@ -100,6 +100,17 @@ one.compile(backend="eager")  # in place
 with warnings.catch_warnings():
     warnings.simplefilter("error")
     assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+for call in (lambda: mt.save(a, "a.pt", g), lambda: mt.align(a, b, loader, g, path="p.npz", **progress),
+             lambda: mt.moments(a, b, loader, g, "m.safetensors"), lambda: mt.Curve(a, b).save("c.pth")):
+    expect_error("the output is an mcz stream (name it .mcz)", call)
+class Silent(Net):  # without `return self`
+    def train(self, mode=True):
+        super().train(mode)
+one, two = Silent(), Silent()
+assert torch.allclose(mt.merge(one, two, t=1.)(x), two(x))
+curve = mt.Curve(one, two).train([(x, y)], 1, **progress)
+assert torch.allclose(curve.point(1)(x), two(x)) and not curve.point(.5).training
+one, two = pair()
 one.lock = two.lock = threading.Lock()
 expect_error("cannot copy the network: TypeError*lock", lambda: mt.merge(one, two))
 
@@ -240,7 +251,7 @@ class OwnNorm(nn.Module):
         return self.c(F.batch_norm(self.a(x), self.running_mean, self.running_var, training=self.training).relu())
 one, two = pair(OwnNorm)
 for call in (lambda: mt.merge(one, two, loader=loader), lambda: mt.Curve(one, two).point(.5, loader)):
-    warned("other statistics are interpolated (running_mean, running_var)", call)
+    warned("interpolated, not re-estimated: running_mean, running_var", call)
 
 # batch norm's statistics from the arguments of the groups' example
 class Shifted(nn.Module):

@@ -34,6 +34,15 @@ expect_error(["1 missing (a.weight)"], lambda: mcz.torch.load(Tied(), {
 expect_error(["2 missing (b.weight, c.weight)"], lambda: mcz.torch.load(Tied(False), {
     k: v for k, v in full.items() if k not in ("b.weight", "c.weight")}))
 
+# batch norm's counter, by which momentum=None weighs a batch
+norm = nn.Sequential(nn.BatchNorm1d(5, momentum=None))
+for _ in range(9):
+    norm(torch.randn(4, 5))
+for kept in 9, 0:
+    weights = {k: v for k, v in norm.state_dict().items() if kept or "batches" not in k}
+    net = mcz.torch.load(nn.Sequential(nn.BatchNorm1d(5, momentum=None)), weights)
+    assert int(net[0].num_batches_tracked) == kept and torch.equal(net[0].running_mean, norm[0].running_mean), kept
+
 # buffers that are missing; parameters that state_dict() hides or returns as copies
 class Ordered(nn.Linear):
     def __init__(self):

@@ -15,8 +15,17 @@ from .errors import need
 
 Path = Union[str, "os.PathLike[str]"]
 
+FOREIGN = ".pt", ".pth", ".ckpt", ".pkl", ".safetensors", ".npz"  # names of other formats
 MAX_LINKS = 40  # Linux's limit
 MAX_STEM = 200  # bytes of a file's name in the name of its temporary file
+
+
+def expect_stream_name(path: Any) -> None:
+    """Raises Error if a path for a stream has the name of another format, as mc's programs do."""
+    need(
+        not isinstance(path, (str, os.PathLike)) or not os.fsdecode(path).endswith(FOREIGN),
+        f"{path}: the output is an mcz stream (name it .mcz)",
+    )
 
 
 @contextmanager

@@ -22,9 +22,10 @@ def member(source: Stream | Path, which: int | str) -> Stream:
 
     source: the path of a permutation stream, or a stream of mcz.read().
     which: the member's number, from 1, or the content id of its network.
-    Returns the permutation as a Stream, for mcz.torch.permute, merge and Curve. It has two more
-    attributes, which are content ids: network, and reference, that of network 1 if it keeps its
-    order, else None. Raises mcz.Error if the stream is not a joint set or has no such member.
+    Returns the permutation as a Stream, for mcz.torch.permute, merge and Curve. Two more attributes
+    are content ids: network, that of the member's network, and reference, that of network 1 if it
+    keeps its order, else None. Raises mcz.Error if the stream is not a joint set or has no such
+    member.
     `mc-permute --member N --to M` writes the map to another member's order.
     """
     s = read(source, "permutation") if isinstance(source, (str, os.PathLike)) else source

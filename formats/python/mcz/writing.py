@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from . import keys
 from .errors import inside, need
-from .files import Path, replacing
+from .files import Path, expect_stream_name, replacing
 from .framing import Memory, blocks, unpack, walk
 from .groups import MAX_TEXT
 from .header import (
@@ -297,8 +297,10 @@ def write(
     dtypes   {name: "bfloat16"} for tensors in uint16 arrays.
 
     Raises mcz.Error, before anything is written, if the header, the history, an id or an array's
-    dtype is invalid. Numbers, booleans and strings of meta may be NumPy's.
+    dtype is invalid, or if the path has the name of another format, such as .pt. Numbers, booleans
+    and strings of meta may be NumPy's.
     """
+    expect_stream_name(target)
     rest = kind, meta, tensors, list(history), list(inputs), dtypes or {}
     if target == "-":  # a separate file object: errors of the last write appear here, not at exit
         sys.stdout.flush()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,10 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from ..errors import need
 from ..graph import ACTIVATIONS, SETTINGS, constant
 from ..nn.inputs import outputs
+from ..nn.state import listed
 from .nodes import Nodes
 from .torch_functions import LOG_SOFTMAX
 
@@ -75,17 +77,48 @@ EVALUATE: dict[str, Callable[..., torch.Tensor]] = {
 }
 
 
-def verify(net: nn.Module, m: dict[str, Any], t: Nodes) -> None:
+def _wrong_gradients(
+    net: nn.Module, tensors: Iterable[str], logits: torch.Tensor, expected: torch.Tensor
+) -> list[str]:
+    """The trainable parameters, of these tensors, by which the derivatives of the graph's logits
+    and of the network's differ. [] if PyTorch cannot compute these, as through a reentrant
+    checkpoint."""
+    own = {k: v for k, v in net.named_parameters() if k in tensors and v.requires_grad}
+    weight = torch.rand(expected.shape, generator=torch.Generator().manual_seed(3))
+    found: list[Sequence[torch.Tensor | None]] = []
+    for out in logits, expected:
+        total = (out * weight).sum()
+        if not total.requires_grad or not own:
+            found.append([None] * len(own))
+            continue
+        try:
+            found.append(torch.autograd.grad(total, list(own.values()), allow_unused=True))
+        except RuntimeError:
+            return []
+    pairs = [
+        [torch.zeros(()) if g is None else g for g in both] for both in zip(*found, strict=True)
+    ]
+    sizes = [g.abs().max() for g, _ in pairs]
+    noise = 1e-5 * max(sizes, default=torch.zeros(()))  # of derivatives that are 0
+    return [
+        k
+        for k, (g, h), size in zip(own, pairs, sizes)
+        if (g - h).abs().max() > torch.maximum(0.01 * size, noise)
+    ]
+
+
+def verify(net: nn.Module, m: dict[str, Any], t: Nodes, tensors: Iterable[str]) -> None:
     """Compares the logits of the graph m (a map) with the outputs that the network had first when t
-    traced it, on other images. Adds a difference to the problems of the trace t."""
+    traced it, on other images. Adds a difference to the problems of the trace t. Raises Error if
+    only derivatives by these tensors differ."""
     x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
-    state, first = net.state_dict(), m["nodes"][0]
+    state, first = {**net.state_dict(), **dict(net.named_parameters())}, m["nodes"][0]
     values: dict[str, torch.Tensor] = {}
     a, b = (
         torch.tensor(np.broadcast_to(v, (len(first["mean"]),)).copy(), dtype=x.dtype).view(-1, 1, 1)
         for v in t.normalise or (1.0, 0.0)
     )
-    with torch.no_grad():
+    with torch.enable_grad():
         values["pixels"] = x * a + b
         outs = [o.as_subclass(torch.Tensor) for o in outputs(net(x))]
         for n in m["nodes"][1:]:
@@ -99,9 +132,16 @@ def verify(net: nn.Module, m: dict[str, Any], t: Nodes) -> None:
         if LOG_SOFTMAX in t.notes:
             logits = logits.log_softmax(1)
         error, largest = (logits - expected).abs().max().item(), expected.abs().max().item()
+        wrong = _wrong_gradients(net, tensors, logits, expected)
     if not error <= 1e-4 * max(largest, 1e-3) or not math.isfinite(error):
         t.problems.append(
             f"(the network itself): the graph's logits differ by {error:g} (largest logit: "
             f"{largest:g}): the network branches "
             "on its input, or overwrites a tensor that it needs later"
         )
+        return
+    need(
+        not wrong,
+        f"mc-train would compute other gradients of {listed(wrong)} (torch.no_grad? Register "
+        "parameters that stay with requires_grad=False)",
+    )

@@ -112,6 +112,10 @@ def reshape(t: Nodes, out: Output, x: Traced, *shape: Any, **rest: Any) -> None:
     forms = {"c h w": [c, h, w], "h w c": [h, w, c], "c l": [c, h * w], "l c": [h * w, c], "c": [c]}
     channels_first = v.axes[0] == "c" or h * w == 1
     require(out.shape[0] == BATCH, "axis 0 must stay the batch")
+    require(
+        1 in (h, w) or "w" not in v.axes or v.axes.index("h") < v.axes.index("w"),
+        "exchanged rows and columns are not supported",
+    )
     for axes, form in forms.items():
         if new == form and (h * w == 1 or (axes != "c" and (axes[0] == "c") == (v.axes[0] == "c"))):
             t.same(out, x, axes.split())
@@ -188,7 +192,8 @@ def mul(t: Nodes, out: Output, x: Any, y: Any) -> None:
     if whole_value(x) and whole_value(y):
         x, y = (y, x) if x._mc.shape[1:] == (1, 1) else (x, y)
         require(
-            y._mc.shape in (x._mc.shape, (x._mc.shape[0], 1, 1)),
+            y._mc.shape == (x._mc.shape[0], 1, 1)
+            or (y._mc.shape == x._mc.shape and (y._mc.axes == x._mc.axes or 1 in y._mc.shape[1:])),
             f"shapes {tuple(x.shape[1:])} and {tuple(y.shape[1:])} are not supported",
         )
         t.node(out, "mul", [x, y], axes=x._mc.axes, any_axes=True)
@@ -252,54 +257,23 @@ def log_softmax(t: Nodes, out: Output, x: Traced, dim: Any = None, **rest: Any) 
     t.same(out, x, ["logits"])
 
 
+# the handlers of PyTorch's functions, by the function's name
 TABLE: dict[str, Handler] = {
-    "conv2d": conv2d,
-    "linear": linear,
-    "batch_norm": batch_norm,
-    "layer_norm": layer_norm,
-    "group_norm": group_norm,
-    "relu": pointwise("relu"),
-    "relu6": pointwise("relu6"),
-    "hardtanh": hardtanh,
-    "gelu": pointwise("gelu"),
-    "silu": pointwise("silu"),
-    "hardswish": pointwise("hardswish"),
-    "hardsigmoid": pointwise("hardsigmoid"),
-    "sigmoid": pointwise("sigmoid"),
-    "tanh": pointwise("tanh"),
-    "leaky_relu": pointwise("leakyrelu", negative_slope=("slope", 0.01)),
-    "elu": pointwise("elu", alpha=("alpha", 1.0)),
-    "pad": pad,
-    "getitem": getitem,
-    "max_pool2d": max_pool2d,
-    "avg_pool2d": avg_pool2d,
-    "adaptive_avg_pool2d": adaptive_avg_pool2d,
-    "adaptive_max_pool2d": adaptive_max_pool2d,
-    "mean": mean,
-    "flatten": reshape,
-    "view": reshape,
-    "reshape": reshape,
-    "squeeze": reshape,
-    "unsqueeze": reshape,
-    "permute": permute,
-    "transpose": transpose,
-    "cat": cat,
-    "concat": cat,
-    "concatenate": cat,
-    "add": add,
-    "sub": sub,
-    "mul": mul,
-    "div": div,
-    "dropout": dropout,
-    "dropout2d": dropout2d,
-    "log_softmax": log_softmax,
-    "contiguous": identity,
-    "clone": identity,
-    "detach": detach,
-    "to": identity,
-    "float": identity,
-    "alias": identity,
+    f.__name__: f
+    for f in (
+        *(conv2d, linear, batch_norm, layer_norm, group_norm, hardtanh, pad, getitem),
+        *(max_pool2d, avg_pool2d, adaptive_avg_pool2d, adaptive_max_pool2d, mean),
+        *(reshape, permute, transpose, cat, add, sub, mul, div),
+        *(dropout, dropout2d, log_softmax, detach),
+    )
 }
+POINTWISE = "relu", "relu6", "gelu", "silu", "hardswish", "hardsigmoid", "sigmoid", "tanh"
+TABLE.update((name, pointwise(name)) for name in POINTWISE)
+TABLE["leaky_relu"] = pointwise("leakyrelu", negative_slope=("slope", 0.01))
+TABLE["elu"] = pointwise("elu", alpha=("alpha", 1.0))
+TABLE.update(dict.fromkeys(("flatten", "view", "squeeze", "unsqueeze"), reshape))
+TABLE.update(dict.fromkeys(("concat", "concatenate"), cat))
+TABLE.update(dict.fromkeys(("contiguous", "clone", "to", "float", "alias"), identity))
 ALIASES = {
     "iadd": "add",
     "radd": "add",

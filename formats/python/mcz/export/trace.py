@@ -8,7 +8,6 @@ Error lists every unsupported call of the network."""
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import itertools
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +22,6 @@ from .. import graph
 from ..errors import Error, need
 from ..graph import constant
 from ..nn.inputs import outputs
-from ..nn.state import listed
 from ..nn.unchanged import evaluating
 from .evaluate import verify
 from .layers import adaptive_max_pool2d, max_pool2d
@@ -184,32 +182,11 @@ def trace(task: Task) -> Exported:
             heads.append(v.node)
         m, nodes = finish(t, heads, task)
         tensors = weights(t, nodes)
-        untrained = without_gradient(t.net, [o for o in out if isinstance(o, Traced)], tensors)
-        need(
-            not untrained,
-            f"no gradient reaches {listed(untrained)} (torch.no_grad?), but mc-train trains it",
-        )
-        verify(t.net, m, t)
+        verify(t.net, m, t, tensors)
     need(len(t.problems) != 1, "{}: {}".format([*t.problems, ""][0], HELP))
     if t.problems:
         raise Error(f"{len(t.problems)} problems ({HELP}):", lines=t.problems)
     return t, m, tensors
-
-
-def without_gradient(
-    net: nn.Module, heads: Sequence[torch.Tensor], tensors: Mapping[str, Any]
-) -> list[str]:
-    """The trainable parameters, of these tensors, to which the heads have no gradient. [] if
-    PyTorch cannot compute it, as through a reentrant checkpoint."""
-    own = {k: v for k, v in net.named_parameters() if k in tensors and v.requires_grad}
-    with torch._C.DisableTorchFunctionSubclass(), torch.enable_grad():
-        total = torch.stack([h.sum() for h in heads]).sum()
-        if not total.requires_grad:
-            return list(own)
-        with contextlib.suppress(RuntimeError):
-            found = torch.autograd.grad(total, list(own.values()), allow_unused=True)
-            return [k for k, v in zip(own, found) if v is None]
-    return []
 
 
 def auxiliary_heads(task: Task, found: Exported) -> Exported:

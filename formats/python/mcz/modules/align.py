@@ -18,7 +18,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from ..errors import Error, inside, need, whole
-from ..files import Path, replacing
+from ..files import Path, expect_stream_name, replacing
 from ..header import Stream
 from ..nn.batches import Batches, Loss, expect_repeatable, input_of, loader_of, read
 from ..nn.state import listed
@@ -80,9 +80,17 @@ def _keep(found: bytes, path: Path | None, groups: Any) -> Stream:
 
 
 def _check_arguments(
-    loader: Batches | None, groups: Any, by: str, maps: str, options: Sequence[str], at: Any
+    loader: Batches | None,
+    groups: Any,
+    by: str,
+    path: Any,
+    maps: str,
+    options: Sequence[str],
+    at: Any,
+    refine: int,
 ) -> None:
     """Raises Error if align's arguments do not fit, FileNotFoundError if a program is missing."""
+    expect_stream_name(path)
     need(by in ("activations", "weights"), f'by must be "activations" or "weights" (got {by!r})')
     need(maps in ("permutations", "all"), f'maps must be "permutations" or "all" (got {maps!r})')
     need(
@@ -94,8 +102,12 @@ def _check_arguments(
         'a loader of batches expected, got None (groups suffice with by="weights")',
     )
     need(at is None or by == "activations", 'at requires by="activations"')
+    whole("refine", refine, 0)
+    need(not refine or by == "activations", 'refine requires by="activations"')
     if loader is not None:
         loader_of(loader)
+    if refine:
+        expect_repeatable(loader)
     for name in PROGRAMS[by, maps]:
         find(name)
 
@@ -134,8 +146,9 @@ def align(
              (K, K): the new unit i is the sum over j of M[i, j] times b's unit j. Weights decide
              directions that no activation reaches; a warning counts them.
     refine   train the maps on this many batches (x, y) of the loader, to lower the loss near the
-             middle. It starts from the maps by activations, and runs on a's device. The loader must
-             be one that can be read again. Parameters must be registered, as for Curve.train.
+             middle. It starts from the maps by activations, and runs a copy of a on a's device. The
+             loader must be one that can be read again. Parameters must be registered, as for
+             Curve.train.
     loss     loss(output, y) for refine, as for Curve.train.
     at       {group: module, or list of modules} that show the units, for declared groups without
              "at", as for mcz.torch.moments.
@@ -146,8 +159,7 @@ def align(
     Returns the stream, as mcz.read() does; its `groups` are those used. The programs' warnings
     become Python's. Raises mcz.Error if networks or groups do not fit or the loader is empty, and
     OSError, before it reads the loader, if a program is missing."""
-    _check_arguments(loader, groups, by, maps, options, at)
-    _check_refine(loader, by, refine)
+    _check_arguments(loader, groups, by, path, maps, options, at, refine)
     with random_numbers_kept():
         images: Iterator[Any] = iter(())
         if loader is not None:
@@ -194,14 +206,6 @@ def _mapped(
         lines = [v for v in lines if "warning: " in v]
     report(program, lines, options)
     return found
-
-
-def _check_refine(loader: Batches | None, by: str, steps: int) -> None:
-    """Raises Error if align cannot learn maps for these arguments."""
-    whole("refine", steps, 0)
-    if steps:
-        need(by == "activations", 'refine requires by="activations"')
-        expect_repeatable(loader)
 
 
 def _expect_maps(network: Network, other: Network) -> None:
@@ -255,7 +259,7 @@ def align_many(
     the loader is empty, and OSError if a program is missing."""
     need(not isinstance(nets, nn.Module), "a list of networks expected, got one")
     nets = list(nets)
-    _check_arguments(loader, groups, by, maps, options, at)
+    _check_arguments(loader, groups, by, path, maps, options, at, refine)
     need(maps != "all" or path is None, 'path cannot hold the streams of maps="all"')
     need(not refine or maps == "all", 'refine of several networks requires maps="all"')
     need(len(nets) > 1, f"two or more networks expected (got {len(nets)})")

@@ -22,7 +22,7 @@ from ..nn.batches import Batches, Loss, measure
 from ..nn.copies import duplicate
 from ..nn.inputs import expect_replaceable
 from ..nn.load import copy, own_names
-from ..nn.norms import STATISTICS, norms, statistics, warn_kept
+from ..nn.norms import STATISTICS, norms, statistics
 from ..nn.state import Tensors, first_names, gradient_hooks, listed, tensors_of
 from ..nn.unchanged import evaluating
 from ..stream import read as read_stream
@@ -177,10 +177,8 @@ class Curve(Points):
         self, ts: Sequence[float], loader: Batches, progress: bool, example: Any = None
     ) -> list[Tensors]:
         """Batch norm's statistics at each t. example: as for input_of()."""
-        warn_kept(self.net)
-        if not norms(self.net):
-            return [{} for _ in ts]
-        expect_replaceable(self.net, self.owners)
+        if norms(self.net):
+            expect_replaceable(self.net, self.owners)
         runs = [lambda x, t=t: self.run(self.at(t, self.names + self.others), x) for t in ts]
         return statistics(self.net, runs, loader, self.device, progress, example)
 
@@ -210,7 +208,8 @@ class Curve(Points):
         with torch.no_grad():
             for k, v in tensors.items():
                 state[k].copy_(v)
-        return net.eval()  # last: it may change weights
+        net.eval()  # last: it may change weights
+        return net
 
     def evaluate(
         self,
@@ -234,8 +233,9 @@ class Curve(Points):
         bn       batches that re-estimate batch norm's statistics at each point; default: the first
                  of the loaders.
         loss     loss(output, y) of the network's whole output, the mean over a batch; y may be
-                 anything. Default: cross entropy of the logits (N, K, ...) and labels (N, ...), or
-                 the network's own output.loss if it got the labels.
+                 anything. Default: cross entropy of the logits (N, K, ...), the first of several
+                 outputs, and labels (N, ...), or the network's own output.loss if it got the
+                 labels.
 
         The loss is the mean over all labels except those of -100; with your own loss, over all
         inputs. The network's own loss counts as the mean over the labels of a batch. The accuracy

@@ -44,8 +44,8 @@ def groups(net: nn.Module, *examples: Any, unused: str = "refuse", progress: boo
     call if the first writes buffers. Raises mcz.Error with the first module that differs; if
     torch.export cannot record the network; if the second call differs from the first, unless by
     buffers; if two tensors share memory in different shapes; or with the tensors that no example
-    uses. What only a later call shows, and random numbers that are not PyTorch's, are not
-    noticed."""
+    uses. Does not notice state that only a later call shows, or random numbers that are not
+    PyTorch's."""
     need(examples, "an example of the network's input expected")
     need(unused in ("refuse", "keep"), f'unused must be "refuse" or "keep" (got {unused!r})')
     need(isinstance(net, nn.Module), f"torch.nn.Module expected, got {type(net).__name__}")

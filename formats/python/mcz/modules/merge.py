@@ -16,7 +16,7 @@ from ..members import member
 from ..nn.batches import Batches
 from ..nn.copies import duplicate
 from ..nn.inputs import call
-from ..nn.norms import norms, statistics, warn_kept
+from ..nn.norms import statistics
 from ..nn.permuted import rounded
 from ..nn.state import first_names, listed, same, tensors_of
 from ..nn.structure import unequal
@@ -154,14 +154,13 @@ def finished(net: nn.Module, loader: Batches | None, example: Any) -> nn.Module:
     """A new network in evaluation mode, after its batch norms' statistics are re-estimated if there
     is a loader. example: that of its groups, or None."""
     if loader is not None:
-        warn_kept(net)
-    if loader is not None and norms(net):
         state = tensors_of(net)
         device = next(iter(state.values())).device
         runs = [lambda x: call(net, x)]
         for k, v in statistics(net, runs, loader, device, example=example)[0].items():
             state[k].copy_(v)
-    return net.eval()
+    net.eval()  # its own may return nothing
+    return net
 
 
 def merge(

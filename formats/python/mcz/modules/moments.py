@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from ..errors import need, warn
-from ..files import Path
+from ..files import Path, expect_stream_name
 from ..groups import nesting
 from ..nn.batches import first_tensor, input_of, loader_of, to
 from ..nn.state import listed
@@ -29,26 +29,27 @@ PARTS = "sum_a", "sum_b", "sumsq_a", "sumsq_b", "cross"  # the tensors of a tap 
 
 class Sums:
     """The sums of a tap. The inputs of one batch have equally many samples, such as tokens. If
-    those of another have more, each sample counts as its share of its input: all inputs weigh the
-    same."""
+    those of another have more, or if samples do not belong to inputs, as places in a table of
+    positions, each sample counts as its share of an input: all inputs weigh the same."""
 
     def __init__(self) -> None:
         self.parts: dict[str, Any] = dict.fromkeys(PARTS, 0)
         self.samples = self.inputs = 0
-        self.each: int | None = None  # samples per input
+        self.each: float | None = None  # samples per input; 1 if they are shares
 
     def add(self, x: torch.Tensor, y: torch.Tensor, inputs: int, copies: int) -> None:
         """Adds the activations (samples, units) of a batch of inputs, which has each of them
         `copies` times."""
-        n = len(x) // copies // inputs
-        if self.each not in (None, 1, n):  # another length
+        n = len(x) / copies / inputs
+        if self.each is None:
+            self.each = n if n.is_integer() else 1
+        elif self.each not in (1, n):  # another length
             self.parts = {k: v / self.each for k, v in self.parts.items()}
             self.samples, self.each = self.inputs, 1
-        self.each = self.each or n
-        share = copies * (n // self.each if self.each == 1 else 1)
+        share = copies * (n if self.each == 1 else 1)
         for part, v in zip(PARTS, (x.sum(0), y.sum(0), (x * x).sum(0), (y * y).sum(0), x.T @ y)):
             self.parts[part] = self.parts[part] + v.numpy() / share
-        self.inputs, self.samples = self.inputs + inputs, self.samples + len(x) // share
+        self.inputs, self.samples = self.inputs + inputs, self.samples + round(len(x) / share)
 
 
 class Observation:
@@ -205,6 +206,7 @@ def joint_moments(
     weights: Sequence[Path] | None = None,
 ) -> str:
     """moments() of networks of one structure. The caller holds LOCK."""
+    expect_stream_name(path)
     need(stage in ("post", "pre"), f'stage must be "post" or "pre" (got {stage!r})')
     need(a.groups is not None, "groups expected, got None (mcz.torch.groups derives them)")
     need(

@@ -28,6 +28,7 @@ from ..errors import need
 from ..header import Stream
 from ..nesting import allows_of
 from ..nn.batches import Batches, Loss, labelled, measure, read, to
+from ..nn.copies import duplicate
 from ..nn.inputs import call_with, expect_replaceable
 from ..nn.maps import complement, is_matrix
 from ..nn.permuted import axes_of, moved
@@ -38,6 +39,7 @@ from ..stream import read as read_stream
 from ..writing import history, write
 from .network import Network
 from .points import between
+from .training import NO_GRADIENT
 
 RATE, ORDER_RATE = 0.005, 0.02  # of Adam: of rotations, and of the scores of orders
 MIDDLE = 0.4, 0.6  # the part of the line whose loss is lowered
@@ -185,14 +187,16 @@ def refine(
     ends = [{k: v.detach().to(device) for k, v in n.tensors.items()} for n in (a, b)]
     buffers = {k for k, _ in a.module.named_buffers()}
     numbers = [k for k, v in ends[0].items() if v.is_floating_point() and first[k] == k]
-    expect_replaceable(a.module, (k for k, v in ends[0].items() if v.is_floating_point()))
+    net = duplicate(a.module)  # the loss may run a itself
+    expect_replaceable(net, (k for k, v in ends[0].items() if v.is_floating_point()))
     rates = [ORDER_RATE if isinstance(p, Order) else RATE for p in learned.parts.values()]
     optimizer = torch.optim.Adam([{"params": [p.z]} for p in learned.parts.values()])
     rate = torch.optim.lr_scheduler.OneCycleLR(optimizer, rates, max(steps, 2), pct_start=WARM)
     random = torch.Generator().manual_seed(1)
-    with evaluating(a.module), torch.enable_grad():
+    backward = functools.partial(_backward, [p.z for p in learned.parts.values()], loss)
+    with evaluating(net), torch.enable_grad():
         for batch in itertools.islice(_repeated(loader), steps):
-            x, y = labelled(a.module, to(batch, device), loss)
+            x, y = labelled(net, to(batch, device), loss)
             u = float(torch.rand((), generator=random, device="cpu"))
             t = MIDDLE[0] + (MIDDLE[1] - MIDDLE[0]) * u
             own = learned.maps()
@@ -201,12 +205,8 @@ def refine(
                 for k in numbers
             }
             optimizer.zero_grad()
-            call_with(
-                a.module,
-                {k: point[f] for k, f in first.items() if f in point},
-                x,
-                functools.partial(_backward, x, y, loss),
-            )
+            tensors = {k: point[f] for k, f in first.items() if f in point}
+            call_with(net, tensors, x, functools.partial(backward, x, y))
             optimizer.step()
             rate.step()
             learned.assign()
@@ -218,11 +218,12 @@ def refine(
     return out.getvalue()
 
 
-def _backward(x: Any, y: Any, loss: Loss, output: Any) -> None:
-    """Computes the gradients of the maps."""
+def _backward(maps: list[torch.Tensor], loss: Loss, x: Any, y: Any, output: Any) -> None:
+    """Computes the gradients of the maps' parameters, and no others."""
     value = measure(output, x, y, loss).loss
     need(bool(value.isfinite()), "the loss between the networks is not finite")
-    value.backward()  # type: ignore[no-untyped-call]
+    need(value.requires_grad, NO_GRADIENT)
+    value.backward(inputs=maps)  # type: ignore[no-untyped-call]
 
 
 def _repeated(loader: Batches) -> Iterator[Any]:

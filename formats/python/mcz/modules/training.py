@@ -14,7 +14,7 @@ from torch import nn
 
 from ..errors import need, whole
 from ..files import Path, replacing
-from ..nn.batches import Batches, Loss, Measured, expect_repeatable, first_tensor, measure
+from ..nn.batches import Batches, Loss, Measured, expect_repeatable, measure
 from ..nn.copies import duplicate
 from ..nn.state import Tensors
 from ..nn.unchanged import evaluating
@@ -33,7 +33,9 @@ def step(epoch: int) -> float:
 
 def _modes(net: nn.Module) -> list[bool]:
     """The modes of a network's modules after train(), which may be overridden."""
-    return [m.training for m in duplicate(net).train().modules()]
+    copy = duplicate(net)
+    copy.train()
+    return [m.training for m in copy.modules()]
 
 
 def check_arguments(loader: Any, epochs: Any, schedule: Any, optimizer: Any) -> None:
@@ -143,7 +145,7 @@ class Trainer:
                 for k in self.names:
                     p[k].grad = c * (gradient.get(k, 0) + self.decay * point[k])
             self.opt.step()
-            images, steps = images + len(first_tensor((y, x))), steps + 1
+            images, steps = images + found.inputs, steps + 1
             weight, labels = weight + found.weight, labels + found.labels
             total, correct = total + float(found.loss) * found.weight, correct + found.correct
             norm += 0.5 * self.decay * float(sum((point[k] * point[k]).sum() for k in self.names))

@@ -22,8 +22,9 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch.nn import functional as F
+from torch.nn.modules.loss import _Loss
 
-from ..errors import Error, need
+from ..errors import Error, need, warn
 from .inputs import accepts, outputs, positional
 
 Batches = Iterable[Any]
@@ -146,12 +147,13 @@ def first_tensor(x: Any) -> torch.Tensor:
 class Measured(NamedTuple):
     """The loss of a batch, a mean, and its weight in the mean of several batches: the number of
     labels that count, or of inputs for your own loss. correct: the number of `labels` that the
-    network predicts, nan if y are not classes."""
+    network predicts, nan if y are not classes. inputs: the number of inputs."""
 
     loss: torch.Tensor
     weight: int
     correct: float
     labels: int
+    inputs: int
 
 
 def _are_classes(logits: Any, y: Any) -> bool:
@@ -191,10 +193,20 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
 
     The default loss is cross entropy of the logits, or the loss in the output if the network got
     the labels. It knows best how labels are shifted, so then only labels (N) have an accuracy.
-    Raises Error if the labels do not fit the default loss."""
-    logits: Any = next(iter(outputs(output)), None)
+    Of several outputs, the first are the logits. If others, of another number of classes, fit the
+    labels too, warns, or with your own loss has no accuracy. Raises Error if the labels do not fit
+    the default loss."""
+    several = outputs(output)
+    logits: Any = next(iter(several), None)
     theirs: Any = None
     classes, default = _are_classes(logits, y), loss is F.cross_entropy
+    others = [v for v in several[1:] if _are_classes(v, y) and v.shape[1] != logits.shape[1]]
+    if classes and others and default:
+        warn(
+            f"the first of several outputs, with {logits.shape[1]} classes, is taken for the "
+            f"logits (another has {others[0].shape[1]})"
+        )
+    classes = classes and (default or not others)
     if default and isinstance(x, Mapping) and "labels" in x and x["labels"] is y:
         theirs = _own(output)
         classes = classes and (theirs is None or y.dim() == 1)
@@ -217,8 +229,14 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         )
     numbers = _integers(y)
     n = int((numbers != IGNORED).sum()) if classes or default else 0
+    inputs = len(first_tensor((x, y)))
     if not default:
-        value, weight = loss(output, y), len(first_tensor((y, x)))
+        own: Any = vars(loss) if isinstance(loss, _Loss) else getattr(loss, "keywords", {})
+        need(
+            own.get("reduction") != "sum",
+            'loss must be a mean over the inputs (got reduction="sum")',
+        )
+        value, weight = loss(output, y), inputs
         need(
             isinstance(value, torch.Tensor) and value.numel() == 1,
             "loss must return a tensor of one number (got {})".format(
@@ -241,4 +259,4 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         else:
             value = F.cross_entropy(_wide(logits), numbers) if theirs is None else theirs
     correct = int((logits.argmax(1) == numbers).sum()) if classes else math.nan
-    return Measured(value, weight, correct, n)
+    return Measured(value, weight, correct, n, inputs)

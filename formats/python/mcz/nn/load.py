@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import warnings
 from collections.abc import Iterable, Mapping
@@ -18,6 +19,7 @@ from ..graph import constant
 from ..header import Stream
 from ..stream import read as read_stream
 from .state import (
+    COUNTER,
     SHOWN,
     WRAPPERS,
     Tensors,
@@ -138,6 +140,12 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
         not any(v.is_meta for v in state.values()),
         "the network is on the meta device, without numbers (net.to_empty(device=...) first)",
     )
+    counters = {
+        _own_name(net, k): int(v.item())
+        for k, v in tensors.items()
+        if k.endswith(COUNTER) and isinstance(v, (torch.Tensor, np.ndarray))
+        if math.prod(v.shape) == 1
+    }
     tensors = own_names(net, tensors)
     fixed = {k: constant(k) for k in tensors if k not in state and constant(k) is not None}
     wrong = {
@@ -191,6 +199,9 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
     with torch.no_grad():
         for k, v in new.items():
             state[k].copy_(v)
+        for k, counter in net.named_buffers(remove_duplicate=False):
+            if k in counters:
+                counter.fill_(counters[k])
     kept = [k for k in state if first[k] == k and k not in present]
     lack = "these buffers" if strict else f"{len(kept)} of {len({*first.values()})} tensors"
     notes = [f"the weights lack {lack}, which keep the network's values: {listed(kept)}"]
@@ -233,7 +244,8 @@ def read(weights: Any) -> Mapping[str, Any]:
 
 
 def load(net: nn.Module, weights: Any, strict: bool = True) -> nn.Module:
-    """Copies weights and batch norm's statistics into a network, in place. Returns the network.
+    """Copies weights and batch norm's statistics into a network, in place, and batch norm's
+    counters if they are given. Returns the network.
 
         net = mcz.torch.load(Net(), "a.mcz")
 
@@ -244,7 +256,8 @@ def load(net: nn.Module, weights: Any, strict: bool = True) -> nn.Module:
              Names may have the prefixes of torch.compile, DataParallel, AveragedModel and
              Lightning.
     strict   False copies only the tensors that both have, at least one, and warns of others that
-             the network has. Of different values for one tensor, it uses the last, with a warning.
+             the network has. If names of one tensor have different values, the last one is used,
+             with a warning.
 
     A tensor that the network has under several names may have any of them in the file. Raises
     mcz.Error, and leaves the network unchanged, if tensors are missing, unknown or of another shape

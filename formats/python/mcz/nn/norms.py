@@ -26,16 +26,6 @@ def norms(net: nn.Module) -> dict[str, nn.Module]:
     }
 
 
-def warn_kept(net: nn.Module) -> None:
-    """Warns of running statistics of layers that are not batch norms: no loader re-estimates
-    them."""
-    own = {k + s for k in norms(net) for s in STATISTICS}
-    names = [k for k, _ in net.named_buffers() if k.rpartition(".")[2] in STATISTICS]
-    kept = [k for k in names if k not in own]
-    if kept:
-        warn(f"only batch norm is re-estimated; other statistics are interpolated ({listed(kept)})")
-
-
 def _moments(x: torch.Tensor) -> Any:
     """(count, sum, sum of squares) per channel of x (N, C, ...)."""
     variance, mean = torch.var_mean(
@@ -60,7 +50,7 @@ def statistics(
     """The statistics {name: tensor} in each of `runs`, which run the network's modules on an input:
     mean and unbiased variance, pooled over all images, while each batch is normalised by its own.
     The network is unchanged. Warns of statistics of layers that are not batch norms, or that do not
-    run: these are not estimated."""
+    run: these are not estimated. Without batch norms, the loader is not read."""
     found, sums, i = norms(net), [{} for _ in runs], 0  # type: Any, list[dict[str, Any]], int
 
     def add(name: str, x: torch.Tensor) -> None:
@@ -72,7 +62,7 @@ def statistics(
             m.register_forward_pre_hook(
                 lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True
             )
-        for batch in read(loader, "batch norm" if progress else ""):
+        for batch in read(loader, "batch norm" if progress else "") if found else ():
             x = to(input_of(net, batch, example), device)
             for i, run in enumerate(runs):  # noqa: B007 (add() reads i)
                 run(x)
@@ -83,7 +73,7 @@ def statistics(
         and k.rpartition(".")[0] + "." * ("." in k) not in sums[0]
     ]
     if left:
-        warn(f"the loader does not re-estimate these statistics: {listed(left)}")
+        warn(f"these statistics are interpolated, not re-estimated: {listed(left)}")
     return [
         {
             k + s: v

@@ -17,11 +17,12 @@ Tensors = dict[str, torch.Tensor]
 # from torch.compile; DataParallel and AveragedModel; Lightning
 WRAPPERS = "_orig_mod", "module", "model"
 SHOWN = 3  # names per kind of mismatch in a message
+COUNTER = ".num_batches_tracked"  # batch norm's
 
 
 def is_ignored(name: str) -> bool:
     """True for batch norm's counter and for what get_extra_state() returns."""
-    return name.endswith(".num_batches_tracked") or name.rpartition(".")[2] == "_extra_state"
+    return name.endswith(COUNTER) or name.rpartition(".")[2] == "_extra_state"
 
 
 def check_plain(name: str, v: Any) -> None:

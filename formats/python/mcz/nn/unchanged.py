@@ -48,8 +48,8 @@ def entries(value: Any) -> Any:
 
 class Snapshot:
     """The state that running networks may change: the mode and attributes of each module, the
-    entries of containers and objects in them, and the numbers of buffers and other tensors that are
-    not parameters."""
+    entries of containers and objects in them, and the numbers of buffers, of other tensors that are
+    not parameters, and of embeddings with max_norm."""
 
     def __init__(self, *nets: nn.Module) -> None:
         self.modules = [
@@ -58,6 +58,9 @@ class Snapshot:
         ]
         self.containers: dict[int, tuple[Any, Any]] = {}
         tensors = {id(b): b for n in nets for b in n.buffers()}
+        for m, _, own in self.modules:
+            if own.get("max_norm") is not None:  # an embedding, which shortens rows that it reads
+                tensors.update((id(v), v) for v in m._parameters.values() if v is not None)
         for _, _, own in self.modules:
             for k, v in own.items():
                 self._collect(v, tensors, DEPTH if k not in OWN else 1)
@@ -113,8 +116,13 @@ def random_numbers_kept() -> Iterator[None]:
     """Afterwards restores PyTorch's generators of random numbers."""
     cuda: Any = torch.cuda
     devices = range(cuda.device_count()) if cuda.is_initialized() else ()
+    mps = torch.mps.get_rng_state() if torch.backends.mps.is_available() else None
     with torch.random.fork_rng(devices):
-        yield
+        try:
+            yield
+        finally:
+            if mps is not None:
+                torch.mps.set_rng_state(mps)
 
 
 @contextmanager
