@@ -33,7 +33,7 @@ static const char doc[] =
     "nearest to the first network's.\n\n"
     "Directions that no data reached are counted. There, the map is the nearest to the identity. "
     "If the networks A and B are given, it is the one with the maximum inner product of their "
-    "parameters, as in mc-match --maps; only the order of heads stays that by data. The networks "
+    "parameters, as in mc-match --maps; the order of heads still follows the data. The networks "
     "are read only if there are such directions. A is the first network of the matrices. Networks "
     "whose groups allow more than permutations come from mcz.torch.canonical and mcz.torch.save."
     "\n\n"

@@ -59,8 +59,8 @@ static const struct mc_option rows[] = {
      .flags = KEPT, .only = MC_USE_PERMUTATION_STEP,
      .help = "compare permutations by loss, or by the objective (loss plus the cost of moving)"},
     {"as-paper", 0, MC_OPT_FLAG, AT(as_paper), .group = 12, .only = MC_USE_PERMUTATION_STEP,
-     .help = "use the permutation step of the paper and its authors' code; changes the defaults: --permutation-lr "
-     "half of --lr, --accept joint, --select-by objective"},
+     .help = "use the paper's permutation step at the authors' rate; changes the defaults: --permutation-lr half of "
+     "--lr, --accept joint, --select-by objective"},
     {"spectral", 0, MC_OPT_REAL, AT(pam.spectral), .arg = "K", .min = 1e-12, .max = 1e6, .group = 12,
      .flags = KEPT,
      .help = "project the control point's weights to spectral norm K, and stop as in the paper's second theorem; "
