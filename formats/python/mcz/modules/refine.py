@@ -205,8 +205,8 @@ def refine(
                 for k in numbers
             }
             optimizer.zero_grad()
-            tensors = {k: point[f] for k, f in first.items() if f in point}
-            call_with(net, tensors, x, functools.partial(backward, x, y))
+            every = {k: point[f] for k, f in first.items() if f in point}
+            call_with(net, every, x, functools.partial(backward, x, y))
             optimizer.step()
             rate.step()
             learned.assign()
