@@ -80,9 +80,8 @@ EVALUATE: dict[str, Callable[..., torch.Tensor]] = {
 def _wrong_gradients(
     net: nn.Module, tensors: Iterable[str], logits: torch.Tensor, expected: torch.Tensor
 ) -> list[str]:
-    """The trainable parameters, of these tensors, by which the derivatives of the graph's logits
-    and of the network's differ. [] if PyTorch cannot compute these, as through a reentrant
-    checkpoint."""
+    """The trainable parameters, of these tensors, whose gradients differ between the graph and the
+    network. [] if PyTorch cannot compute them, as through a reentrant checkpoint."""
     own = {k: v for k, v in net.named_parameters() if k in tensors and v.requires_grad}
     weight = torch.rand(expected.shape, generator=torch.Generator().manual_seed(3))
     found: list[Sequence[torch.Tensor | None]] = []
@@ -110,7 +109,7 @@ def _wrong_gradients(
 def verify(net: nn.Module, m: dict[str, Any], t: Nodes, tensors: Iterable[str]) -> None:
     """Compares the logits of the graph m (a map) with the outputs that the network had first when t
     traced it, on other images. Adds a difference to the problems of the trace t. Raises Error if
-    only derivatives by these tensors differ."""
+    the logits agree, but gradients of these tensors do not."""
     x = torch.rand(3, *m["input"], generator=torch.Generator().manual_seed(2))
     state, first = {**net.state_dict(), **dict(net.named_parameters())}, m["nodes"][0]
     values: dict[str, torch.Tensor] = {}
@@ -142,6 +141,6 @@ def verify(net: nn.Module, m: dict[str, Any], t: Nodes, tensors: Iterable[str]) 
         return
     need(
         not wrong,
-        f"mc-train would compute other gradients of {listed(wrong)} (torch.no_grad? Register "
-        "parameters that stay with requires_grad=False)",
+        f"mc-train would compute other gradients of {listed(wrong)} (is a part of forward in "
+        "torch.no_grad()?)",
     )

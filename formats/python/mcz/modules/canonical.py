@@ -23,7 +23,7 @@ from ..symmetry.derive import Derivation
 from ..symmetry.flow import Reader, followed, passes_linear, passes_mean, reader_of
 from ..symmetry.probe import Probe, outputs
 from ..symmetry.rotary import Attention, attentions, channels, pairs_of
-from ..symmetry.rules.kinds import MOVES
+from ..symmetry.rules.kinds import MOVES_ONE
 
 EXACT = 1e-9  # relative difference of outputs in float64
 
@@ -162,8 +162,7 @@ class Canonical:
                 for t, k in places:
                     self._scale(t, k, g)
                 return True
-            moves = own.kind in MOVES - {"join"}
-            if not moves or not any(key(f) == e for f in own.outputs[0].axes):
+            if own.kind not in MOVES_ONE or not any(key(f) == e for f in own.outputs[0].axes):
                 return False
             source = own.nodes[0]
         return False

@@ -239,8 +239,9 @@ class Curve(Points):
 
         The loss is the mean over all labels except those of -100; with your own loss, over all
         inputs. The network's own loss counts as the mean over the labels of a batch. The accuracy
-        is that of the same labels. It is left out if y are not classes of the logits, and for the
-        network's own loss if an input has several labels: language models shift them.
+        is that of the same labels. It is left out if y are not classes of the logits, for your own
+        loss if several outputs may be the logits, and for the network's own loss if an input has
+        several labels: language models shift them.
 
         Returns the rows. Raises mcz.Error if a loss is not finite, if a loader does not fit, or if
         a plain list or dictionary holds parameters, as for train()."""

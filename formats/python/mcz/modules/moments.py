@@ -35,7 +35,7 @@ class Sums:
     def __init__(self) -> None:
         self.parts: dict[str, Any] = dict.fromkeys(PARTS, 0)
         self.samples = self.inputs = 0
-        self.each: float | None = None  # samples per input; 1 if they are shares
+        self.each: float | None = None  # samples per input; 1 if samples count as shares
 
     def add(self, x: torch.Tensor, y: torch.Tensor, inputs: int, copies: int) -> None:
         """Adds the activations (samples, units) of a batch of inputs, which has each of them

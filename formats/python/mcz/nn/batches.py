@@ -193,9 +193,9 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
 
     The default loss is cross entropy of the logits, or the loss in the output if the network got
     the labels. It knows best how labels are shifted, so then only labels (N) have an accuracy.
-    Of several outputs, the first are the logits. If others, of another number of classes, fit the
-    labels too, warns, or with your own loss has no accuracy. Raises Error if the labels do not fit
-    the default loss."""
+    Of several outputs, the first are the logits. Another output with another number of classes may
+    fit the labels too. Then the default loss warns, and your own loss gets no accuracy. Raises
+    Error if the labels do not fit the default loss."""
     several = outputs(output)
     logits: Any = next(iter(several), None)
     theirs: Any = None

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from .axes import Atom
 from .calls import Call, Node, Program, key
-from .rules.kinds import MOVES, SUMS
+from .rules.kinds import MOVES_ONE, SUMS
 
 
 class Reader(NamedTuple):
@@ -147,7 +147,7 @@ def passes_linear(call: Call) -> bool:
     """True for operations that are linear along each axis that they keep."""
     zeros = call.name in ("pad", "constant_pad_nd") and call.args.get("value") in (0, None)
     return (
-        call.kind in MOVES - {"join"}
+        call.kind in MOVES_ONE
         or call.name in ("mean", "sum", "neg", "avg_pool2d", "adaptive_avg_pool2d")
         or (call.name in ("mul", "div") and call.nodes == [call.args["self"]])
         or (zeros and call.args.get("mode", "constant") == "constant")
@@ -157,4 +157,4 @@ def passes_linear(call: Call) -> bool:
 def passes_mean(call: Call) -> bool:
     """True for operations that leave a number unchanged that is added everywhere."""
     unpadded = call.name in ("pad", "constant_pad_nd") and not any(call.args["pad"])
-    return unpadded or call.kind in MOVES - {"join"} or call.name in ("mean", "adaptive_avg_pool2d")
+    return unpadded or call.kind in MOVES_ONE or call.name in ("mean", "adaptive_avg_pool2d")

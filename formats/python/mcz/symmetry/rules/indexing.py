@@ -19,7 +19,7 @@ from .sorting import is_distinct
 
 
 def refer(op: Operation, numbers: Value, axis: Axis, reason: str | None = None) -> bool:
-    """Requires that numbers refer to an axis, which else is fixed. True if they are labels."""
+    """Requires that numbers refer to an axis. True if they are labels; else the axis is fixed."""
     label = numbers.label
     if label and label.ends is None and label.axis.size == axis.size:
         op.unify((label.axis, axis))

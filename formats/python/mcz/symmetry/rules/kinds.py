@@ -4,5 +4,6 @@
 
 # the output has entries of the inputs: moved, repeated or left out
 MOVES = frozenset(["same", "view", "turn", "cut", "join", "repeat", "shift", "pick", "getitem"])
+MOVES_ONE = MOVES - {"join"}  # the entries of one input
 SUMS = frozenset(["linear", "matmul", "addmm", "convolution"])  # of products
 NORMS = frozenset(["layer_norm", "rms_norm"])

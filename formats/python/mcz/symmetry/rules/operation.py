@@ -169,7 +169,7 @@ class Rule:
               operation. An argument that is missing or None has the parameter's default
     labels    CARRY: the outputs have the label of the first input; READ: the function itself reads
               labels; None: an input with a label fixes the axis that it refers to
-    kind      what other files than the rules take the operations for; None: each is its own kind"""
+    kind      the kind of the operations (kinds.py); None: the name of each is its kind"""
 
     function: Callable[..., Result]
     labels: str | None = None
