@@ -114,6 +114,8 @@ def cells_of_line(table, line):
         name, _, source = spec.format_map(line).partition("=")
         row, column = name.split(".", 1)
         source = source or column
+        if not line[source]:  # not measured in this run
+            continue
         value = line[source], line[source + "_sd"], line["runs" if table == "training" else "pairs"]
         if not all(map(re.fullmatch, (NUMBER, "(%s)?" % NUMBER, "[1-9][0-9]*"), value)):
             text = "%s: line %d: '%s', '%s', '%s' must be mean, deviation and number of values"

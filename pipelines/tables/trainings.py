@@ -22,18 +22,16 @@ def smoothed(epochs, name):
                    for i in range(len(epochs))]
 
 
-def reach(name, unaligned, aligned):
-    """The last smoothed value of the unaligned curve, and the first epoch at which the aligned one reaches it."""
-    width, values = smoothed(aligned, name)
-    last = smoothed(unaligned, name)[1][-1]
+def reach(name, goal, epochs):
+    """The first epoch at which the smoothed values reach the goal."""
+    width, values = smoothed(epochs, name)
     sign = -1 if name == "objective" else 1
-    reached = (i for i, v in enumerate(values, 1) if i >= width and sign * (v - last) >= 0)
-    return last, next(reached, None)
+    return next((i for i, v in enumerate(values, 1) if i >= width and sign * (v - goal) >= 0), None)
 
 
 def saved(all_pairs, files):
-    """The epochs that alignment saves: those that remain when the aligned curve reaches the last training loss
-    (and accuracy) of the unaligned one. `lead` is by how much its loss is lower, as a mean over the epochs."""
+    """The epochs that alignment saves: how many epochs earlier than the unaligned curve the aligned one reaches the
+    unaligned one's last training loss (and accuracy). `lead` is by how much its loss is lower, as a mean over the epochs."""
     ends = ("_pairs", "_saved", "_saved_sd") if all_pairs else ("", "_epoch", "_saved")
     head = ["network", "data", "epochs", "pairs"] if all_pairs else ["pair", "epochs"]
     for name, _ in SAVED:
@@ -41,16 +39,16 @@ def saved(all_pairs, files):
     print(*head, "lead", *["lead_sd"] * all_pairs, sep="\t")
     reached, savings, leads = [0, 0], ([], []), []
     for pair, logs in grouped(pair_of, files).items():
-        curves = [epochs_of(f) for f in logs]
-        epochs = len(curves[0])
+        unaligned, aligned = (epochs_of(f) for f in logs)
+        epochs = len(unaligned)
         line = [pair, epochs]
         for i, (name, form) in enumerate(SAVED):
-            last, epoch = reach(name, *curves)
+            last = smoothed(unaligned, name)[1][-1]
+            epoch = reach(name, last, aligned)
             reached[i] += epoch is not None
-            savings[i].append(0 if epoch is None else epochs - epoch)
+            savings[i].append(0 if epoch is None else reach(name, last, unaligned) - epoch)
             line += [form % last, formatted("%d", epoch), savings[i][-1]]
-        unaligned, aligned = (mean([e["objective"] for e in c]) for c in curves)
-        leads.append(unaligned - aligned)
+        leads.append(mean([e["objective"] for e in unaligned]) - mean([e["objective"] for e in aligned]))
         if not all_pairs:
             print(*line, "%.4f" % leads[-1], sep="\t")
     if all_pairs:
