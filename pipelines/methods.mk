@@ -7,8 +7,8 @@
 #   make -f pipelines/methods.mk DATA=cifar10 DATA_DIR=~/data NET=tinyten SEEDS="1 2 3" EPOCHS=20 OUT=out
 #
 #   pairwise      every network to one reference; each network is the reference once
-#   running mean  each network to the re-estimated mean of those before it; by weights, each to the mean of
-#                 all others until nothing changes (git re-basin's MergeMany)
+#   running mean  each network to the re-estimated mean of those before it
+#   MergeMany     by weights, each network to the mean of all others until nothing changes (git re-basin)
 #   joint         all networks to each other at once; PAM has no such form
 #
 # With the same OUT it uses the settings and results of soup.mk. OUT/orders.tsv has a row per order: the

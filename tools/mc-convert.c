@@ -48,7 +48,7 @@ static const struct mc_option options[] = {
 static const char doc[] =
     "Convert weights from or to safetensors and npz files, with PyTorch's names."
     "\vNames, dtypes and maps: formats/exchange/convert.md. Networks without a graph (--groups), "
-    "for mc-match, mc-permute, mc-bezier and mc-info: docs/guides/any-module.md.\n\n"
+    "for all programs that need no graph: docs/guides/any-module.md.\n\n"
     "Memory: 66 MiB for networks of any size. A network is held in memory if it is written as npz, "
     "or if a pipe has its tensors in another order; a tensor, if npz has it in Fortran "
     "order.\n\nExamples:\n"

@@ -80,7 +80,8 @@ def methods(all_pairs, files):
                 cells.append(formatted("%.2f", deviation(values)))
         first = rows[0]
         print(first["network"], first["data"], first["networks"], first["matching"], order, len(rows), first["ends"], *cells, sep="\t")
-    for (_, order), rows in groups.items():
-        show({"running": "running mean"}.get(order, order), rows)
+    for (matching, order), rows in groups.items():
+        running = "MergeMany" if matching == "weights" else "running mean"
+        show(running if order == "running" else order, rows)
         if order == "pairwise":
             show("best reference", [max(rows, key=lambda r: float(r["objective"]))])

@@ -6,16 +6,32 @@
 
 The first form writes the networks in the program's common order, OUT/1.safetensors and so on; zipit writes its merged
 network, OUT/mean.safetensors. CLONE is the program's repository. DATA is a training set: its first SAMPLES images are
-used unchanged. Prints the seconds without Python's start and imports. Programs:
+used unchanged. Prints the seconds without Python's start and imports. Programs, with the revisions that ran:
 
-    rebasin         git-re-basin: weight_matching of each network to the first (JAX)
-    rebasin-many    git-re-basin: match_many (JAX; set PYTHONHASHSEED to repeat a run)
-    c2m3            cycle-consistent-model-merging: FrankWolfeSynchronizedMerger; INIT=sinkhorn (its default) or identity
-    repair          REPAIR: its VGG notebook's alignment by activations of each network to the first
-    zipit           ZipIt: match_tensors_zipit; AB=.3,.125 (its default) or other values of its two parameters
+    rebasin         git-re-basin ef40098: weight_matching of each network to the first (JAX 0.4.20)
+    rebasin-many    git-re-basin: match_many (set PYTHONHASHSEED to repeat a run)
+    c2m3            cycle-consistent-model-merging ea1eca7: FrankWolfeSynchronizedMerger; INIT=sinkhorn (its default) or
+                    identity. It requires Python 3.9.19, PyTorch 1.13 and a GPU; it ran with Python 3.11 and PyTorch 2.15
+                    on a CPU. Its own repair was not run: it requires a GPU and its project's Lightning modules.
+    repair          REPAIR e90263d: its VGG notebook's alignment by activations, of each network to the first. It is
+                    written for two networks.
+    zipit           ZipIt 1b6ca40: match_tensors_zipit; AB=.3,.125 (its default) or other values of its two parameters.
+                    Those of its evaluation script, .0001 and .075, have 42.8% for seeds 1 to 3.
 
 The second form prints two objectives of an order, summed over all pairs: the matched correlations in MATRICES/mIJ.mcz and
-the inner products of the parameters. NETS/net-N.mcz are the networks before, ORDERED/p-N.mcz in the order."""
+the inner products of the parameters. NETS/net-N.mcz are the networks before, ORDERED/p-N.mcz in the order.
+
+Results are measured like this (zipit writes OUT/mean.safetensors instead of networks in an order):
+
+    for n in 1 2 3; do mc-convert net-$n.mcz -o net-$n.safetensors; done
+    for p in 12 13 23; do mc-acts --data train.mcz net-${p:0:1}.mcz net-${p:1}.mcz | mc-corr -o m$p.mcz; done
+    mkdir out && /usr/bin/time -v python merge_peers.py PROGRAM CLONE train.mcz out net-[123].safetensors
+    for n in 1 2 3; do mc-convert out/$n.safetensors --like net-$n.mcz -o out/p-$n.mcz; done
+    mc-merge out/p-?.mcz -o out/mean.mcz
+    mc-repair --data train.mcz out/mean.mcz -o out/reestimated.mcz
+    mc-repair --data train.mcz out/mean.mcz --ends out/p-?.mcz -o out/repaired.mcz
+    mc-eval --data test.mcz out/mean.mcz out/reestimated.mcz out/repaired.mcz
+    python merge_peers.py objective . . out 1 2 3"""
 import ast
 import functools
 import itertools

@@ -46,7 +46,8 @@ def rows(name):
 orders, methods = rows("orders"), rows("methods")
 keys = [(m["matching"], m["order"]) for m in methods]
 ways = ["pairwise", "best reference", "running mean", "joint"]
-assert keys == [("identity", "")] + [(m, w) for m in ("activations", "weights", "pam") for w in ways if (m, w) != ("pam", "joint")], keys
+expected = [(m, "MergeMany" if (m, w) == ("weights", "running mean") else w) for m in ("activations", "weights", "pam") for w in ways]
+assert keys == [("identity", "")] + expected[:-1], keys
 assert all(m["orders"] == ("3" if m["order"] == "pairwise" else "1") for m in methods)
 def value(matching, order, column):
     return [float(r[column]) for r in orders if r["matching"] == matching and (r["order"] == order or order is None and r["order"].isdigit())]
@@ -67,7 +68,7 @@ assert all(float(r["cpu_seconds"]) > 0 and float(r["memory_mb"]) > 1 for r in or
 nets = value("identity", "", "ends")
 END
 svg_texts out/methods.svg >texts
-for text in identity 'weights running mean' averaged repaired 'test accuracy (%)'; do grep -qx "$text" texts || die "no $text: $(<texts)"; done
+for text in identity 'weights MergeMany' averaged repaired 'test accuracy (%)'; do grep -qx "$text" texts || die "no $text: $(<texts)"; done
 
 # the cost of a result that another experiment made is unknown
 rm out/1-2/moments.cost
@@ -77,7 +78,7 @@ expect_equal "$(column costs order | paste -sd ' '): $(grep -c $'\t\t$' costs)" 
 # one matching; a network without batch norm; a pair alone makes its matrices and permutations
 rm -r out
 graph methods NET=mlp:8 SEEDS='1 2' MATCHINGS=weights
-expect_equal "$(cut -f 4,5 out/methods.tsv | paste -sd ' ' | tr '\t' ' ')" 'matching order identity  weights pairwise weights best reference weights running mean weights joint'
+expect_equal "$(cut -f 4,5 out/methods.tsv | paste -sd ' ' | tr '\t' ' ')" 'matching order identity  weights pairwise weights best reference weights MergeMany weights joint'
 same_content out/mean-weights-joint.mcz out/mean-weights-joint-reestimated.mcz
 # other networks and matchings change the tables, also if their results exist; another pair's folder does not count. TMPDIR may
 # contain spaces.
