@@ -86,7 +86,6 @@ refused(["batches*dictionary*(dictionary, labels)"], lambda: moments(net, net, [
 net = Net()
 g = mcz.torch.groups(net, x)
 refused(["declared groups"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", at={"a": "b:in"}))
-refused(["stage*\"post\"*\"pre\" (got 'mid')"], lambda: mcz.torch.moments(net, net, [x], g, "none.mcz", stage="mid"))
 refused(["groups*network*other shapes (a.weight: (8, 4) expected*got (9, 4)"],
         lambda: moments(Net(9), Net(9), [x], g))
 refused(["batches*(N, 4) expected", "got u (N, 4)"], lambda: moments(net, net, [{"u": x}], g))

@@ -94,6 +94,7 @@ CALLS = {
     "load": lambda: mcz.torch.load(spare[1], a.state_dict()),
     "groups": lambda: mcz.torch.groups(plain[1], x[:2]),
     "align with derived groups": lambda: mcz.torch.align(*plain[1:], data),
+    "canonical": lambda: mcz.torch.canonical(plain[1], x[:2]),
 }
 for name, call in CALLS.items():
     before, state = [snapshot(n) for n in nets + plain], torch.get_rng_state()

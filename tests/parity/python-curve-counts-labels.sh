@@ -72,8 +72,29 @@ linear = mcz.torch.Curve(nn.Linear(5, 4), nn.Linear(5, 4), control_points=0)
 ones, several = ([(torch.ones(n, 5) * n, (torch.zeros(k), n)) for n, k in ((2, 3), (6, s))] for s in (5, 50))
 losses = [linear.evaluate(v, points=2, loss=lambda o, y: o.sum() * 0 + y[1], progress=False)[0] for v in (ones, several)]
 assert [r["data.loss"] for r in losses] == [(2 * 2 + 6 * 6) / 8] * 2, losses
-for total in nn.MSELoss(reduction="sum"), functools.partial(F.mse_loss, reduction="sum"):
+class Own(nn.Module):
+    reduction = "sum"
+    def forward(self, output, y):
+        return output.sum()
+for total in nn.MSELoss(reduction="sum"), functools.partial(F.mse_loss, reduction="sum"), Own():
     expect_error(['loss must be a mean*"sum"'], lambda: linear.evaluate([(torch.ones(2, 5), torch.zeros(2, 4))], loss=total))
+# labels that your own loss ignores, and numbers above the classes of the outputs
+line = mcz.torch.Curve(Tagger(), Tagger(), control_points=0)
+marked = [(x, y.masked_fill(y < 0, 3)) for x, y in data]
+others = sum(int((y != 3).sum()) for _, y in marked)
+with torch.no_grad():
+    hits = sum(int(((net(x).argmax(1) == y) & (y != 3)).sum()) for x, y in marked)
+for ignoring in nn.CrossEntropyLoss(ignore_index=3), functools.partial(F.cross_entropy, ignore_index=3):
+    row = line.evaluate([v for v in marked if (v[1] != 3).any()], points=2, loss=ignoring, progress=False)[0]
+    assert abs(row["data.accuracy"] - 100 * hits / others) < 1e-9, row
+row = linear.evaluate([(torch.randn(6, 5), torch.tensor([0, 5000, 3, 2, 1, 0]))], points=2, loss=lambda o, y: o.mean(), progress=False)[0]
+assert "data.accuracy" not in row, row
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    for last in nn.Softmax(1), nn.LogSoftmax(1):
+        ends = [nn.Sequential(nn.Linear(5, 4), last) for _ in range(2)]
+        mcz.torch.Curve(*ends).evaluate([(torch.randn(6, 5), torch.zeros(6).long())], points=2, progress=False)
+assert {str(w.message) for w in caught} == {"the outputs seem to be probabilities: cross entropy expects logits"}, caught
 # of several outputs that fit the labels, the first are the logits
 class Both(nn.Module):
     def __init__(self, width):

@@ -128,7 +128,7 @@ def indexed(n, values=None):
     return n
 one, two = pair(change=indexed)
 two.order = one.order.flip(0)
-expect_error("integers*a and b differ*no mean (order)", lambda: mt.merge(one, two))
+expect_error("integers*differ*no mean (order)", lambda: mt.merge(one, two))
 expect_error("(order)", lambda: mt.Curve(one, two))
 one, two = pair()
 for n, share in (one, .4), (two, .6):
@@ -142,6 +142,63 @@ expect_error("(a.weight_mask)", lambda: mt.merge(one, two, order, groups=rows))
 mt.permute(two, {"h": [8, *range(8)]}, rows)
 assert torch.equal(mt.merge(one, two, order, groups=rows).a.weight_mask, one.a.weight_mask)
 expect_error("(a.weight_mask)", lambda: mt.Curve(one, two))
+# booleans are compared in the common order of units too
+one = pair(change=lambda n: n.register_buffer("mask", torch.arange(9) < 4) or n)[0]
+two, rows = copy.deepcopy(one), {"h": {"out": ["a.*:0", "mask:0"], "in": ["b.weight:1"]}}
+expect_error("integers*differ*no mean (mask)", lambda: mt.merge(one, two, order, groups=rows))
+mt.permute(two, {"h": [8, *range(8)]}, rows)
+assert torch.equal(mt.merge(one, two, order, groups=rows).mask, one.mask)
+
+# networks that change their input, and that keep a weight between calls
+class Changing(Net):
+    def forward(self, x):
+        return super().forward(x.sub_(.5).div_(.25))
+class Keeping(Net):
+    def __init__(self):
+        super().__init__()
+        self.kept = {}
+    def forward(self, x):
+        w = self.a.weight if self.training else self.kept.setdefault("w", self.a.weight)
+        return self.c(self.act(self.b(self.act(F.linear(x, w, self.a.bias)))))
+for make in Changing, Keeping:
+    one, two = pair(make)
+    batch = x.clone()
+    rows = mt.Curve(one, two, control_points=0).evaluate([(batch, y)], points=2, **progress)
+    with torch.no_grad():
+        expected = [float(F.cross_entropy(n(x.clone()), y)) for n in (one, two)]
+    assert np.allclose([r["data.loss"] for r in rows], expected, atol=1e-6) and torch.equal(batch, x), (make, rows, expected)
+# parameters that the loss does not reach stay on the straight line
+class Frozen(Net):
+    def forward(self, x):
+        with torch.no_grad():
+            h = self.act(self.a(x))
+        return self.c(self.act(self.b(h)))
+one, two = pair(Frozen)
+curve = mt.Curve(one, two).train([(x, y)], 3, lr=.1, **progress)
+middle, line = curve.point(.5), mt.Curve(one, two).point(.5)
+assert torch.equal(middle.a.weight, line.a.weight) and not torch.equal(middle.b.weight, line.b.weight)
+# an argument of length 1 holds for all inputs
+class Scaled(Net):
+    def forward(self, x, factor):
+        return super().forward(x * factor)
+one, two = pair(Scaled)
+factor, own = torch.rand(1, 5), mt.groups(one, {"factor": torch.rand(1, 5), "x": x}, **progress)
+orders = [mt.align(one, two, [{"factor": f, "x": x}], own, **progress) for f in (factor, factor.repeat(40, 1))]
+assert all(np.array_equal(v, orders[1].tensors[k]) for k, v in orders[0].tensors.items())
+expect_error("arguments of one length expected*[2, 40]", lambda: mt.align(one, two, [{"factor": x[:2], "x": x}], own, **progress))
+# state that two optimizers share moves once; tensors that cannot be written
+one = pair()[0]
+F.cross_entropy(one(x), y).backward()
+optimizer = torch.optim.SGD(one.parameters(), lr=.1, momentum=.9)
+optimizer.step()
+old, units = optimizer.state[one.a.weight]["momentum_buffer"].clone(), next(r.group for r in g if r.tensor == "a.weight" and r.axis == 0)
+mt.permute(one, p, g, optimizer=[optimizer, optimizer])
+assert torch.equal(optimizer.state[one.a.weight]["momentum_buffer"], old[torch.from_numpy(p.tensors[units]).long()])
+one = pair()[0]
+one.c.bias = nn.Parameter(torch.zeros(1).expand(3))
+old = one.a.weight.clone()
+expect_error("cannot be written*expand", lambda: mt.load(one, b.state_dict()))
+assert torch.equal(one.a.weight, old)
 one, two = pair(change=lambda n: parametrizations.spectral_norm(n.b) and n)
 warned("spectral norm", lambda: mt.merge(one, two))
 

@@ -21,6 +21,7 @@ from torch import nn
 from .. import graph
 from ..errors import Error, need
 from ..graph import constant
+from ..nn.copies import duplicate
 from ..nn.inputs import outputs
 from ..nn.unchanged import evaluating
 from .evaluate import verify
@@ -135,9 +136,9 @@ def export(
     unsupported operation and the path of its module: "norm: InstanceNorm2d is not supported in
     graphs".
     """
-    device = next((p.device for p in net.parameters()), torch.device("cpu"))
+    if any(v.device.type != "cpu" for v in [*net.parameters(), *net.buffers()]):
+        net = duplicate(net).cpu()
     task = Task(net, list(input), classes, mean, std, name)
-    net.cpu()
     try:
         with evaluating(net), torch.no_grad():  # which removes the hooks
             for path, m in net.named_modules():
@@ -155,7 +156,6 @@ def export(
                 found = auxiliary_heads(task, found)
     finally:
         Traced.trace = None
-        net.to(device)
     return *found[1:], found[0].notes
 
 

@@ -24,7 +24,7 @@ from ..nn.inputs import expect_replaceable
 from ..nn.load import copy, own_names
 from ..nn.norms import STATISTICS, norms, statistics
 from ..nn.state import Tensors, first_names, gradient_hooks, listed, tensors_of
-from ..nn.unchanged import evaluating
+from ..nn.unchanged import Snapshot, evaluating
 from ..stream import read as read_stream
 from ..stream import widened
 from ..table import Points as Rows
@@ -141,12 +141,12 @@ class Curve(Points):
         log        a log to write, as mc-bezier --log-json does: for mc-plot log.
         progress   show a progress bar if tqdm is installed.
 
-        Parameters of a with requires_grad=False stay on the straight line. Modules that train()
-        leaves in evaluation mode, such as a frozen batch norm, stay in it. Warns of hooks on
-        gradients: they do not run. Raises mcz.Error, and leaves the curve unchanged, if the loss is
-        not finite, if no gradient of it reaches a trained parameter, if the loader does not fit, or
-        if a plain list or dictionary holds parameters (use nn.ParameterList or
-        nn.ParameterDict)."""
+        Parameters of a with requires_grad=False stay on the straight line, and so do those that no
+        gradient of the loss reaches. Modules that train() leaves in evaluation mode, such as a
+        frozen batch norm, stay in it. Warns of hooks on gradients: they do not run. Raises
+        mcz.Error, and leaves the curve unchanged, if the loss is not finite, if no gradient of it
+        reaches a trained parameter, if the loader does not fit, or if a plain list or dictionary
+        holds parameters (use nn.ParameterList or nn.ParameterDict)."""
         need(len(self.points) > 2, "a straight line has no control points to train")
         check_arguments(loader, epochs, schedule, optimizer)
         expect_replaceable(self.net, self.owners)
@@ -239,9 +239,9 @@ class Curve(Points):
 
         The loss is the mean over all labels except those of -100; with your own loss, over all
         inputs. The network's own loss counts as the mean over the labels of a batch. The accuracy
-        is that of the same labels. It is left out if y are not classes of the logits, for your own
-        loss if several outputs may be the logits, and for the network's own loss if an input has
-        several labels: language models shift them.
+        is that of the same labels, without those of your loss's ignore_index. It is left out if y
+        are not classes of the logits, for your own loss if several outputs may be the logits, and
+        for the network's own loss if an input has several labels: language models shift them.
 
         Returns the rows. Raises mcz.Error if a loss is not finite, if a loader does not fit, or if
         a plain list or dictionary holds parameters, as for train()."""
@@ -281,10 +281,12 @@ class Curve(Points):
         """([loss, correct labels] at each t, their weight and number of labels) over all
         batches."""
         sums, weight, labels = [[0.0, 0.0] for _ in ts], 0, 0
+        ready = Snapshot(self.net)
         for x, y in batches:
             for t, own, s in zip(ts, statistics, sums):
                 found = measure(self.run({**self.at(t), **own}, x), x, y, loss)
                 s[:] = s[0] + float(found.loss) * found.weight, s[1] + found.correct
+                ready.restore_attributes()  # such as a cache of weights at another t
             weight, labels = weight + found.weight, labels + found.labels
         return sums, weight, labels
 

@@ -11,6 +11,7 @@ import torch
 from torch import nn
 
 from ..errors import Error, need
+from ..nn.batches import first_tensor
 from ..nn.inputs import call
 
 
@@ -106,6 +107,7 @@ class ModuleRecorder:
     def run(self, batch: Any) -> None:
         """Runs the network on a batch."""
         self.outputs.clear()
+        self.inputs = len(first_tensor(batch))
         call(self.net, batch)
 
     def units(self, group: str, place: str) -> torch.Tensor:

@@ -18,7 +18,7 @@ from ..nn.copies import duplicate
 from ..nn.inputs import call
 from ..nn.norms import statistics
 from ..nn.permuted import rounded
-from ..nn.state import first_names, listed, same, tensors_of
+from ..nn.state import device_of, first_names, listed, same, tensors_of
 from ..nn.structure import unequal
 from ..stream import read
 from .network import Network
@@ -37,11 +37,12 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
     need(
         not any(v.is_complex() for v in x.values()), "tensors of complex numbers are not supported"
     )
-    other = unequal(x, y)
-    integers = f"integers of {names[0]} and {names[1]} differ"
-    need(all(x[k].numel() == 1 for k in other), f"{integers}, and have no mean ({listed(other)})")
+    other = [k for k in unequal(x, y) if x[k].numel() == 1]
     if other:  # such as counters
-        warn(f"{integers}; the result has those of {names[0]} ({listed(other)})")
+        warn(
+            f"integers of {names[0]} and {names[1]} differ; the result has those of {names[0]} "
+            f"({listed(other)})"
+        )
     scaled = [
         k
         for k, m in a.module.named_modules()
@@ -56,24 +57,31 @@ def expect_same(a: Network, b: nn.Module, names: tuple[str, str] = ("a", "b")) -
 
 
 def expect_same_masks(net: nn.Module, sources: Sequence[Callable[[str], torch.Tensor]]) -> None:
-    """Raises Error unless networks have the same masks: floating-point buffers of zeros and ones,
-    such as those of torch.nn.utils.prune, and the infinities in others, such as those of attention.
-    sources: a function per network that returns a tensor by its name, in the common order of
-    units."""
+    """Raises Error unless networks have the same integers and masks: floating-point buffers of
+    zeros and ones, such as those of torch.nn.utils.prune, and the infinities in others, such as
+    those of attention. Single integers, such as counters, may differ. sources: a function per
+    network that returns a tensor by its name, in the common order of units."""
     own, parameters = tensors_of(net), dict(net.named_parameters(remove_duplicate=False))
-    wrong = []
+    integers: list[str] = []
+    masks: list[str] = []
     for k in own:
-        if k not in parameters and own[k].is_floating_point():
-            values = [s(k).to(own[k].device) for s in sources]
+        if k in parameters and own[k].is_floating_point():
+            continue
+        values = [s(k).to(own[k].device) for s in sources]
+        several = own[k].numel() > 1
+        if own[k].is_floating_point():
             pruned = k.endswith("_mask") and k[:-5] + "_orig" in own
-            binary = all(bool(((v == 0) | (v == 1)).all()) for v in values) and own[k].numel() > 1
+            binary = several and all(bool(((v == 0) | (v == 1)).all()) for v in values)
             if not (pruned or binary):
-                several = own[k].numel() > 1
                 values = [torch.where(v.isinf(), v, 0.0) for v in values] if several else []
-            wrong += [k] * any(not same(values[0], v) for v in values[1:])
+        elif not several:
+            continue
+        if any(not same(values[0], v) for v in values[1:]):
+            (masks if own[k].is_floating_point() else integers).append(k)
+    need(not integers, f"integers of the networks differ, and have no mean ({listed(integers)})")
     need(
-        not wrong,
-        f"networks with different masks have no mean ({listed(wrong)}): use equal masks, or "
+        not masks,
+        f"networks with different masks have no mean ({listed(masks)}): use equal masks, or "
         "torch.nn.utils.prune.remove",
     )
 
@@ -155,9 +163,8 @@ def finished(net: nn.Module, loader: Batches | None, example: Any) -> nn.Module:
     is a loader. example: that of its groups, or None."""
     if loader is not None:
         state = tensors_of(net)
-        device = next(iter(state.values())).device
         runs = [lambda x: call(net, x)]
-        for k, v in statistics(net, runs, loader, device, example=example)[0].items():
+        for k, v in statistics(net, runs, loader, device_of(state), example=example)[0].items():
             state[k].copy_(v)
     net.eval()  # its own may return nothing
     return net

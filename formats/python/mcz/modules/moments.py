@@ -17,7 +17,7 @@ from ..errors import need, warn
 from ..files import Path, expect_stream_name
 from ..groups import nesting
 from ..nn.batches import first_tensor, input_of, loader_of, to
-from ..nn.state import listed
+from ..nn.state import device_of, listed, tensors_of
 from ..nn.unchanged import LOCK, evaluating
 from ..symmetry.recorder import Recorder
 from ..writing import history, write
@@ -130,16 +130,18 @@ def _sums(
     sums, images, data = [Sums() for _ in taps], 0, xxhash.xxh3_128()
     with ExitStack() as stack, evaluating(*nets), torch.no_grad():
         recorders = [stack.enter_context(closing(seen.recorder(n))) for n in nets]
+        devices = [device_of(tensors_of(n)) for n in nets]
         for batch in (input_of(nets[0], batch, example) for batch in loader):
             first = first_tensor(batch)
-            for n, r in zip(nets, recorders):
-                r.run(to(batch, next(n.parameters()).device))
+            for r, device in zip(recorders, devices):
+                r.run(to(batch, device))
             own = first.detach().cpu().contiguous().flatten().view(torch.uint8)
             data.update(own.numpy().tobytes())
-            images += len(first)
+            inputs = recorders[0].inputs
+            images += inputs
             for (g, p), total in zip(taps, sums):
                 x, y = (
-                    torch.zeros(len(first), seen.units[g], dtype=torch.float64)
+                    torch.zeros(inputs, seen.units[g], dtype=torch.float64)
                     if p is None
                     else r.units(g, p).cpu()
                     for r in recorders
@@ -147,7 +149,7 @@ def _sums(
                 for name, v in ("a", x), ("b", y):
                     finite = bool(torch.isfinite(v).all())
                     need(finite, f'{name}: activations of group "{g}" are not finite')
-                total.add(x, y, len(first), 1 if p is None else recorders[0].copies)
+                total.add(x, y, inputs, 1 if p is None else recorders[0].copies)
     need(images, "the loader yields no batches")
     return sums, images, data.hexdigest()
 
@@ -159,7 +161,6 @@ def moments(
     groups: Any,
     path: Path | BinaryIO = "-",
     at: Mapping[str, Any] | None = None,
-    stage: str = "post",
     weights: Sequence[Path] | None = None,
 ) -> str:
     """Computes the joint moments of two networks' activations, from which mc-corr computes
@@ -180,7 +181,7 @@ def moments(
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard
              output.
     at       {group: module, or list of modules}, for groups without "at".
-    stage    "post" if the modules show units after the nonlinearity, "pre" if before.
+
     weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the
              streams that `mc-convert --groups` makes of the networks with the same rows in the same
              order.
@@ -193,7 +194,7 @@ def moments(
     with LOCK:
         network = Network(a, groups)
         network.compare(b)
-        return joint_moments(network, b, loader, path, at, stage, weights)
+        return joint_moments(network, b, loader, path, at, weights)
 
 
 def joint_moments(
@@ -202,12 +203,11 @@ def joint_moments(
     loader: Iterable[Any],
     path: Path | BinaryIO,
     at: Mapping[str, Any] | None = None,
-    stage: str = "post",
     weights: Sequence[Path] | None = None,
 ) -> str:
     """moments() of networks of one structure. The caller holds LOCK."""
     expect_stream_name(path)
-    need(stage in ("post", "pre"), f'stage must be "post" or "pre" (got {stage!r})')
+
     need(a.groups is not None, "groups expected, got None (mcz.torch.groups derives them)")
     need(
         at is None or not a.derived,
@@ -231,7 +231,7 @@ def joint_moments(
     return write(
         path,
         "moments",
-        _meta(a, seen, sums, stage, images),
+        _meta(a, seen, sums, images),
         tensors,
         inputs=[*ids, data],
         history=history("mcz.torch.moments", made),
@@ -243,9 +243,7 @@ def _name(place: Any) -> str:
     return "unobserved" if place is None else str(place)
 
 
-def _meta(
-    a: Network, seen: Observation, sums: Sequence[Sums], stage: str, images: int
-) -> dict[str, Any]:
+def _meta(a: Network, seen: Observation, sums: Sequence[Sums], images: int) -> dict[str, Any]:
     """The settings of the moments stream (formats/codecs/moments.md)."""
     names = list(a.sizes)
     nested = {
@@ -254,7 +252,7 @@ def _meta(
     allows = {r.group: {"allows": r.allows} for r in a.rows if r.allows != "permutation"}
     return {
         "version": 2,
-        "at": stage,
+        "at": "post",
         "groups": [
             {"name": g, "size": a.sizes[g], **nested.get(g, {}), **allows.get(g, {})} for g in names
         ],

@@ -17,7 +17,7 @@ from ..header import Stream
 from ..nesting import PAIRS, allows_of
 from ..nn.maps import is_matrix, problem
 from ..nn.permuted import Axes, axes_of, moved
-from ..nn.state import gradient_hooks, listed, owners
+from ..nn.state import expect_writable, gradient_hooks, listed, owners
 from ..stream import read
 from .network import Network
 
@@ -211,7 +211,7 @@ def permute(
     groups       as mcz.groups describes.
     optimizer    the network's optimizer, or a list of all that it has, if training is to continue.
                  Without it, gradients and the optimizer's state are not permuted, and training
-                 continues differently.
+                 continues differently. Permute copies of the network too, such as an average (EMA).
 
     State of PyTorch's elementwise optimizers, such as momentum, exp_avg and exp_avg_sq, is permuted
     as its parameter. Numbers, such as step, stay. Other state, such as Adafactor's factors or that
@@ -247,12 +247,10 @@ def permute(
         )
     warn_other(p, {"b": network})
     moving += [(v, axes[k]) for k, v in tensors.items() if k in axes]
-    need(
-        not any((0 in v.stride() and v.numel() > 1) or v.is_inference() for v, _ in moving),
-        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone "
-        "it)",
-    )
+    moving = list({id(v): (v, own) for v, own in moving}.values())  # optimizers may share state
+    expect_writable(v for v, _ in moving)
     with torch.no_grad():
-        for tensor, own in moving:
+        # the largest first: if memory runs out, nothing has moved yet
+        for tensor, own in sorted(moving, key=lambda m: -m[0].nbytes):
             tensor.copy_(moved(tensor, own, orders))
     return net

@@ -13,7 +13,7 @@ from torch import nn
 from ..nn.batches import Batches, Loss, labelled, read, to
 from ..nn.inputs import call_with
 from ..nn.norms import STATISTICS, norms
-from ..nn.state import Tensors, first_names, tensors_of
+from ..nn.state import Tensors, device_of, first_names, tensors_of
 
 NO_LABELS = "no labels but -100, which do not count"
 
@@ -45,7 +45,7 @@ class Points(ABC):
         own = dict.fromkeys(self.owners.values())
         self.names = [k for k in own if k in self.trained]
         self.buffers = [k for k in own if k not in self.trained]
-        self.device = next(iter(state.values())).device
+        self.device = device_of(state)
         estimated = {k + s for k in norms(net) for s in STATISTICS}
         self.others = [k for k in self.buffers if k not in estimated]
 

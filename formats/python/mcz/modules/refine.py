@@ -32,7 +32,7 @@ from ..nn.copies import duplicate
 from ..nn.inputs import call_with, expect_replaceable
 from ..nn.maps import complement, is_matrix
 from ..nn.permuted import axes_of, moved
-from ..nn.state import owners
+from ..nn.state import device_of, owners
 from ..nn.unchanged import evaluating
 from ..programs import pipe
 from ..stream import read as read_stream
@@ -130,7 +130,7 @@ class Learned:
     parts   {group: Rotation or Order}"""
 
     def __init__(self, start: Stream, matrices: Stream, network: Network) -> None:
-        device = next(iter(network.tensors.values())).device
+        device = device_of(network.tensors)
         groups = start.meta["groups"]
         allows = allows_of(network.rows)
         around = {g["within"] for g in groups if "within" in g}
@@ -181,7 +181,7 @@ def refine(
     start, matrices = (read_stream(io.BytesIO(v)) for v in (maps, scores))
     learned = Learned(start, matrices, a)
     need(learned.parts, "no group has maps that can be learned")
-    device = next(iter(a.tensors.values())).device
+    device = device_of(a.tensors)
     state, first = b.tensors, owners(b.tensors)
     axes = axes_of(state, b.rows)
     ends = [{k: v.detach().to(device) for k, v in n.tensors.items()} for n in (a, b)]

@@ -110,8 +110,14 @@ class Trainer:
     def run(self, loader: Batches, epochs: int, seed: int, progress: bool) -> None:
         """Trains. Raises Error if the loss is not finite, or in an epoch without gradients."""
         net = self.curve.net
-        with torch.random.fork_rng(), evaluating(net, training=_modes(net)):
-            torch.manual_seed(seed)
+        with evaluating(net, training=_modes(net)):
+            torch.default_generator.manual_seed(seed)
+            if (
+                self.curve.device.type == "cuda"
+            ):  # torch.manual_seed would seed a later start of CUDA
+                torch.cuda.manual_seed_all(seed)
+            if self.curve.device.type == "mps":
+                torch.mps.manual_seed(seed)
             draws = torch.Generator().manual_seed(seed)
             for epoch in range(1, epochs + 1):
                 for group, rate in zip(self.opt.param_groups, self.rates):
@@ -141,9 +147,10 @@ class Trainer:
             t = float(torch.rand((), generator=draws, device="cpu"))
             found, point, gradient = gradient_at(self.curve, t, x, y, self.loss)
             reached = reached or not gradient.keys().isdisjoint(self.names)
+            self.opt.zero_grad()  # as in PyTorch, what no gradient reaches stays
             for c, p in zip(self.curve.coefficients(t)[1:-1], self.free):
-                for k in self.names:
-                    p[k].grad = c * (gradient.get(k, 0) + self.decay * point[k])
+                for k in gradient.keys() & self.names:
+                    p[k].grad = c * (gradient[k] + self.decay * point[k])
             self.opt.step()
             images, steps = images + found.inputs, steps + 1
             weight, labels = weight + found.weight, labels + found.labels

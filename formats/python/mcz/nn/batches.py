@@ -22,7 +22,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import nn
 from torch.nn import functional as F
-from torch.nn.modules.loss import _Loss
 
 from ..errors import Error, need, warn
 from .inputs import accepts, outputs, positional
@@ -178,6 +177,11 @@ def _integers(y: Any) -> Any:
     return y.long()
 
 
+def _setting(loss: Loss, name: str) -> Any:
+    """A setting of a loss: of a module, or of a partial() of a function."""
+    return getattr(loss, "keywords", {}).get(name, getattr(loss, name, None))
+
+
 def _own(output: Any) -> Any:
     """The loss in a network's output, or None."""
     return output.get("loss") if isinstance(output, Mapping) else getattr(output, "loss", None)
@@ -227,13 +231,19 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
                 str(y.dtype)[len("torch.") :],
             )
         )
-    numbers = _integers(y)
-    n = int((numbers != IGNORED).sum()) if classes or default else 0
+    numbers, n, wrong = _integers(y), 0, []  # type: Any, int, Any
+    if classes or default:
+        count = numbers != IGNORED
+        if _setting(loss, "ignore_index") is not None:
+            count &= numbers != _setting(loss, "ignore_index")
+        n = int(count.sum())
+    if classes:
+        wrong = numbers[count & ((numbers < 0) | (numbers >= logits.shape[1]))]
+        classes = default or not len(wrong)  # else such as numbers of persons
     inputs = len(first_tensor((x, y)))
     if not default:
-        own: Any = vars(loss) if isinstance(loss, _Loss) else getattr(loss, "keywords", {})
         need(
-            own.get("reduction") != "sum",
+            _setting(loss, "reduction") != "sum",
             'loss must be a mean over the inputs (got reduction="sum")',
         )
         value, weight = loss(output, y), inputs
@@ -247,16 +257,18 @@ def measure(output: Any, x: Any, y: Any, loss: Loss) -> Measured:
         )
     else:
         if theirs is None:
-            wrong = numbers[(numbers != IGNORED) & ((numbers < 0) | (numbers >= logits.shape[1]))]
             need(
                 not len(wrong),
                 f"labels from 0 to {logits.shape[1] - 1} expected, or -100 (got "
                 f"{wrong[:1].tolist()})",
             )
+            some = logits[:1].detach()
+            if bool((some >= 0).all()) and torch.allclose(some.sum(1), torch.ones_like(some[:, 0])):
+                warn("the outputs seem to be probabilities: cross entropy expects logits")
         weight = n
         if not n:  # the mean over no labels is not a number
             value = logits.sum() * 0
         else:
             value = F.cross_entropy(_wide(logits), numbers) if theirs is None else theirs
-    correct = int((logits.argmax(1) == numbers).sum()) if classes else math.nan
+    correct = int(((logits.argmax(1) == numbers) & count).sum()) if classes else math.nan
     return Measured(value, weight, correct, n, inputs)

@@ -128,9 +128,11 @@ def code_line(e: BaseException) -> str:
 
 
 def call(net: Any, x: Any, run: Callable[..., Any] | None = None, hint: str = "") -> Any:
-    """The network's output for an input. run: a function that runs it. Raises Error with the
-    exception of the network's code, and the hint."""
-    args, kwargs = arguments(x)
+    """The network's output for an input, which it may change in place: it gets copies. run: a
+    function that runs it. Raises Error with the exception of the network's code, and the hint."""
+    args, kwargs = torch.utils._pytree.tree_map(
+        lambda v: v.clone() if isinstance(v, torch.Tensor) else v, arguments(x)
+    )
     fit(net, args, kwargs)
     try:
         return (run or net)(*args, **kwargs)

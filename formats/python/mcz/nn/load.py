@@ -25,6 +25,7 @@ from .state import (
     Tensors,
     check_plain,
     dtype_name,
+    expect_writable,
     first_names,
     is_ignored,
     listed,
@@ -196,6 +197,7 @@ def copy(net: nn.Module, tensors: Mapping[str, Any], strict: bool = True) -> lis
         for k, v in new.items()
         if v.is_floating_point() and not same(tensors[k].reshape(v.shape), v)
     ]
+    expect_writable(state[k] for k in new)
     with torch.no_grad():
         for k, v in new.items():
             state[k].copy_(v)

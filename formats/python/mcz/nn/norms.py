@@ -12,7 +12,7 @@ from torch import nn
 from ..errors import warn
 from .batches import Batches, input_of, read, to
 from .state import listed
-from .unchanged import evaluating
+from .unchanged import Snapshot, evaluating
 
 STATISTICS = "running_mean", "running_var"
 
@@ -62,10 +62,12 @@ def statistics(
             m.register_forward_pre_hook(
                 lambda m, x, named, k=k: add(k, [*x, *named.values()][0]), with_kwargs=True
             )
+        ready = Snapshot(net)
         for batch in read(loader, "batch norm" if progress else "") if found else ():
             x = to(input_of(net, batch, example), device)
             for i, run in enumerate(runs):  # noqa: B007 (add() reads i)
                 run(x)
+                ready.restore_attributes()  # such as a cache of weights at another point
     left = [
         k
         for k, _ in net.named_buffers()

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -77,6 +77,21 @@ def gradient_hooks(net: nn.Module) -> list[str]:
     """The parameters whose gradients run hooks, such as one that freezes entries."""
     hooks = "_backward_hooks", "_post_accumulate_grad_hooks"
     return [k for k, v in net.named_parameters() if any(getattr(v, h, None) for h in hooks)]
+
+
+def device_of(tensors: Mapping[str, Any]) -> torch.device:
+    """The device of the first tensor, such as of a network's, or the CPU if there is none."""
+    found = (v.device for v in tensors.values() if isinstance(v, torch.Tensor))
+    return next(found, torch.device("cpu"))
+
+
+def expect_writable(tensors: Iterable[torch.Tensor]) -> None:
+    """Raises Error if one of the tensors cannot be written in place."""
+    need(
+        not any((0 in v.stride() and v.numel() > 1) or v.is_inference() for v in tensors),
+        "a tensor cannot be written: it was made by expand() or in torch.inference_mode() (clone "
+        "it)",
+    )
 
 
 def first_names(tensors: Mapping[str, torch.Tensor]) -> dict[str, str]:

@@ -97,14 +97,18 @@ class Snapshot:
             if k not in own or k not in vars(m) or not self._same(vars(m)[k], own[k])
         ]
 
-    def restore(self) -> None:
-        """Restores the state."""
+    def restore_attributes(self) -> None:
+        """Restores the modes and attributes of the modules."""
         for m, mode, own in self.modules:
             _refill(vars(m), own)
             m.training = mode  # a ScriptModule has its mode elsewhere
         for container, kept in self.containers.values():
             if not self._same(container, container, 1):  # others may be in use elsewhere
                 _refill(container, kept)
+
+    def restore(self) -> None:
+        """Restores the state."""
+        self.restore_attributes()
         with torch.no_grad():
             for v, old in self.tensors:
                 if not torch.equal(v, old):
@@ -126,14 +130,14 @@ def random_numbers_kept() -> Iterator[None]:
 
 
 @contextmanager
-def evaluating(*nets: nn.Module, training: bool | Sequence[bool] = False) -> Iterator[Snapshot]:
-    """Puts networks into evaluation mode, or training mode, or each module into its own. Afterwards
+def evaluating(*nets: nn.Module, training: Sequence[bool] = ()) -> Iterator[Snapshot]:
+    """Puts networks into evaluation mode, or each module into its own mode. Afterwards
     restores what running them may change (Snapshot), and PyTorch's random numbers."""
     with LOCK, random_numbers_kept():
         before = Snapshot(*nets)
         try:
             for i, (m, _, _) in enumerate(before.modules):
-                m.training = training if isinstance(training, bool) else training[i]
+                m.training = bool(training) and training[i]
             yield before
         finally:
             before.restore()

@@ -25,7 +25,7 @@ from torch.export import ExportedProgram
 from ..errors import Error, need
 from ..nn.batches import shown
 from ..nn.inputs import arguments, brief, call, code_line
-from ..nn.state import tensors_of
+from ..nn.state import device_of, tensors_of
 from ..nn.unchanged import OWN, Snapshot, entries, evaluating
 
 SIZES = 3, 5  # the batch sizes
@@ -67,13 +67,6 @@ def resized(example: Any, n: int, device: torch.device) -> tuple[tuple[Any, ...]
     ]
     need(not arrays, "tensors expected, got numpy arrays (use torch.from_numpy)")
     return tuple(map(one, args)), {k: one(v) for k, v in kwargs.items()}
-
-
-def device_of(state: Mapping[str, Any]) -> torch.device:
-    """The device of the tensors of a network, or the CPU if it has none."""
-    return next(
-        (v.device for v in state.values() if isinstance(v, torch.Tensor)), torch.device("cpu")
-    )
 
 
 @contextlib.contextmanager

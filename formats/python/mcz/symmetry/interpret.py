@@ -13,7 +13,7 @@ from torch.export import ExportedProgram
 
 from ..errors import Error, need
 from ..nn.inputs import brief
-from ..nn.state import owners, tensors_of
+from ..nn.state import device_of, owners, tensors_of
 from . import capture
 from .axes import Axis, atoms, fixed, free, vary
 from .orders import fix, tie, unify
@@ -82,7 +82,7 @@ class Interpretation:
 
     def __init__(self, net: nn.Module, examples: Iterable[Any], progress: str = "") -> None:
         self.state = tensors_of(net)
-        self.owners, self.device = owners(self.state), capture.device_of(self.state)
+        self.owners, self.device = owners(self.state), device_of(self.state)
         self.programs = [capture.record(net, example, progress) for example in examples]
         self.axes: dict[str, list[Axis]] = {}
         # (parameter, axis) that a layer contracts, and others

@@ -44,7 +44,7 @@ def _names(example: Any) -> tuple[int, list[str]]:
 
 class Recorder:
     """Runs a network of the derived architecture: units(group, tap) are the activations of its last
-    batch.
+    batch, and inputs is the number of its inputs.
 
     A batch of one input runs as two copies, because PyTorch may record other operations for one
     input. Batches may have other shapes than the example, such as other lengths: the network is
@@ -68,8 +68,15 @@ class Recorder:
             f"got {form(batch)}{_advice(self.groups.example, batch)}",
         )
         x = first_tensor(arguments(batch))
-        self.copies = 2 if len(x) == 1 else 1
-        n, nodes = len(x) * self.copies, {v.node for own in self.taps.values() for v in own}
+        leaves = torch.utils._pytree.tree_leaves(arguments(batch))
+        lengths = {len(v) for v in leaves if isinstance(v, torch.Tensor) and v.dim()}
+        self.inputs = max(lengths)
+        need(
+            lengths <= {1, self.inputs},
+            f"arguments of one length expected, or of 1 for all inputs (got {sorted(lengths)})",
+        )
+        self.copies = 2 if self.inputs == 1 else 1
+        n, nodes = self.inputs * self.copies, {v.node for own in self.taps.values() for v in own}
         self.now = self.groups.for_shapes_of(batch)
         program = self.now.program(n)
         runner = capture.Runner(program, keep=nodes.__contains__, device=x.device)
