@@ -87,7 +87,7 @@ static int resolve_attack(struct options *o, const struct mc_dataset_info *info,
     int rc = mc_attack_resolve(&o->attack, info, err);
 
     mc_attack_text(&o->attack, text);
-    mc_history_str(o->cli.history, "attack", text);
+    mc_attack_record(&o->attack, o->cli.history, NULL);
     mc_option_note(&o->cli, &o->collect.pass.seed, o->cli.history);
     o->collect.attack = &o->attack;
     if (!rc)
@@ -185,4 +185,4 @@ out:
     return rc;
 }
 
-MC_PROGRAM("A.mcz B.mcz\n--raw A.mcz", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-acts", "A.mcz B.mcz\n--raw A.mcz", doc, options, .check = check_options, .run = run)

@@ -378,4 +378,5 @@ static void check_options(struct options *o)
                    "--data FILE.mcz (or --epochs 0 for the straight line)");
 }
 
-MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)
+MC_PROGRAM("mc-bezier", operands, doc, options, .add = add_options, .check = check_options,
+           .run = run)

@@ -194,4 +194,5 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-MC_PROGRAM("FIRST.mcz [SECOND.mcz]", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-bootstrap", "FIRST.mcz [SECOND.mcz]", doc, options, .check = check_options,
+           .run = run)

@@ -203,4 +203,4 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-bound", operands, doc, options, .check = check_options, .run = run)

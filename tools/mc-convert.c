@@ -266,6 +266,8 @@ static void check_options(struct options *o)
                          : o->like ? "like"
                                    : "groups",
                          input(o));
+        if (o->map && o->to == MC_CONVERT_MCZ)
+            mc_cli_usage("--map has no effect: a stream keeps its names");
         return;
     }
     if (!o->like + !o->net + !o->groups != 2)
@@ -276,5 +278,5 @@ static void check_options(struct options *o)
         mc_cli_usage("--net and --data require each other");
 }
 
-MC_PROGRAM("WEIGHTS.mcz\nFILE.safetensors\nINDEX.json\nFOLDER\nFILE.npz", doc, options,
-           .check = check_options, .run = run)
+MC_PROGRAM("mc-convert", "WEIGHTS.mcz\nFILE.safetensors\nINDEX.json\nFOLDER\nFILE.npz", doc,
+           options, .check = check_options, .run = run)

@@ -233,5 +233,5 @@ static int run(struct options *o, struct mc_error *err)
     return rc;
 }
 
-MC_PROGRAM("[MOMENTS.mcz...]\nACTS_A.mcz ACTS_B.mcz", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM("mc-corr", "[MOMENTS.mcz...]\nACTS_A.mcz ACTS_B.mcz", doc, options,
+           .check = check_options, .run = run)

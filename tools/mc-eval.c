@@ -385,7 +385,7 @@ static void check_options(struct options *o)
     if (mc_option_given(&o->cli, &o->compare)) {
         mc_cli_require(o->cli.n_operands > 0, "operand SUMMARY.tsv");
         for (const struct mc_option_use *u = all->use; u < all->use + all->n; u++)
-            if (u->given && u->value != &o->compare && u->value != &o->cli.output)
+            if (u->given && u->value != &o->compare && u->base != &o->cli)
                 mc_cli_usage("--%s has no effect with --compare", u->row->name);
         return;
     }
@@ -404,4 +404,5 @@ static void check_options(struct options *o)
     o->planes.eval = &o->eval;
 }
 
-MC_PROGRAM(operands, doc, options, .add = add_options, .check = check_options, .run = run)
+MC_PROGRAM("mc-eval", operands, doc, options, .add = add_options, .check = check_options,
+           .run = run)

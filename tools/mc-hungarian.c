@@ -363,5 +363,5 @@ static void check_options(struct options *o)
     o->matrices = o->cli.operands[0];
 }
 
-MC_PROGRAM("[MATRICES.mcz]\n--joint MATRICES.mcz...", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM("mc-hungarian", "[MATRICES.mcz]\n--joint MATRICES.mcz...", doc, options,
+           .check = check_options, .run = run)

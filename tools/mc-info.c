@@ -249,4 +249,5 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
 }
 
-MC_PROGRAM("[FILE.mcz...]", doc, options, .check = check_options, .prints = 1, .run = run)
+MC_PROGRAM("mc-info", "[FILE.mcz...]", doc, options, .check = check_options, .prints = 1,
+           .run = run)

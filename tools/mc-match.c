@@ -338,4 +338,5 @@ static void check_options(struct options *o)
         mc_cli_operands(&o->cli, "A.mcz B.mcz");
 }
 
-MC_PROGRAM("A.mcz B.mcz\n--joint A.mcz B.mcz...", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-match", "A.mcz B.mcz\n--joint A.mcz B.mcz...", doc, options, .check = check_options,
+           .run = run)

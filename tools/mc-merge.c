@@ -110,4 +110,4 @@ static void check_options(struct options *o)
         mc_weights_option_check(&o->weights, o->cli.n_operands);
 }
 
-MC_PROGRAM("A.mcz B.mcz...", doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-merge", "A.mcz B.mcz...", doc, options, .check = check_options, .run = run)

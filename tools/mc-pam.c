@@ -115,4 +115,5 @@ static void check_options(struct options *o)
         mc_cli_usage("--perm and --init cannot be combined");
 }
 
-MC_PROGRAM("A.mcz B.mcz", doc, options, .add = add_options, .check = check_options, .run = run)
+MC_PROGRAM("mc-pam", "A.mcz B.mcz", doc, options, .add = add_options, .check = check_options,
+           .run = run)

@@ -505,4 +505,4 @@ static int run(struct options *o, struct mc_error *err)
                                                                    : permute(o, err);
 }
 
-MC_PROGRAM(operands, doc, options, .check = check_options, .run = run)
+MC_PROGRAM("mc-permute", operands, doc, options, .check = check_options, .run = run)

@@ -176,4 +176,5 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
 }
 
-MC_PROGRAM("WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options, .run = run)
+MC_PROGRAM("mc-pgd", "WEIGHTS.mcz", doc, options, .add = add_options, .check = check_options,
+           .run = run)

@@ -213,5 +213,5 @@ static void check_options(struct options *o)
     mc_cli_default_stdin(&o->cli);
 }
 
-MC_PROGRAM("[MATRICES.mcz]\nMATRICES.mcz A.mcz B.mcz", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM("mc-procrustes", "[MATRICES.mcz]\nMATRICES.mcz A.mcz B.mcz", doc, options,
+           .check = check_options, .run = run)

@@ -268,5 +268,5 @@ static void check_options(struct options *o)
         mc_weights_option_check(&o->weights, n_ends(o));
 }
 
-MC_PROGRAM("NET.mcz\nNET.mcz --ends A.mcz B.mcz...", doc, options, .check = check_options,
-           .run = run)
+MC_PROGRAM("mc-repair", "NET.mcz\nNET.mcz --ends A.mcz B.mcz...", doc, options,
+           .check = check_options, .run = run)

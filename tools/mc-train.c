@@ -204,4 +204,4 @@ static void check_options(struct options *o)
         mc_files_add(&o->cli.files, MC_FILE_INPUT, "net", o->net);
 }
 
-MC_PROGRAM("", doc, options, .add = add_options, .check = check_options, .run = run)
+MC_PROGRAM("mc-train", "", doc, options, .add = add_options, .check = check_options, .run = run)

@@ -10,12 +10,11 @@
 
 #define MAX_POINTS (1u << 20)
 #define MAX_DATA 16
-#define MAX_IMAGES (1u << 22) /* so that a row fits in one record */
 
 static const struct mc_key data_keys[] = {
     MC_KEY(struct mc_losses_data, name, "name", MC_KEY_TEXT, 0),
     MC_KEY(struct mc_losses_data, id, "id", MC_KEY_TEXT, 0),
-    MC_KEY(struct mc_losses_data, images, "images", MC_KEY_COUNT, MAX_IMAGES),
+    MC_KEY(struct mc_losses_data, images, "images", MC_KEY_COUNT, MC_LOSSES_MAX_IMAGES),
 };
 static const struct mc_key keys[] = {
     MC_KEY(struct mc_losses, T, "points", MC_KEY_COUNT, MAX_POINTS),
@@ -41,6 +40,9 @@ static int check_meta(const struct mc_losses *l, struct mc_error *err)
         const struct mc_losses_data *d = &l->data[k];
         if (!*d->name || !d->images)
             return mc_fail(err, MC_EINPUT, "a data set has no name or no images");
+        if (d->images > MC_LOSSES_MAX_IMAGES)
+            return mc_fail(err, MC_EINPUT, "a data set has more than %u images",
+                           MC_LOSSES_MAX_IMAGES);
     }
     const char *twice = NULL;
     int rc = mc_duplicate_name(l->data, l->n_data, sizeof *l->data, &twice, err);

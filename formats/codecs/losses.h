@@ -7,6 +7,8 @@
 
 #include "formats/stream/history.h"
 
+#define MC_LOSSES_MAX_IMAGES (1u << 22) /* per data set, so that a point fits in one record */
+
 struct mc_losses_data {
     char name[80];      /* a column of mc-eval: "test", "test.robust" */
     char id[MC_ID_LEN]; /* the data set's content id */

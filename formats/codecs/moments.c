@@ -215,7 +215,6 @@ int mc_moments_read(struct mc_moments *out, struct mc_stream from, struct mc_his
     rc = mc_layout_read(&l, r, err);
     for (size_t i = 0; i < n && !rc; i++)
         rc = check_sums(out, i, mc_reader_name(r), err);
-    snprintf(out->id, sizeof out->id, "%s", mc_reader_id(r));
     for (size_t i = 0; i < 3 && mc_reader_n_inputs(r) == 3; i++)
         snprintf(out->inputs[i], sizeof out->inputs[i], "%s", mc_reader_input(r, i));
 out:

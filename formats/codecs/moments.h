@@ -39,7 +39,6 @@ struct mc_moments {
     size_t n_merged;
     struct mc_conditions conditions;
     double **sums; /* per tap: MC_MOMENTS_SIZE(count) doubles (libcommon/base/joint_moments.h) */
-    char id[MC_ID_LEN];
     char inputs[3][MC_ID_LEN]; /* content ids of a, b, data; "" if unknown */
 };
 

@@ -31,7 +31,7 @@ struct mc_weight_match_opts {
                     * only if the other groups of its tensor are matched (all count if none
                     * qualifies), so no group is matched to unaligned units; undone if it lowers the
                     * objective */
-    const unsigned char *keep; /* NULL, or (n_groups) 1 for groups that keep their initial map */
+    const unsigned char *keep; /* (n_groups) 1 for groups that keep their initial map */
     /* mc_weight_maps: NULL, or (n_groups) matrices of activations that decide the maps. The weights
      * decide only the directions that these say nothing about. */
     const double *const *data;

@@ -37,7 +37,7 @@
  *         mc_note(&o->cli, "reading %s", o->cli.operands[0]);
  *         return write_table(o->cli.operands[0], o->samples, o->cli.output, err);
  *     }
- *     MC_PROGRAM("FILE.mcz", doc, options, .check = check_options, .run = run) */
+ *     MC_PROGRAM("mc-name", "FILE.mcz", doc, options, .check = check_options, .run = run) */
 #ifndef MC_CLI_H
 #define MC_CLI_H
 
@@ -59,7 +59,7 @@ struct mc_perm;
 struct options; /* each program has its own */
 
 struct mc_cli {
-    const char *tool;               /* program name without path */
+    const char *tool;               /* the program's name */
     const char *output;             /* -o, NULL: stdout */
     struct mc_backend_opts backend; /* --device, --threads, --precision, --deterministic */
     int quiet, verbose, no_progress, no_history;
@@ -119,6 +119,7 @@ extern const char *const mc_yes_no[]; /* "yes", "no" */
 
 /* A program except for the values of its options. */
 struct mc_program {
+    const char *name;     /* as histories and checkpoints have it, whatever the file's name */
     const char *operands; /* one line per form of use, as --help shows them */
     const char *doc; /* "Purpose in one line.\vMore.\n\nExamples:\n  two that work if pasted" */
     const struct mc_option *options;
@@ -143,8 +144,9 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
     }
 /* clang-format on */
 /* Sets the tables' defaults, installs cleanup (mc_stream_catch_signals, mc_catch_exceptions) and
- * runs argp. Usage errors exit with status 2. --help starts with purpose and examples, and ends
- * with the exit statuses. Every program has --quiet, --verbose, --help and --version. */
+ * runs argp. The caller has set cli->tool. Usage errors exit with status 2. --help starts with
+ * purpose and examples, and ends with the exit statuses. Every program has --quiet, --verbose,
+ * --help and --version. */
 void mc_cli_parse(struct mc_cli *cli, const char *operands, const char *doc, int argc, char **argv);
 /* Without operands, the only operand becomes standard input. */
 void mc_cli_default_stdin(struct mc_cli *cli);

@@ -100,6 +100,7 @@ int mc_cli_main(const struct mc_program *p, struct options *o, struct mc_cli *cl
     struct mc_error err = {0};
     int rc = 0;
 
+    cli->tool = p->name;
     mc_restore_environment();
     mc_cli_streams();
     mc_options_add(cli, p->options, o);

@@ -91,17 +91,15 @@ int mc_parse_choice(const char *option, const char *arg, const char *const *choi
 
 void mc_option_set(const struct mc_option *row, const char *option, const char *arg, void *value)
 {
-    const uint64_t min = (uint64_t)row->min, max = (uint64_t)row->max;
-
     switch (row->type) {
     case MC_OPT_FLAG:
         *(int *)value = !(row->flags & MC_OPT_CLEARS);
         break;
     case MC_OPT_U64:
-        *(uint64_t *)value = mc_parse_u64(option, arg, min, max);
+        *(uint64_t *)value = mc_parse_u64(option, arg, (uint64_t)row->min, (uint64_t)row->max);
         break;
     case MC_OPT_INT:
-        *(int *)value = (int)mc_parse_u64(option, arg, min, max);
+        *(int *)value = (int)mc_parse_u64(option, arg, (uint64_t)row->min, (uint64_t)row->max);
         break;
     case MC_OPT_REAL:
         *(double *)value = mc_parse_real(option, arg, (double)row->min, (double)row->max);

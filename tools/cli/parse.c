@@ -178,19 +178,6 @@ static void check_needs(const struct mc_options *all)
                 mc_cli_usage("--%s has no effect without --%s", u->row->name, u->row->needs[k]);
 }
 
-/* Return the name that the program was called by; "mc" if that is not printable ASCII, or is too
- * long for the progress line. */
-static const char *program_name(int argc, char **argv)
-{
-    const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
-    const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "";
-
-    for (const char *c = name; *c; c++)
-        if (*c <= ' ' || *c > '~')
-            return "mc";
-    return *name && strlen(name) < 64 ? name : "mc";
-}
-
 void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int argc, char **argv)
 {
     struct mc_options *all = &cli->options;
@@ -199,7 +186,6 @@ void mc_cli_parse(struct mc_cli *cli, const char *args, const char *text, int ar
     /* IN_ORDER: otherwise POSIXLY_CORRECT would end the options at the first operand */
     const unsigned flags = ARGP_NO_HELP | ARGP_NO_ERRS | ARGP_IN_ORDER;
 
-    cli->tool = program_name(argc, argv);
     mc_set_program_name(cli->tool);
     operands = args;
     doc = text;

@@ -3,6 +3,7 @@
  * Command-line options of evaluation. */
 #include "tools/options/eval.h"
 
+#include "formats/codecs/losses.h"
 #include "libcommon/base/alloc.h"
 #include "tools/cli/memory.h"
 #include "tools/load/loader.h"
@@ -245,6 +246,11 @@ static int prepare_data(struct mc_eval_cli *e, struct mc_error *err)
         d->robust.result = attacked ? d->out.result + T : NULL;
         d->samples = e->full ? 0 : training ? e->samples : e->test_samples;
         d->samples_exact = !training || mc_option_given(e->cli, &e->samples);
+        const uint64_t n = mc_dataset_get_info(d->reader)->n;
+        const uint64_t images = d->samples && d->samples < n ? d->samples : n;
+        if (e->sweep.per_image && images > MC_LOSSES_MAX_IMAGES)
+            return mc_fail(err, MC_EINPUT, "%s: %llu images, but --losses stores at most %u",
+                           d->path, (unsigned long long)images, MC_LOSSES_MAX_IMAGES);
     }
     return 0;
 }

@@ -12,6 +12,7 @@ fails_with 2 'nowhere: no such file or folder' mc-convert nowhere --like a.mcz -
 mkdir folder
 fails_with 2 "--output: 'folder' is a folder (use -o folder/model.safetensors)" mc-convert a.mcz -o folder
 fails_with 2 "--to: unknown value 'pickle' (one of: mcz, safetensors, npz)" mc-convert a.mcz --to pickle -o no.npz
+usage_error '--map has no effect*stream' mc-convert a.mcz --f32 --map x.map -o no.mcz
 fails_with 2 "unexpected argument 'b.mcz' (expected: [IN])" mc-convert a.mcz b.mcz -o no.npz
 fails_with 2 'only one input can be standard input' mc-convert --from safetensors --like -
 fails_with 1 "cannot open 'nothing.safetensors': No such file or directory" mc-convert nothing.safetensors --like a.mcz

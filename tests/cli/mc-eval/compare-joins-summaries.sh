@@ -21,6 +21,7 @@ done
 expect_equal "$(cat line.tsv | mc-eval --compare accuracy - | tr -s ' ')" "$(mc-eval --compare accuracy line.tsv | sed 's/^line.tsv/stdin/' | tr -s ' ')"
 mc-eval --compare loss line.tsv line.tsv -o both
 expect_equal "$(grep -c '^line.tsv ' both)" 4
+mc-eval -q --compare loss line.tsv line.tsv | same - both
 
 usage_error 'SUMMARY.tsv' mc-eval --compare loss
 usage_error '--data*no effect*--compare' mc-eval --compare loss --data d.mcz line.tsv

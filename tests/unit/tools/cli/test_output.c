@@ -163,7 +163,7 @@ static void parse(struct options *o, int n, const char *const words[])
 
     for (int i = 0; i < n; i++)
         argv[i + 1] = (char *)words[i];
-    *o = (struct options){0};
+    *o = (struct options){.cli.tool = "mc-test"};
     mc_options_add(&o->cli, rows, o);
     mc_options_add(&o->cli, shared, &o->group);
     mc_option_default(&o->cli, &o->group.rate, "1/8");
