@@ -110,7 +110,7 @@ def outcomes(part, groups, side):
         first = next((c for c in cells if fnmatch.fnmatchcase(c, left.split(" ")[0])), None)
         for a in values(left, cells, side):
             if not op:
-                yield "not run" if a is None else cells[first]["verdict"] or "run"
+                yield "not run" if a is None or side is papers else cells[first]["verdict"] or "run"
                 continue
             effect = float(first and cells[first]["effect"] or 0)
             yield from (judge(a, op, b, effect) for k in others for b in values(right, groups[k], side))
