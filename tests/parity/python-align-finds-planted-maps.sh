@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # mcz.torch.align with maps="all" brings back networks that were moved by random maps of every kind. mc-permute and
 # mcz.torch.permute apply maps to the same numbers. By permutations alone, rotations stay the identity. Learned maps lower the loss in the middle.
-need_torch 2.15
+need_torch 2.15 transformers
 maps() { "$python" "$MC_ROOT/tests/parity/derived_maps.py" "$@" 2>errors || die "$(tail -n 5 errors)"; }
 
 maps plant >planted

@@ -3,7 +3,7 @@
 # bytes are the same.
 mkdir drawn
 "$MC_ROOT/pipelines/paper/pictures" drawn
-[ "$(find drawn -name '*.svg' | wc -l)" = 10 ] || die "$(ls drawn)"
+[ "$(find drawn -name '*.svg' | wc -l)" = 13 ] || die "$(ls drawn)"
 for f in drawn/*; do
     published=$MC_ROOT/docs/results/${f#*/}
     expect_equal "$(svg_texts "$f")" "$(svg_texts "$published")"
