@@ -181,7 +181,6 @@ def moments(
     path     the moments stream to write (formats/codecs/moments.md, version 2); "-": standard
              output.
     at       {group: module, or list of modules}, for groups without "at".
-
     weights  the paths of a's and b's weights streams, which mc-permute will expect. Default: the
              streams that `mc-convert --groups` makes of the networks with the same rows in the same
              order.
@@ -207,7 +206,6 @@ def joint_moments(
 ) -> str:
     """moments() of networks of one structure. The caller holds LOCK."""
     expect_stream_name(path)
-
     need(a.groups is not None, "groups expected, got None (mcz.torch.groups derives them)")
     need(
         at is None or not a.derived,

@@ -112,9 +112,8 @@ class Trainer:
         net = self.curve.net
         with evaluating(net, training=_modes(net)):
             torch.default_generator.manual_seed(seed)
-            if (
-                self.curve.device.type == "cuda"
-            ):  # torch.manual_seed would seed a later start of CUDA
+            # torch.manual_seed would also seed a CUDA that starts later
+            if self.curve.device.type == "cuda":
                 torch.cuda.manual_seed_all(seed)
             if self.curve.device.type == "mps":
                 torch.mps.manual_seed(seed)
