@@ -441,6 +441,15 @@ TEST(damaged_checkpoint_changes_nothing)
 
 /* A checkpoint made with the first value, read by a run with the second, and the end of the
  * message. */
+TEST(losses_of_too_many_images_are_not_written)
+{
+    double t[2] = {0, 1}, chord[1] = {.5};
+    struct mc_losses_data data = {.name = "test", .id = "none", .images = MC_LOSSES_MAX_IMAGES + 1};
+    struct mc_losses l = {.T = 2, .t = t, .chord = chord, .data = &data, .n_data = 1};
+
+    must_fail(mc_losses_write(&l, file, NULL, &why), MC_EFAIL, "more than 4194304 images");
+}
+
 TEST(refusal_names_the_difference)
 {
     static const char *const cases[][4] = {
